@@ -1,0 +1,277 @@
+//! The handle that the rest of the program holds.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, RwLock};
+use std::time::Duration;
+
+use crossbeam_channel::{Sender, TrySendError};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::environment::{Environment, SystemEnvironment};
+use crate::job::{Closure, Job};
+use crate::tx::{Effects, Moment};
+use crate::{DbError, FolderLock, Migration, OpenError, Tx, migrate, postgres, sqlite};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Sqlite,
+    Postgres,
+}
+
+impl Engine {
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Sqlite => "sqlite",
+            Engine::Postgres => "postgres",
+        }
+    }
+}
+
+/// How to open a database.
+pub struct Options {
+    /// The data folder. SQLite keeps its file here; it is locked on either engine.
+    pub folder: PathBuf,
+    /// A `postgres://` address; none means SQLite.
+    pub postgres_url: Option<String>,
+    pub environment: Arc<dyn Environment>,
+    /// Commands that may wait for a writer. One more is answered with [`DbError::Busy`].
+    pub write_queue: usize,
+    /// Commands that SQLite commits together at most.
+    pub batch_limit: usize,
+    /// Reads that may wait for a reader.
+    pub read_queue: usize,
+    /// Threads with a connection each for reads.
+    pub readers: usize,
+    /// Threads with a connection each for commands; SQLite always has one.
+    pub postgres_writers: usize,
+    /// The last migration to apply; none means all.
+    pub migrate_to: Option<i64>,
+    /// Called after each commit, before its commands are answered.
+    pub observer: Option<Arc<dyn Fn(&CommitReport) + Send + Sync>>,
+}
+
+/// What one commit was like.
+#[derive(Debug, Clone, Copy)]
+pub struct CommitReport {
+    /// Commands in the transaction, failed ones included.
+    pub commands: usize,
+    /// Commands that were undone on their own.
+    pub undone: usize,
+    /// From the first statement to the end of the sync.
+    pub duration: Duration,
+}
+
+/// Facts about a database, for operators.
+#[derive(Debug, Clone)]
+pub struct DatabaseInfo {
+    pub engine: Engine,
+    pub engine_version: String,
+    pub size_bytes: i64,
+    pub schema_version: i64,
+}
+
+/// An open database. Clones share it.
+#[derive(Clone)]
+pub struct Database {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    engine: Engine,
+    writer: RwLock<Option<Sender<WriterTask>>>,
+    reader: RwLock<Option<Sender<Box<dyn Job>>>>,
+    changes: watch::Sender<u64>,
+    /// Every thread holds a sender of this; it ends when the last thread has.
+    threads: tokio::sync::Mutex<mpsc::Receiver<()>>,
+    // Declared last, so that the folder stays locked until everything above is gone.
+    _lock: FolderLock,
+}
+
+/// What the writer thread is asked to do.
+pub(crate) enum WriterTask {
+    Command(Box<dyn Job>),
+    /// Rewrites the file without its holes, outside of any transaction.
+    Vacuum(oneshot::Sender<Result<(), DbError>>),
+}
+
+/// What the threads of both engines share.
+#[derive(Clone)]
+pub(crate) struct Context {
+    pub(crate) environment: Arc<dyn Environment>,
+    pub(crate) observer: Option<Arc<dyn Fn(&CommitReport) + Send + Sync>>,
+    pub(crate) changes: watch::Sender<u64>,
+    /// Held by each thread, so that [`Database::close`] can wait for the last one.
+    pub(crate) _alive: mpsc::Sender<()>,
+}
+
+impl Options {
+    /// SQLite in `folder`, with sizes that suit one hub.
+    pub fn new(folder: impl AsRef<Path>) -> Self {
+        Self {
+            folder: folder.as_ref().to_owned(),
+            postgres_url: None,
+            environment: Arc::new(SystemEnvironment),
+            write_queue: 4096,
+            batch_limit: 256,
+            read_queue: 4096,
+            readers: 4,
+            postgres_writers: 8,
+            migrate_to: None,
+            observer: None,
+        }
+    }
+}
+
+impl Context {
+    pub(crate) fn moment(&self) -> Result<Moment, DbError> {
+        let seed = self.environment.seed().map_err(DbError::Unavailable)?;
+        Ok(Moment { now_ms: self.environment.now_ms(), seed })
+    }
+
+    /// Carries out what committed commands asked for. Returns whether one of them signalled a change.
+    pub(crate) fn carry_out(&self, effects: Effects) -> bool {
+        for effect in effects.after_commit {
+            // An effect is code of a feature: its panic must not take the writer down.
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(effect)).is_err() {
+                tracing::error!("an after-commit effect panicked");
+            }
+        }
+        if effects.signals_change {
+            self.changes.send_modify(|count| *count += 1);
+        }
+        effects.signals_change
+    }
+}
+
+impl Database {
+    /// Locks the folder, applies the migrations and starts the threads.
+    ///
+    /// Blocks; call it before the runtime gets busy.
+    pub fn open(options: Options, migrations: &'static [Migration]) -> Result<Self, OpenError> {
+        let lock = FolderLock::acquire(&options.folder)?;
+        let (changes, _) = watch::channel(0);
+        let (alive, threads) = mpsc::channel(1);
+        let context = Context {
+            environment: options.environment.clone(),
+            observer: options.observer.clone(),
+            changes,
+            _alive: alive,
+        };
+        let changes = context.changes.clone();
+        let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
+        let (read_sender, read_receiver) = crossbeam_channel::bounded(options.read_queue);
+        let engine = match &options.postgres_url {
+            None => {
+                let file = options.folder.join("stoa.db");
+                sqlite::start(&file, &options, migrations, context, write_receiver, read_receiver)?;
+                Engine::Sqlite
+            }
+            Some(url) => {
+                postgres::start(url, &options, migrations, context, write_receiver, read_receiver)?;
+                Engine::Postgres
+            }
+        };
+        Ok(Self {
+            shared: Arc::new(Shared {
+                engine,
+                writer: RwLock::new(Some(write_sender)),
+                reader: RwLock::new(Some(read_sender)),
+                changes,
+                threads: tokio::sync::Mutex::new(threads),
+                _lock: lock,
+            }),
+        })
+    }
+
+    pub fn engine(&self) -> Engine {
+        self.shared.engine
+    }
+
+    /// Runs `command` in a transaction and answers when it is on disk, or with the reason why
+    /// nothing was stored. The command runs to its end even when the caller goes away.
+    pub async fn write<T, E, F>(&self, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Closure { closure: command, result: None, reply });
+        submit(&self.shared.writer, WriterTask::Command(job))?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// Runs `query` on a snapshot that does not change while it runs, beside any writer.
+    pub async fn read<T, E, F>(&self, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        submit(&self.shared.reader, Box::new(Closure { closure: query, result: None, reply }) as Box<dyn Job>)?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// Ticks after each commit that [signalled a change](Tx::signal_change), by this process or
+    /// another one on the same database. Ticks may come late or once for several commits.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.shared.changes.subscribe()
+    }
+
+    /// Commands that wait for a writer now.
+    pub fn write_queue_length(&self) -> usize {
+        let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        writer.as_ref().map_or(0, Sender::len)
+    }
+
+    /// Gives back the space of deleted rows.
+    pub async fn vacuum(&self) -> Result<(), DbError> {
+        let (reply, answer) = oneshot::channel();
+        submit::<_, DbError>(&self.shared.writer, WriterTask::Vacuum(reply))?;
+        answer.await.unwrap_or(Err(DbError::Closed))
+    }
+
+    pub async fn info(&self) -> Result<DatabaseInfo, DbError> {
+        self.read(|tx| {
+            let (version, size) = match tx.engine() {
+                Engine::Sqlite => (
+                    "select sqlite_version() as value",
+                    "select page_count * page_size as value from pragma_page_count(), pragma_page_size()",
+                ),
+                Engine::Postgres => (
+                    "select current_setting('server_version') as value",
+                    "select pg_database_size(current_database()) as value",
+                ),
+            };
+            Ok(DatabaseInfo {
+                engine: tx.engine(),
+                engine_version: tx.query_one(version, &[], |row| row.get("value"))?,
+                size_bytes: tx.query_one(size, &[], |row| row.get("value"))?,
+                schema_version: migrate::schema_version(tx)?,
+            })
+        })
+        .await
+    }
+
+    /// Stops taking work, finishes what is queued and waits until every connection is closed.
+    pub async fn close(&self) {
+        close_queue(&self.shared.writer);
+        close_queue(&self.shared.reader);
+        let mut threads = self.shared.threads.lock().await;
+        while threads.recv().await.is_some() {}
+    }
+}
+
+fn close_queue<T>(queue: &RwLock<Option<Sender<T>>>) {
+    drop(queue.write().unwrap_or_else(std::sync::PoisonError::into_inner).take());
+}
+
+fn submit<T, E: From<DbError>>(queue: &RwLock<Option<Sender<T>>>, task: T) -> Result<(), E> {
+    let queue = queue.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+    match queue.as_ref().map(|sender| sender.try_send(task)) {
+        Some(Ok(())) => Ok(()),
+        Some(Err(TrySendError::Full(_))) => Err(DbError::Busy.into()),
+        Some(Err(TrySendError::Disconnected(_))) | None => Err(DbError::Closed.into()),
+    }
+}

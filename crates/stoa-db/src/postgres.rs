@@ -1,0 +1,339 @@
+//! PostgreSQL: threads with a connection each, SERIALIZABLE commands that are repeated when they
+//! lose a race, and LISTEN/NOTIFY to wake other hubs.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use postgres::fallible_iterator::FallibleIterator;
+use postgres::{Client, Config, NoTls, Statement};
+
+use crate::database::{CommitReport, Context, Options, WriterTask};
+use crate::job::Job;
+use crate::tx::{Connection as TxConnection, Moment};
+use crate::{DbError, Migration, OpenError, Tx, migrate};
+
+/// How often a command that loses races is repeated before its caller is told to come back later.
+const MAX_ATTEMPTS: u32 = 30;
+/// How long a thread tries to get its connection back before it answers "unavailable".
+const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
+const STATEMENT_CACHE: usize = 512;
+const CHANNEL: &str = "stoa_changes";
+
+/// A connection and the statements prepared on it.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    statements: HashMap<Box<str>, Statement>,
+}
+
+pub(crate) fn start(
+    url: &str,
+    options: &Options,
+    migrations: &'static [Migration],
+    context: Context,
+    commands: Receiver<WriterTask>,
+    reads: Receiver<Box<dyn Job>>,
+) -> Result<(), OpenError> {
+    let mut config: Config = url.parse().map_err(|_| {
+        // The parser's message could quote the password.
+        OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())
+    })?;
+    config.application_name("stoa").connect_timeout(Duration::from_secs(10));
+    let mut client = connect(&config).map_err(|error| OpenError::Postgres(error.to_string()))?;
+    require_version(&mut client)?;
+    migrate::migrate_postgres(&mut client, migrations, options.migrate_to, context.environment.now_ms())?;
+    drop(client);
+
+    let notifier = Arc::new(Notifier::default());
+    for number in 0..options.postgres_writers.max(1) {
+        let worker = Worker::new(&config, &context);
+        let (commands, notifier) = (commands.clone(), notifier.clone());
+        spawn(format!("stoa-db-write{number}"), move || worker.run_commands(&commands, &notifier))?;
+    }
+    for number in 0..options.readers.max(1) {
+        let worker = Worker::new(&config, &context);
+        let reads = reads.clone();
+        spawn(format!("stoa-db-read{number}"), move || worker.run_reads(&reads))?;
+    }
+    // These two must not keep the database open: they watch whether the writers still live.
+    let (alive, listener_config, changes) = (Arc::downgrade(&notifier), config.clone(), context.changes.clone());
+    spawn("stoa-db-listen".to_owned(), move || listen(&listener_config, &alive, &changes))?;
+    let alive = Arc::downgrade(&notifier);
+    spawn("stoa-db-notify".to_owned(), move || notify(&config, &alive))
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+    let spawned = std::thread::Builder::new().name(name).spawn(body);
+    spawned.map(drop).map_err(|error| OpenError::Postgres(format!("a thread could not be started: {error}")))
+}
+
+fn connect(config: &Config) -> Result<Client, DbError> {
+    let mut client = config.connect(NoTls)?;
+    client.batch_execute(
+        "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '120s'; set timezone = 'UTC';
+         set standard_conforming_strings = on; set synchronous_commit = on",
+    )?;
+    Ok(client)
+}
+
+fn require_version(client: &mut Client) -> Result<(), OpenError> {
+    let fault = |error: postgres::Error| OpenError::Postgres(DbError::from(error).to_string());
+    let row = client
+        .query_one("select current_setting('server_version_num')::int, current_setting('server_encoding')", &[])
+        .map_err(fault)?;
+    let (version, encoding): (i32, String) = (row.get(0), row.get(1));
+    if version < 140_000 {
+        return Err(OpenError::Postgres(format!("version 14 or newer is needed, this is {}", version / 10_000)));
+    }
+    if encoding != "UTF8" {
+        return Err(OpenError::Postgres(format!("the database must have the encoding UTF8, it has {encoding}")));
+    }
+    Ok(())
+}
+
+impl Session {
+    pub(crate) fn statement(&mut self, sql: &str) -> Result<Statement, postgres::Error> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.client.prepare(sql)?;
+        if self.statements.len() >= STATEMENT_CACHE {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.into(), statement.clone());
+        Ok(statement)
+    }
+}
+
+/// A thread's own connection, made when first needed and again when it is lost.
+struct Worker {
+    config: Config,
+    context: Context,
+    session: Option<Session>,
+}
+
+/// How one try at a command ended.
+enum Attempt {
+    Committed(crate::tx::Effects),
+    Undone,
+    /// Nothing was stored, and another try may succeed.
+    Repeat(DbError),
+    Failed(DbError),
+}
+
+impl Worker {
+    fn new(config: &Config, context: &Context) -> Self {
+        Self { config: config.clone(), context: context.clone(), session: None }
+    }
+
+    fn run_commands(mut self, commands: &Receiver<WriterTask>, notifier: &Notifier) {
+        while let Ok(task) = commands.recv() {
+            match task {
+                WriterTask::Vacuum(reply) => {
+                    let outcome = self.session().and_then(|session| {
+                        session.client.batch_execute("set statement_timeout = 0")?;
+                        let outcome = session.client.batch_execute("vacuum (analyze)");
+                        session.client.batch_execute("set statement_timeout = '120s'")?;
+                        Ok(outcome?)
+                    });
+                    let _ = reply.send(outcome);
+                }
+                WriterTask::Command(job) => self.run_command(job, notifier),
+            }
+        }
+    }
+
+    fn run_command(&mut self, mut job: Box<dyn Job>, notifier: &Notifier) {
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let moment = match self.context.moment() {
+            Ok(moment) => moment,
+            Err(error) => return job.answer(Some(error)),
+        };
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let overruled = match self.try_command(&mut *job, moment) {
+                Attempt::Repeat(_) if attempt < MAX_ATTEMPTS => {
+                    // Spread by the thread's own randomness, so that two losers do not meet again.
+                    let jitter = u64::from(moment.seed[attempt as usize % 32]);
+                    std::thread::sleep(Duration::from_micros((100 + 8 * jitter) * u64::from(attempt)));
+                    continue;
+                }
+                Attempt::Repeat(error) | Attempt::Failed(error) => Some(error),
+                Attempt::Undone => None,
+                Attempt::Committed(effects) => {
+                    if self.context.carry_out(effects) {
+                        notifier.ring();
+                    }
+                    if let Some(observer) = &self.context.observer {
+                        observer(&CommitReport { commands: 1, undone: 0, duration: started.elapsed() });
+                    }
+                    None
+                }
+            };
+            return job.answer(overruled);
+        }
+    }
+
+    fn try_command(&mut self, job: &mut dyn Job, moment: Moment) -> Attempt {
+        let session = match self.session() {
+            Ok(session) => session,
+            Err(error) => return Attempt::Failed(error),
+        };
+        if let Err(error) = session.client.batch_execute("begin isolation level serializable") {
+            // The connection died while it was idle; a new one may work.
+            return Attempt::Repeat(error.into());
+        }
+        let mut tx = Tx::new(TxConnection::Postgres(session), moment);
+        let keep = job.run(&mut tx);
+        let failure = tx.failure().cloned();
+        let effects = std::mem::take(&mut tx.effects);
+        drop(tx);
+        if !keep {
+            let rolled_back = session.client.batch_execute("rollback");
+            return match failure {
+                Some(error @ DbError::Conflict(_)) => Attempt::Repeat(error),
+                Some(error @ DbError::Unavailable(_)) if rolled_back.is_err() => Attempt::Repeat(error),
+                _ => Attempt::Undone,
+            };
+        }
+        match session.client.batch_execute("commit").map_err(DbError::from) {
+            Ok(()) => Attempt::Committed(effects),
+            Err(error @ DbError::Conflict(_)) => Attempt::Repeat(error),
+            Err(error) => {
+                // Lost while committing: it may or may not be stored. The caller is told so; an
+                // idempotency key makes its retry safe.
+                self.session = None;
+                Attempt::Failed(error)
+            }
+        }
+    }
+
+    fn run_reads(mut self, reads: &Receiver<Box<dyn Job>>) {
+        while let Ok(mut job) = reads.recv() {
+            if job.is_abandoned() {
+                continue;
+            }
+            let overruled = self.read_once(&mut *job).err();
+            job.answer(overruled);
+        }
+    }
+
+    fn read_once(&mut self, job: &mut dyn Job) -> Result<(), DbError> {
+        const BEGIN: &str = "begin isolation level repeatable read read only";
+        let moment = self.context.moment()?;
+        if self.session()?.client.batch_execute(BEGIN).is_err() {
+            // The connection died while it was idle.
+            self.session = None;
+            self.session()?.client.batch_execute(BEGIN)?;
+        }
+        let session = self.session()?;
+        job.run(&mut Tx::new(TxConnection::Postgres(session), moment));
+        if session.client.batch_execute("rollback").is_err() {
+            self.session = None;
+        }
+        Ok(())
+    }
+
+    fn session(&mut self) -> Result<&mut Session, DbError> {
+        if self.session.as_ref().is_some_and(|session| session.client.is_closed()) {
+            self.session = None;
+        }
+        if self.session.is_none() {
+            let client = connect_patiently(&self.config)?;
+            self.session = Some(Session { client, statements: HashMap::new() });
+        }
+        self.session.as_mut().ok_or(DbError::Closed)
+    }
+}
+
+fn connect_patiently(config: &Config) -> Result<Client, DbError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match connect(config) {
+            Ok(client) => return Ok(client),
+            Err(error) if waited >= RECONNECT_PATIENCE => return Err(DbError::Unavailable(error.to_string())),
+            Err(_) => {
+                let pause = Duration::from_millis(250);
+                std::thread::sleep(pause);
+                waited += pause;
+            }
+        }
+    }
+}
+
+/// Asks the notify thread to tell other hubs. A NOTIFY inside each command would make commits
+/// wait for each other on the server's one queue lock; rung from here, a burst is one NOTIFY.
+#[derive(Default)]
+struct Notifier {
+    rung: Mutex<bool>,
+    bell: Condvar,
+}
+
+impl Notifier {
+    fn ring(&self) {
+        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
+        self.bell.notify_one();
+    }
+
+    fn wait(&self, patience: Duration) -> bool {
+        let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut rung, _) =
+            self.bell.wait_timeout_while(rung, patience, |rung| !*rung).unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *rung)
+    }
+}
+
+fn notify(config: &Config, alive: &Weak<Notifier>) {
+    let mut client: Option<Client> = None;
+    while let Some(notifier) = alive.upgrade() {
+        if !notifier.wait(Duration::from_millis(200)) {
+            continue;
+        }
+        if client.is_none() {
+            client = connect(config).ok();
+        }
+        let sent = client.as_mut().is_some_and(|client| client.batch_execute(&format!("notify {CHANNEL}")).is_ok());
+        if !sent {
+            // Rows are safe in the outbox; only the wake-up of other hubs is late.
+            client = None;
+            notifier.ring();
+            std::thread::sleep(Duration::from_millis(250));
+        }
+    }
+}
+
+fn listen(config: &Config, alive: &Weak<Notifier>, changes: &tokio::sync::watch::Sender<u64>) {
+    while alive.strong_count() > 0 {
+        // However it ends, the loop connects again and lets followers look once.
+        if let Err(error) = listen_once(config, alive, changes) {
+            tracing::warn!(%error, "the LISTEN connection was lost");
+            std::thread::sleep(Duration::from_millis(250));
+        }
+        changes.send_modify(|count| *count += 1);
+    }
+}
+
+fn listen_once(
+    config: &Config,
+    alive: &Weak<Notifier>,
+    changes: &tokio::sync::watch::Sender<u64>,
+) -> Result<(), DbError> {
+    let mut client = connect(config)?;
+    client.batch_execute(&format!("listen {CHANNEL}"))?;
+    // What came before LISTEN took effect has to be looked for.
+    changes.send_modify(|count| *count += 1);
+    while alive.strong_count() > 0 {
+        let mut notifications = client.notifications();
+        if notifications.timeout_iter(Duration::from_millis(200)).next()?.is_some() {
+            changes.send_modify(|count| *count += 1);
+        }
+        drop(notifications);
+        if client.is_closed() {
+            return Err(DbError::Unavailable("connection closed".to_owned()));
+        }
+    }
+    Ok(())
+}

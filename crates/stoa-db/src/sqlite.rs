@@ -1,0 +1,298 @@
+//! SQLite: one writer thread that commits in groups, and a pool of snapshot readers.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use crossbeam_channel::Receiver;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::database::{CommitReport, Context, Options, WriterTask};
+use crate::job::Job;
+use crate::row::RowSource;
+use crate::tx::{Connection as TxConnection, Effects};
+use crate::{DbError, Migration, OpenError, Row, Tx, Value, migrate};
+
+/// Prepared statements kept per connection.
+const STATEMENT_CACHE: usize = 256;
+
+/// `$1` is a *named* parameter for SQLite, numbered by first appearance, so we bind by name.
+const PARAMETER_NAMES: [&str; 64] = {
+    macro_rules! names { ($($n:literal)*) => { [$(concat!("$", $n)),*] } }
+    names!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
+        33 34 35 36 37 38 39 40 41 42 43 44 45 46 47 48 49 50 51 52 53 54 55 56 57 58 59 60 61 62 63 64)
+};
+
+pub(crate) fn start(
+    file: &Path,
+    options: &Options,
+    migrations: &'static [Migration],
+    context: Context,
+    commands: Receiver<WriterTask>,
+    reads: Receiver<Box<dyn Job>>,
+) -> Result<(), OpenError> {
+    let mut connection = open_writer(file).map_err(|error| open_error(file, &error))?;
+    migrate::migrate_sqlite(&mut connection, migrations, options.migrate_to, context.environment.now_ms(), |error| {
+        open_error(file, error)
+    })?;
+    // Opened here, so that a fault is found before the start is reported as good.
+    let readers = (0..options.readers.max(1))
+        .map(|_| open_reader(file).map_err(|error| open_error(file, &error)))
+        .collect::<Result<Vec<_>, _>>()?;
+    let spawn_error = |error: std::io::Error| OpenError::Folder { path: file.to_owned(), reason: error.to_string() };
+    for reader in readers {
+        let (context, reads) = (context.clone(), reads.clone());
+        std::thread::Builder::new()
+            .name("stoa-db-read".to_owned())
+            .spawn(move || run_reader(&reader, &context, &reads))
+            .map_err(spawn_error)?;
+    }
+    let writer =
+        Writer { file: file.to_owned(), connection: Some(connection), context, batch_limit: options.batch_limit };
+    std::thread::Builder::new()
+        .name("stoa-db-write".to_owned())
+        .spawn(move || writer.run(&commands))
+        .map_err(spawn_error)?;
+    Ok(())
+}
+
+fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
+    if mode != "wal" {
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY),
+            Some(format!("the file system gives journal mode {mode}, not wal")),
+        ));
+    }
+    // The file is ours alone; SQLite gives the -wal and -shm files the same mode.
+    set_private(file);
+    connection.execute_batch("pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864;")?;
+    prepare_connection(&connection, 65536)?;
+    Ok(connection)
+}
+
+fn open_reader(file: &Path) -> rusqlite::Result<Connection> {
+    // Not opened read-only: a reader of a WAL file must be able to write its -shm file.
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    prepare_connection(&connection, 8192)?;
+    connection.execute_batch("pragma query_only = on;")?;
+    Ok(connection)
+}
+
+fn prepare_connection(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 5000;
+         pragma temp_store = memory; pragma mmap_size = 268435456; pragma cache_size = -{cache_kib};
+         pragma trusted_schema = off;"
+    ))?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    Ok(())
+}
+
+fn set_private(file: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if let Err(error) = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)) {
+        tracing::warn!(%error, "the database file could not be made private");
+    }
+}
+
+fn open_error(file: &Path, error: &rusqlite::Error) -> OpenError {
+    let folder = file.parent().unwrap_or(file).to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => OpenError::Full(folder),
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            OpenError::Damaged { path: file.to_owned(), reason: error.to_string() }
+        }
+        _ => OpenError::Folder { path: folder, reason: error.to_string() },
+    }
+}
+
+struct Writer {
+    file: PathBuf,
+    /// None after a failed commit, until it could be opened again.
+    connection: Option<Connection>,
+    context: Context,
+    batch_limit: usize,
+}
+
+impl Writer {
+    fn run(mut self, commands: &Receiver<WriterTask>) {
+        let mut next = commands.recv().ok();
+        while let Some(task) = next.take() {
+            match task {
+                WriterTask::Vacuum(reply) => {
+                    let _ = reply.send(self.vacuum());
+                }
+                WriterTask::Command(first) => {
+                    let mut batch = vec![first];
+                    // Whatever came in while the last batch was syncing goes into this one.
+                    while batch.len() < self.batch_limit {
+                        match commands.try_recv() {
+                            Ok(WriterTask::Command(job)) => batch.push(job),
+                            Ok(other) => {
+                                next = Some(other);
+                                break;
+                            }
+                            Err(_) => break,
+                        }
+                    }
+                    self.commit_batch(batch);
+                }
+            }
+            next = next.or_else(|| commands.recv().ok());
+        }
+        if let Some(connection) = self.connection.take() {
+            // Best effort: an unfinished checkpoint is finished at the next start.
+            let _ = connection.execute_batch("pragma optimize; pragma wal_checkpoint(truncate);");
+        }
+    }
+
+    fn commit_batch(&mut self, mut batch: Vec<Box<dyn Job>>) {
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let context = self.context.clone();
+        let outcome = self.connection().and_then(|connection| {
+            let done = run_batch(connection, &mut batch, &context)?;
+            connection.prepare_cached("commit")?.raw_execute()?;
+            Ok(done)
+        });
+        match outcome {
+            Ok((effects, undone)) => {
+                self.context.carry_out(effects);
+                if let Some(observer) = &self.context.observer {
+                    observer(&CommitReport { commands: batch.len(), undone, duration: started.elapsed() });
+                }
+                for job in batch {
+                    job.answer(None);
+                }
+            }
+            Err(error) => {
+                tracing::error!(%error, commands = batch.len(), "a batch could not be committed; none of it is stored");
+                // The connection's state is in doubt: begin anew with what is on disk.
+                self.connection = None;
+                for job in batch {
+                    job.answer(Some(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn connection(&mut self) -> Result<&Connection, DbError> {
+        if self.connection.is_none() {
+            self.connection = Some(open_writer(&self.file)?);
+        }
+        self.connection.as_ref().ok_or(DbError::Closed)
+    }
+
+    fn vacuum(&mut self) -> Result<(), DbError> {
+        Ok(self.connection()?.execute_batch("vacuum; pragma wal_checkpoint(truncate);")?)
+    }
+}
+
+/// Runs each command in a savepoint of one open transaction. An error means that the transaction
+/// is lost: SQLite has rolled it back, or cannot be trusted to have kept it.
+fn run_batch(
+    connection: &Connection,
+    batch: &mut [Box<dyn Job>],
+    context: &Context,
+) -> Result<(Effects, usize), DbError> {
+    connection.prepare_cached("begin immediate")?.raw_execute()?;
+    let mut all = Effects::default();
+    let mut undone = 0;
+    for job in batch {
+        connection.prepare_cached("savepoint command")?.raw_execute()?;
+        let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
+        let keep = job.run(&mut tx);
+        let failure = tx.failure().cloned();
+        let effects = std::mem::take(&mut tx.effects);
+        drop(tx);
+        // A full disk, an I/O error and a lack of memory roll back the whole transaction. The
+        // next savepoint would then be a transaction of its own and commit alone.
+        if connection.is_autocommit() {
+            return Err(failure.unwrap_or_else(|| DbError::Unavailable("the transaction was rolled back".to_owned())));
+        }
+        if keep {
+            connection.prepare_cached("release command")?.raw_execute()?;
+            all.signals_change |= effects.signals_change;
+            all.after_commit.extend(effects.after_commit);
+        } else {
+            undone += 1;
+            connection.prepare_cached("rollback to command")?.raw_execute()?;
+            connection.prepare_cached("release command")?.raw_execute()?;
+        }
+    }
+    Ok((all, undone))
+}
+
+fn run_reader(connection: &Connection, context: &Context, reads: &Receiver<Box<dyn Job>>) {
+    while let Ok(mut job) = reads.recv() {
+        if job.is_abandoned() {
+            continue;
+        }
+        let overruled = read_once(connection, context, &mut *job).err();
+        job.answer(overruled);
+    }
+}
+
+fn read_once(connection: &Connection, context: &Context, job: &mut dyn Job) -> Result<(), DbError> {
+    if !connection.is_autocommit() {
+        connection.execute_batch("rollback")?;
+    }
+    connection.prepare_cached("begin deferred")?.raw_execute()?;
+    let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
+    job.run(&mut tx);
+    drop(tx);
+    if !connection.is_autocommit() {
+        connection.prepare_cached("rollback")?.raw_execute()?;
+    }
+    Ok(())
+}
+
+pub(crate) fn execute(connection: &Connection, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    if statement.column_count() == 0 {
+        return Ok(statement.raw_execute()? as u64);
+    }
+    // A statement that returns rows, run for its effect: count them as PostgreSQL does.
+    let mut rows = statement.raw_query();
+    let mut count = 0;
+    while rows.next()?.is_some() {
+        count += 1;
+    }
+    Ok(count)
+}
+
+pub(crate) fn query_each(
+    connection: &Connection,
+    sql: &str,
+    params: &[Value<'_>],
+    visit: &mut dyn FnMut(&Row<'_>) -> Result<(), DbError>,
+) -> Result<(), DbError> {
+    let mut statement = connection.prepare_cached(sql)?;
+    bind(&mut statement, params)?;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next()? {
+        visit(&Row(RowSource::Sqlite(row)))?;
+    }
+    Ok(())
+}
+
+fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Value<'_>]) -> Result<(), DbError> {
+    if statement.parameter_count() != params.len() {
+        return Err(DbError::Statement(format!(
+            "the statement has {} parameters, {} were given",
+            statement.parameter_count(),
+            params.len()
+        )));
+    }
+    for (value, name) in params.iter().zip(PARAMETER_NAMES) {
+        let index = statement
+            .parameter_index(name)?
+            .ok_or_else(|| DbError::Statement(format!("the statement has no parameter {name}")))?;
+        statement.raw_bind_parameter(index, value)?;
+    }
+    Ok(())
+}
