@@ -8,6 +8,7 @@ use crate::{DbError, Engine, Tx, params};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
     pub name: String,
+    /// Without columns that the engine computes.
     pub columns: Vec<String>,
     /// The column that the engine numbers, if there is one.
     pub identity: Option<String>,
@@ -27,7 +28,8 @@ pub fn table_order(tx: &mut Tx<'_>) -> Result<Vec<Table>, DbError> {
             "select table_name::text as name from information_schema.tables
              where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name",
             "select column_name::text as name from information_schema.columns
-             where table_schema = current_schema() and table_name = $1 order by ordinal_position",
+             where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER'
+             order by ordinal_position",
             "select distinct target.relname::text as name from pg_constraint c
              join pg_class source on source.oid = c.conrelid join pg_class target on target.oid = c.confrelid
              join pg_namespace space on space.oid = source.relnamespace

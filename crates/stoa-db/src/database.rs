@@ -1,5 +1,6 @@
 //! The handle that the rest of the program holds.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
@@ -12,7 +13,8 @@ use crate::job::{Closure, Job};
 use crate::tx::{Effects, Moment};
 use crate::{DbError, FolderLock, Migration, OpenError, Tx, migrate, postgres, sqlite};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Engine {
     Sqlite,
     Postgres,
@@ -26,6 +28,8 @@ impl Engine {
         }
     }
 }
+
+type Observer = Arc<dyn Fn(&CommitReport) + Send + Sync>;
 
 /// How to open a database.
 pub struct Options {
@@ -47,7 +51,7 @@ pub struct Options {
     /// The last migration to apply; none means all.
     pub migrate_to: Option<i64>,
     /// Called after each commit, before its commands are answered.
-    pub observer: Option<Arc<dyn Fn(&CommitReport) + Send + Sync>>,
+    pub observer: Option<Observer>,
 }
 
 /// What one commit was like.
@@ -78,13 +82,32 @@ pub struct Database {
 
 struct Shared {
     engine: Engine,
+    place: Place,
+    migrations: &'static [Migration],
     writer: RwLock<Option<Sender<WriterTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     changes: watch::Sender<u64>,
     /// Every thread holds a sender of this; it ends when the last thread has.
     threads: tokio::sync::Mutex<mpsc::Receiver<()>>,
+    /// Gives a thread that starts later its sender, as long as another one lives.
+    alive: mpsc::WeakSender<()>,
     // Declared last, so that the folder stays locked until everything above is gone.
-    _lock: FolderLock,
+    _lock: Arc<FolderLock>,
+}
+
+/// Where to open a connection beside those of the threads.
+pub(crate) enum Place {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+/// Work on a thread and a connection of its own, so that it holds up neither commands nor reads.
+pub(crate) struct Aside {
+    // Dropped before `_alive`: whoever waited in `close` finds the folder unlocked.
+    shared: Arc<Shared>,
+    /// Closed when nobody waits for the outcome any more.
+    caller: oneshot::Sender<()>,
+    _alive: mpsc::Sender<()>,
 }
 
 /// What the writer thread is asked to do.
@@ -98,8 +121,12 @@ pub(crate) enum WriterTask {
 #[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) environment: Arc<dyn Environment>,
-    pub(crate) observer: Option<Arc<dyn Fn(&CommitReport) + Send + Sync>>,
+    pub(crate) observer: Option<Observer>,
     pub(crate) changes: watch::Sender<u64>,
+    /// Held by each thread: commands run to their end even when the last handle is gone, and
+    /// nobody else may come into the folder before.
+    pub(crate) _lock: Arc<FolderLock>,
+    // Declared last, so that whoever waited in `close` finds everything above let go of.
     /// Held by each thread, so that [`Database::close`] can wait for the last one.
     pub(crate) _alive: mpsc::Sender<()>,
 }
@@ -132,7 +159,7 @@ impl Context {
     pub(crate) fn carry_out(&self, effects: Effects) -> bool {
         for effect in effects.after_commit {
             // An effect is code of a feature: its panic must not take the writer down.
-            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(effect)).is_err() {
+            if catch_unwind(AssertUnwindSafe(effect)).is_err() {
                 tracing::error!("an after-commit effect panicked");
             }
         }
@@ -141,6 +168,15 @@ impl Context {
         }
         effects.signals_change
     }
+
+    /// Tells the observer of a commit. Its panic must not take the writer down either.
+    pub(crate) fn observe(&self, report: &CommitReport) {
+        if let Some(observer) = &self.observer
+            && catch_unwind(AssertUnwindSafe(|| observer(report))).is_err()
+        {
+            tracing::error!("the observer of commits panicked");
+        }
+    }
 }
 
 impl Database {
@@ -148,36 +184,41 @@ impl Database {
     ///
     /// Blocks; call it before the runtime gets busy.
     pub fn open(options: Options, migrations: &'static [Migration]) -> Result<Self, OpenError> {
-        let lock = FolderLock::acquire(&options.folder)?;
+        let lock = Arc::new(FolderLock::acquire(&options.folder)?);
         let (changes, _) = watch::channel(0);
         let (alive, threads) = mpsc::channel(1);
         let context = Context {
             environment: options.environment.clone(),
             observer: options.observer.clone(),
             changes,
+            _lock: lock.clone(),
             _alive: alive,
         };
         let changes = context.changes.clone();
+        let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
         let (read_sender, read_receiver) = crossbeam_channel::bounded(options.read_queue);
-        let engine = match &options.postgres_url {
+        let (engine, place) = match &options.postgres_url {
             None => {
                 let file = options.folder.join("stoa.db");
                 sqlite::start(&file, &options, migrations, context, write_receiver, read_receiver)?;
-                Engine::Sqlite
+                (Engine::Sqlite, Place::Sqlite(file))
             }
             Some(url) => {
                 postgres::start(url, &options, migrations, context, write_receiver, read_receiver)?;
-                Engine::Postgres
+                (Engine::Postgres, Place::Postgres(url.clone()))
             }
         };
         Ok(Self {
             shared: Arc::new(Shared {
                 engine,
+                place,
+                migrations,
                 writer: RwLock::new(Some(write_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 changes,
                 threads: tokio::sync::Mutex::new(threads),
+                alive,
                 _lock: lock,
             }),
         })
@@ -210,6 +251,30 @@ impl Database {
     {
         let (reply, answer) = oneshot::channel();
         submit(&self.shared.reader, Box::new(Closure { closure: query, result: None, reply }) as Box<dyn Job>)?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// Runs `work` on a thread of its own. Closing the database waits for it.
+    pub(crate) async fn run_aside<T, E, F>(&self, name: &str, work: F) -> Result<T, E>
+    where
+        F: FnOnce(&Aside) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let (caller, _waiting) = oneshot::channel();
+        let alive = self.shared.alive.upgrade().ok_or(DbError::Closed)?;
+        let aside = Aside { shared: self.shared.clone(), caller, _alive: alive };
+        let body = move || {
+            let outcome = catch_unwind(AssertUnwindSafe(|| work(&aside)));
+            // First, so that a caller who then lets go of the database finds the folder unlocked.
+            drop(aside);
+            let _ = reply.send(outcome.unwrap_or_else(|_| Err(DbError::Panicked.into())));
+        };
+        std::thread::Builder::new()
+            .name(name.to_owned())
+            .spawn(body)
+            .map_err(|error| DbError::Unavailable(format!("a thread could not be started: {error}")))?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
 
@@ -260,6 +325,22 @@ impl Database {
         close_queue(&self.shared.reader);
         let mut threads = self.shared.threads.lock().await;
         while threads.recv().await.is_some() {}
+    }
+}
+
+impl Aside {
+    pub(crate) fn place(&self) -> &Place {
+        &self.shared.place
+    }
+
+    pub(crate) fn migrations(&self) -> &'static [Migration] {
+        self.shared.migrations
+    }
+
+    /// An error as soon as the database is being closed or the caller has gone away.
+    pub(crate) fn check(&self) -> Result<(), DbError> {
+        let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if writer.is_none() || self.caller.is_closed() { Err(DbError::Closed) } else { Ok(()) }
     }
 }
 

@@ -121,7 +121,7 @@ impl From<postgres::Error> for DbError {
             return if error.is_closed()
                 || std::error::Error::source(&error).is_some_and(|source| source.is::<std::io::Error>())
             {
-                DbError::Unavailable(error.to_string())
+                DbError::Unavailable(describe(&error))
             } else {
                 DbError::Statement(describe(&error))
             };

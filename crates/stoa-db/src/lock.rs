@@ -10,7 +10,7 @@ use crate::OpenError;
 /// ends, however it ends.
 #[derive(Debug)]
 pub struct FolderLock {
-    _file: File,
+    file: File,
 }
 
 impl FolderLock {
@@ -28,10 +28,18 @@ impl FolderLock {
             .open(folder.join("lock"))
             .map_err(fault)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { _file: file }),
+            Ok(()) => Ok(Self { file }),
             Err(TryLockError::WouldBlock) => Err(OpenError::Locked(folder.to_owned())),
             Err(TryLockError::Error(error)) => Err(fault(error)),
         }
+    }
+}
+
+impl Drop for FolderLock {
+    fn drop(&mut self) {
+        // Closing the file is not enough when another thread is starting a program just now: until
+        // that has begun, it holds a copy of the descriptor, and with it the lock.
+        let _ = self.file.unlock();
     }
 }
 

@@ -106,6 +106,12 @@ fn pending(
         return Err(OpenError::Edited { number: *number, reason: reason.to_owned() });
     }
     let done = applied.last().map_or(0, |(number, _)| *number);
+    // One that was slipped in below would be passed over in silence, now and for ever.
+    let has = |number| applied.iter().any(|(applied, _)| *applied == number);
+    if let Some(missed) = migrations.iter().find(|migration| migration.number < done && !has(migration.number)) {
+        let reason = format!("the database went on to {done:04} without it");
+        return Err(OpenError::Edited { number: missed.number, reason });
+    }
     let limit = up_to.unwrap_or(i64::MAX);
     Ok(migrations.iter().filter(move |migration| migration.number > done && migration.number <= limit))
 }

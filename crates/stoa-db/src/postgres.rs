@@ -35,21 +35,22 @@ pub(crate) fn start(
     commands: Receiver<WriterTask>,
     reads: Receiver<Box<dyn Job>>,
 ) -> Result<(), OpenError> {
-    let mut config: Config = url.parse().map_err(|_| {
-        // The parser's message could quote the password.
-        OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())
-    })?;
-    config.application_name("stoa").connect_timeout(Duration::from_secs(10));
-    let mut client = connect(&config).map_err(|error| OpenError::Postgres(error.to_string()))?;
-    require_version(&mut client)?;
-    migrate::migrate_postgres(&mut client, migrations, options.migrate_to, context.environment.now_ms())?;
-    drop(client);
+    let config = parse(url)?;
+    // The client runs an event loop of its own, which it may not do on a thread of the caller's.
+    let now_ms = context.environment.now_ms();
+    let prepared =
+        std::thread::scope(|scope| scope.spawn(|| prepare(&config, migrations, options.migrate_to, now_ms)).join());
+    prepared.unwrap_or_else(|_| Err(OpenError::Postgres("the driver panicked".to_owned())))?;
 
     let notifier = Arc::new(Notifier::default());
+    let writing = Arc::new(());
     for number in 0..options.postgres_writers.max(1) {
         let worker = Worker::new(&config, &context);
-        let (commands, notifier) = (commands.clone(), notifier.clone());
-        spawn(format!("stoa-db-write{number}"), move || worker.run_commands(&commands, &notifier))?;
+        let (commands, notifier, writing) = (commands.clone(), notifier.clone(), writing.clone());
+        spawn(format!("stoa-db-write{number}"), move || {
+            worker.run_commands(&commands, &notifier);
+            drop(writing);
+        })?;
     }
     for number in 0..options.readers.max(1) {
         let worker = Worker::new(&config, &context);
@@ -57,15 +58,49 @@ pub(crate) fn start(
         spawn(format!("stoa-db-read{number}"), move || worker.run_reads(&reads))?;
     }
     // These two must not keep the database open: they watch whether the writers still live.
-    let (alive, listener_config, changes) = (Arc::downgrade(&notifier), config.clone(), context.changes.clone());
-    spawn("stoa-db-listen".to_owned(), move || listen(&listener_config, &alive, &changes))?;
-    let alive = Arc::downgrade(&notifier);
-    spawn("stoa-db-notify".to_owned(), move || notify(&config, &alive))
+    let writing = Arc::downgrade(&writing);
+    let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
+    spawn("stoa-db-listen".to_owned(), move || {
+        listen(&listener_config, &watched, &listener_context.changes);
+        drop(listener_context);
+    })?;
+    spawn("stoa-db-notify".to_owned(), move || {
+        notify(&config, &notifier, &writing);
+        drop(context);
+    })
+}
+
+fn prepare(
+    config: &Config,
+    migrations: &'static [Migration],
+    migrate_to: Option<i64>,
+    now_ms: i64,
+) -> Result<(), OpenError> {
+    let mut client = connect(config).map_err(|error| OpenError::Postgres(error.to_string()))?;
+    require_version(&mut client)?;
+    migrate::migrate_postgres(&mut client, migrations, migrate_to, now_ms)
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
     let spawned = std::thread::Builder::new().name(name).spawn(body);
     spawned.map(drop).map_err(|error| OpenError::Postgres(format!("a thread could not be started: {error}")))
+}
+
+fn parse(url: &str) -> Result<Config, OpenError> {
+    let mut config: Config = url.parse().map_err(|_| {
+        // The parser's message could quote the password.
+        OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())
+    })?;
+    config.application_name("stoa").connect_timeout(Duration::from_secs(10));
+    Ok(config)
+}
+
+/// A connection for work that takes as long as it takes.
+pub(crate) fn connect_aside(url: &str) -> Result<Session, DbError> {
+    let config = parse(url).map_err(|error| DbError::Unavailable(error.to_string()))?;
+    let mut client = connect_patiently(&config)?;
+    client.batch_execute("set statement_timeout = 0; set idle_in_transaction_session_timeout = 0")?;
+    Ok(Session { client, statements: HashMap::new() })
 }
 
 fn connect(config: &Config) -> Result<Client, DbError> {
@@ -108,9 +143,10 @@ impl Session {
 
 /// A thread's own connection, made when first needed and again when it is lost.
 struct Worker {
+    // Closed before the context is dropped, which tells `close` that this thread has ended.
+    session: Option<Session>,
     config: Config,
     context: Context,
-    session: Option<Session>,
 }
 
 /// How one try at a command ended.
@@ -124,24 +160,31 @@ enum Attempt {
 
 impl Worker {
     fn new(config: &Config, context: &Context) -> Self {
-        Self { config: config.clone(), context: context.clone(), session: None }
+        Self { session: None, config: config.clone(), context: context.clone() }
     }
 
     fn run_commands(mut self, commands: &Receiver<WriterTask>, notifier: &Notifier) {
         while let Ok(task) = commands.recv() {
             match task {
                 WriterTask::Vacuum(reply) => {
-                    let outcome = self.session().and_then(|session| {
-                        session.client.batch_execute("set statement_timeout = 0")?;
-                        let outcome = session.client.batch_execute("vacuum (analyze)");
-                        session.client.batch_execute("set statement_timeout = '120s'")?;
-                        Ok(outcome?)
-                    });
-                    let _ = reply.send(outcome);
+                    let _ = reply.send(self.vacuum());
                 }
                 WriterTask::Command(job) => self.run_command(job, notifier),
             }
         }
+    }
+
+    fn vacuum(&mut self) -> Result<(), DbError> {
+        const UNLIMITED: &str = "set statement_timeout = 0";
+        if self.session()?.client.batch_execute(UNLIMITED).is_err() {
+            // The connection died while it was idle.
+            self.session = None;
+            self.session()?.client.batch_execute(UNLIMITED)?;
+        }
+        let outcome = self.session()?.client.batch_execute("vacuum (analyze)");
+        // The next command begins with a connection that has its limits.
+        self.session = None;
+        Ok(outcome?)
     }
 
     fn run_command(&mut self, mut job: Box<dyn Job>, notifier: &Notifier) {
@@ -167,9 +210,7 @@ impl Worker {
                     if self.context.carry_out(effects) {
                         notifier.ring();
                     }
-                    if let Some(observer) = &self.context.observer {
-                        observer(&CommitReport { commands: 1, undone: 0, duration: started.elapsed() });
-                    }
+                    self.context.observe(&CommitReport { commands: 1, undone: 0, duration: started.elapsed() });
                     None
                 }
             };
@@ -184,6 +225,7 @@ impl Worker {
         };
         if let Err(error) = session.client.batch_execute("begin isolation level serializable") {
             // The connection died while it was idle; a new one may work.
+            self.session = None;
             return Attempt::Repeat(error.into());
         }
         let mut tx = Tx::new(TxConnection::Postgres(session), moment);
@@ -192,10 +234,13 @@ impl Worker {
         let effects = std::mem::take(&mut tx.effects);
         drop(tx);
         if !keep {
-            let rolled_back = session.client.batch_execute("rollback");
+            let is_lost = session.client.batch_execute("rollback").is_err();
+            if is_lost {
+                self.session = None;
+            }
             return match failure {
                 Some(error @ DbError::Conflict(_)) => Attempt::Repeat(error),
-                Some(error @ DbError::Unavailable(_)) if rolled_back.is_err() => Attempt::Repeat(error),
+                Some(error @ DbError::Unavailable(_)) if is_lost => Attempt::Repeat(error),
                 _ => Attempt::Undone,
             };
         }
@@ -286,11 +331,16 @@ impl Notifier {
     }
 }
 
-fn notify(config: &Config, alive: &Weak<Notifier>) {
+fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
     let mut client: Option<Client> = None;
-    while let Some(notifier) = alive.upgrade() {
-        if !notifier.wait(Duration::from_millis(200)) {
-            continue;
+    loop {
+        // Asked before the bell is looked at, so that the last ring of the last writer is heard.
+        let is_open = writing.strong_count() > 0;
+        if !notifier.wait(if is_open { Duration::from_millis(200) } else { Duration::ZERO }) {
+            if is_open {
+                continue;
+            }
+            return;
         }
         if client.is_none() {
             client = connect(config).ok();
@@ -299,13 +349,16 @@ fn notify(config: &Config, alive: &Weak<Notifier>) {
         if !sent {
             // Rows are safe in the outbox; only the wake-up of other hubs is late.
             client = None;
+            if !is_open {
+                return;
+            }
             notifier.ring();
             std::thread::sleep(Duration::from_millis(250));
         }
     }
 }
 
-fn listen(config: &Config, alive: &Weak<Notifier>, changes: &tokio::sync::watch::Sender<u64>) {
+fn listen(config: &Config, alive: &Weak<()>, changes: &tokio::sync::watch::Sender<u64>) {
     while alive.strong_count() > 0 {
         // However it ends, the loop connects again and lets followers look once.
         if let Err(error) = listen_once(config, alive, changes) {
@@ -316,11 +369,7 @@ fn listen(config: &Config, alive: &Weak<Notifier>, changes: &tokio::sync::watch:
     }
 }
 
-fn listen_once(
-    config: &Config,
-    alive: &Weak<Notifier>,
-    changes: &tokio::sync::watch::Sender<u64>,
-) -> Result<(), DbError> {
+fn listen_once(config: &Config, alive: &Weak<()>, changes: &tokio::sync::watch::Sender<u64>) -> Result<(), DbError> {
     let mut client = connect(config)?;
     client.batch_execute(&format!("listen {CHANNEL}"))?;
     // What came before LISTEN took effect has to be looked for.

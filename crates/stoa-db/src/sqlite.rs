@@ -1,5 +1,6 @@
 //! SQLite: one writer thread that commits in groups, and a pool of snapshot readers.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -9,13 +10,14 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::database::{CommitReport, Context, Options, WriterTask};
 use crate::job::Job;
 use crate::row::RowSource;
-use crate::tx::{Connection as TxConnection, Effects};
+use crate::tx::{Connection as TxConnection, Effects, Moment};
 use crate::{DbError, Migration, OpenError, Row, Tx, Value, migrate};
 
 /// Prepared statements kept per connection.
 const STATEMENT_CACHE: usize = 256;
 
-/// `$1` is a *named* parameter for SQLite, numbered by first appearance, so we bind by name.
+/// `$1` is a *named* parameter for SQLite, numbered by first appearance, so we bind by name. Those
+/// beyond these have their names made when they are used.
 const PARAMETER_NAMES: [&str; 64] = {
     macro_rules! names { ($($n:literal)*) => { [$(concat!("$", $n)),*] } }
     names!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32
@@ -55,9 +57,16 @@ pub(crate) fn start(
     Ok(())
 }
 
-fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
+    if connection.is_readonly("main")? {
+        // SQLite is content with reading when it may not write.
+        return Err(rusqlite::Error::SqliteFailure(
+            rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_READONLY),
+            Some("the database file may not be written".to_owned()),
+        ));
+    }
     let mode: String = connection.query_row("pragma journal_mode = wal", [], |row| row.get(0))?;
     if mode != "wal" {
         return Err(rusqlite::Error::SqliteFailure(
@@ -72,7 +81,7 @@ fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-fn open_reader(file: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_reader(file: &Path) -> rusqlite::Result<Connection> {
     // Not opened read-only: a reader of a WAL file must be able to write its -shm file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
@@ -117,6 +126,18 @@ struct Writer {
     batch_limit: usize,
 }
 
+/// A command of a batch, with the moment that it keeps when it is run again.
+struct Queued {
+    job: Box<dyn Job>,
+    moment: Option<Moment>,
+}
+
+impl From<Box<dyn Job>> for Queued {
+    fn from(job: Box<dyn Job>) -> Self {
+        Self { job, moment: None }
+    }
+}
+
 impl Writer {
     fn run(mut self, commands: &Receiver<WriterTask>) {
         let mut next = commands.recv().ok();
@@ -126,11 +147,11 @@ impl Writer {
                     let _ = reply.send(self.vacuum());
                 }
                 WriterTask::Command(first) => {
-                    let mut batch = vec![first];
+                    let mut batch = vec![Queued::from(first)];
                     // Whatever came in while the last batch was syncing goes into this one.
                     while batch.len() < self.batch_limit {
                         match commands.try_recv() {
-                            Ok(WriterTask::Command(job)) => batch.push(job),
+                            Ok(WriterTask::Command(job)) => batch.push(job.into()),
                             Ok(other) => {
                                 next = Some(other);
                                 break;
@@ -149,7 +170,7 @@ impl Writer {
         }
     }
 
-    fn commit_batch(&mut self, mut batch: Vec<Box<dyn Job>>) {
+    fn commit_batch(&mut self, mut batch: Vec<Queued>) {
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
         let started = Instant::now();
         let context = self.context.clone();
@@ -161,19 +182,25 @@ impl Writer {
         match outcome {
             Ok((effects, undone)) => {
                 self.context.carry_out(effects);
-                if let Some(observer) = &self.context.observer {
-                    observer(&CommitReport { commands: batch.len(), undone, duration: started.elapsed() });
+                self.context.observe(&CommitReport { commands: batch.len(), undone, duration: started.elapsed() });
+                for queued in batch {
+                    queued.job.answer(None);
                 }
-                for job in batch {
-                    job.answer(None);
+            }
+            Err(DbError::Constraint { .. }) if batch.len() > 1 => {
+                // A constraint that is checked at the commit does not say whose it is. Each command
+                // by itself, the one that violates it fails alone.
+                self.connection = None;
+                for queued in batch {
+                    self.commit_batch(vec![queued]);
                 }
             }
             Err(error) => {
                 tracing::error!(%error, commands = batch.len(), "a batch could not be committed; none of it is stored");
                 // The connection's state is in doubt: begin anew with what is on disk.
                 self.connection = None;
-                for job in batch {
-                    job.answer(Some(error.clone()));
+                for queued in batch {
+                    queued.job.answer(Some(error.clone()));
                 }
             }
         }
@@ -193,18 +220,18 @@ impl Writer {
 
 /// Runs each command in a savepoint of one open transaction. An error means that the transaction
 /// is lost: SQLite has rolled it back, or cannot be trusted to have kept it.
-fn run_batch(
-    connection: &Connection,
-    batch: &mut [Box<dyn Job>],
-    context: &Context,
-) -> Result<(Effects, usize), DbError> {
+fn run_batch(connection: &Connection, batch: &mut [Queued], context: &Context) -> Result<(Effects, usize), DbError> {
     connection.prepare_cached("begin immediate")?.raw_execute()?;
     let mut all = Effects::default();
     let mut undone = 0;
-    for job in batch {
+    for queued in batch {
         connection.prepare_cached("savepoint command")?.raw_execute()?;
-        let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
-        let keep = job.run(&mut tx);
+        let moment = match queued.moment {
+            Some(moment) => moment,
+            None => *queued.moment.insert(context.moment()?),
+        };
+        let mut tx = Tx::new(TxConnection::Sqlite(connection), moment);
+        let keep = queued.job.run(&mut tx);
         let failure = tx.failure().cloned();
         let effects = std::mem::take(&mut tx.effects);
         drop(tx);
@@ -288,9 +315,10 @@ fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Value<'_>]) -> Result
             params.len()
         )));
     }
-    for (value, name) in params.iter().zip(PARAMETER_NAMES) {
+    for (place, value) in params.iter().enumerate() {
+        let name = PARAMETER_NAMES.get(place).map_or_else(|| format!("${}", place + 1).into(), |name| Cow::from(*name));
         let index = statement
-            .parameter_index(name)?
+            .parameter_index(&name)?
             .ok_or_else(|| DbError::Statement(format!("the statement has no parameter {name}")))?;
         statement.raw_bind_parameter(index, value)?;
     }

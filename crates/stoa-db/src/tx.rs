@@ -1,5 +1,8 @@
 //! The transaction that commands and reads work in.
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+
 use postgres::fallible_iterator::FallibleIterator;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -13,6 +16,7 @@ pub struct Tx<'c> {
     moment: Moment,
     random: ChaCha20Rng,
     failure: Option<DbError>,
+    locals: HashMap<TypeId, Box<dyn Any>>,
     pub(crate) effects: Effects,
 }
 
@@ -46,6 +50,7 @@ impl<'c> Tx<'c> {
             moment,
             random: ChaCha20Rng::from_seed(moment.seed),
             failure: None,
+            locals: HashMap::new(),
             effects: Effects::default(),
         }
     }
@@ -69,6 +74,13 @@ impl<'c> Tx<'c> {
         bytes
     }
 
+    /// A value that lives as long as this run of the command, one for each type. A repetition
+    /// begins with a fresh one.
+    pub fn local<T: Default + 'static>(&mut self) -> &mut T {
+        let slot = self.locals.entry(TypeId::of::<T>()).or_insert_with(|| Box::new(T::default()));
+        slot.downcast_mut().unwrap_or_else(|| unreachable!("the slot is filled by its own type"))
+    }
+
     /// Wakes everybody who follows [`Database::changes`](crate::Database::changes), in every
     /// process on this database, once this command is committed.
     pub fn signal_change(&mut self) {
@@ -83,6 +95,7 @@ impl<'c> Tx<'c> {
 
     /// Runs a statement and returns how many rows it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
+        self.require_usable()?;
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::execute(connection, sql, params),
             Connection::Postgres(session) => session
@@ -142,6 +155,7 @@ impl<'c> Tx<'c> {
         params: &[Value<'_>],
         mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
+        self.require_usable()?;
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::query_each(connection, sql, params, &mut visit),
             Connection::Postgres(session) => session.statement(sql).map_err(DbError::from).and_then(|statement| {
@@ -157,6 +171,7 @@ impl<'c> Tx<'c> {
 
     /// Runs several statements without parameters, as migrations have them.
     pub fn execute_batch(&mut self, sql: &str) -> Result<(), DbError> {
+        self.require_usable()?;
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => connection.execute_batch(sql).map_err(DbError::from),
             Connection::Postgres(session) => session.client.batch_execute(sql).map_err(DbError::from),
@@ -167,6 +182,12 @@ impl<'c> Tx<'c> {
     /// The first statement that failed in this transaction.
     pub(crate) fn failure(&self) -> Option<&DbError> {
         self.failure.as_ref()
+    }
+
+    /// After a failed statement PostgreSQL refuses all others. SQLite may have rolled back and left
+    /// the transaction, and would commit the next one by itself, so it refuses them too.
+    fn require_usable(&self) -> Result<(), DbError> {
+        self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 
     fn noted<T>(&mut self, outcome: Result<T, DbError>) -> Result<T, DbError> {

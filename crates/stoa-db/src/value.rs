@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
+use postgres::types::{FromSql, IsNull, ToSql, Type, WrongType, private::BytesMut};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
 type BoxedError = Box<dyn std::error::Error + Sync + Send>;
@@ -243,6 +243,12 @@ impl<'a> TryFrom<ValueRef<'a>> for Value<'a> {
     }
 }
 
+/// Sends a value as a type that it fits. Otherwise the server would take its bytes for something
+/// else: those of a real, or of a text of eight letters, for an integer.
+fn send<T: ToSql>(value: T, ty: &Type, out: &mut BytesMut) -> Result<IsNull, BoxedError> {
+    if T::accepts(ty) { value.to_sql(ty, out) } else { Err(WrongType::new::<T>(ty.clone()).into()) }
+}
+
 // PostgreSQL tells the type it inferred for each parameter and column; we meet it halfway, so that
 // one parameter list serves both engines.
 impl ToSql for Value<'_> {
@@ -255,11 +261,11 @@ impl ToSql for Value<'_> {
                 Type::BOOL => (number != 0).to_sql(ty, out),
                 #[expect(clippy::cast_precision_loss, reason = "a real column holds no more digits than this")]
                 Type::FLOAT8 => (number as f64).to_sql(ty, out),
-                _ => number.to_sql(ty, out),
+                _ => send(number, ty, out),
             },
-            Value::Real(number) => number.to_sql(ty, out),
-            Value::Text(text) => text.to_sql(ty, out),
-            Value::Blob(bytes) => bytes.to_sql(ty, out),
+            Value::Real(number) => send(number, ty, out),
+            Value::Text(text) => send(text, ty, out),
+            Value::Blob(bytes) => send(bytes, ty, out),
         }
     }
 

@@ -1,1 +1,26 @@
+//! What Stoa talks about: records, requests, names, limits and the rules that need no database.
+//!
+//! Every surface (REST, MCP, web page, command line) speaks in these types, so none of them can
+//! have rules of its own. There is one file per feature; nothing here does I/O, reads a clock or
+//! draws a random number.
 
+pub mod agents;
+pub mod api_keys;
+pub mod audit;
+pub mod credentials;
+pub mod handles;
+pub mod ids;
+pub mod page;
+pub mod permissions;
+pub mod principals;
+pub mod problem;
+pub mod secret;
+pub mod system;
+pub mod text;
+pub mod timestamp;
+pub mod users;
+pub mod validation;
+
+pub use ids::{ApiKeyId, AuditId, PrincipalId, SessionId};
+pub use secret::Secret;
+pub use timestamp::Timestamp;

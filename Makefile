@@ -1,0 +1,47 @@
+# All that a developer runs by hand. `make` alone lists it.
+
+.DEFAULT_GOAL := help
+.PHONY: help run dev check test bench clean
+
+# A heading before each stage, with the seconds since make began.
+started := $(shell date +%s)
+stage = @printf '\n==> %s (%d s)\n' '$(1)' $$(($$(date +%s) - $(started)))
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+
+run: ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
+	cargo run --release --locked -- serve
+
+dev: ## serve a debug build that logs all it does
+	cargo run --locked -- serve --log-level debug
+
+check: ## formatting, lints and documentation; nothing is run
+	$(call stage,formatting)
+	cargo fmt --all --check
+	$(call stage,lints)
+	cargo clippy --workspace --all-targets --locked -- -D warnings
+	$(call stage,documentation)
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+
+# `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
+# `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
+test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, then fuzz the API
+	$(call stage,test tools)
+	scripts/install-test-tools
+	@$(MAKE) --no-print-directory check started=$(started)
+	$(call stage,tests on SQLite)
+	env -u STOA_TEST_DATABASE_URL cargo test --workspace --locked
+	$(call stage,tests on PostgreSQL)
+	exec scripts/with-postgres cargo test --workspace --locked
+	$(call stage,fuzzing the API)
+	exec scripts/fuzz-api
+	$(call stage,all tests passed)
+
+bench: ## measure: durable messages per second, then authentication
+	cargo run --release --locked -- bench raw
+	cargo run --release --locked -- bench auth
+
+clean: ## remove what was built and the installed test tools, not ./data
+	cargo clean
+	rm -rf .cache

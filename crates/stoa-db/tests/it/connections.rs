@@ -1,0 +1,407 @@
+//! PostgreSQL connections that are lost: while idle, in the middle of a command, at the commit, and
+//! all of them at once.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use stoa_db::{Database, DbError, Engine, OpenError, Options};
+
+use crate::support::{
+    NOTES, Notes, Place, bodies, bodies_in, gate, insert, insert_in, off_the_runtime, one_writer, runs_on, submit,
+    value_in,
+};
+
+/// Ends connections of the hub on the server, and returns how many there were when they are gone.
+fn terminate(place: &Place, which: &str) -> usize {
+    let url = place.url().unwrap();
+    off_the_runtime(|| {
+        let mut client = ::postgres::Client::connect(url, ::postgres::NoTls).unwrap();
+        let sql = format!(
+            "select pg_terminate_backend(pid, 60000) from pg_stat_activity
+             where datname = current_database() and application_name = 'stoa' and {which}"
+        );
+        client.query(&sql, &[]).unwrap().len()
+    })
+}
+
+fn backend(tx: &mut stoa_db::Tx<'_>) -> Result<i64, DbError> {
+    value_in(tx, "select pg_backend_pid() as value")
+}
+
+#[tokio::test]
+async fn connections_that_die_while_idle_are_replaced() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(|options| {
+        one_writer(options);
+        options.readers = 1;
+    });
+    notes.changes().wait_for(|ticks| *ticks > 0).await.unwrap();
+    for round in 0..3 {
+        notes.write(insert(format!("before {round}"))).await.unwrap();
+        notes.bodies().await;
+        // The writer's, the reader's and the listener's.
+        assert!(terminate(&notes.place, "true") >= 3);
+        notes.write(insert(format!("after {round}"))).await.unwrap();
+        assert_eq!(notes.bodies().await.len(), 2 * (round + 1));
+        assert!(terminate(&notes.place, "true") >= 2);
+        notes.vacuum().await.unwrap();
+        notes.info().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_command_whose_connection_dies_is_repeated() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(one_writer);
+    let (mut gate, doorway) = gate();
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let command = {
+        let attempts = attempts.clone();
+        notes.write(move |tx| {
+            insert_in(tx, "first half")?;
+            if attempts.fetch_add(1, Ordering::SeqCst) == 0 {
+                doorway.pass();
+            }
+            insert_in(tx, "second half")
+        })
+    };
+    let command = submit(command).await;
+    gate.reached().await;
+    assert_eq!(terminate(&notes.place, "state = 'idle in transaction'"), 1);
+    gate.open();
+    command.answer().await.unwrap();
+    assert_eq!(attempts.load(Ordering::SeqCst), 2);
+    assert_eq!(notes.bodies().await, ["first half", "second half"]);
+    notes.write(insert("next")).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_connection_that_dies_before_the_commit_is_told_to_the_caller() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(one_writer);
+    let (mut gate, doorway) = gate();
+    let effects = Arc::new(AtomicUsize::new(0));
+    let command = {
+        let effects = effects.clone();
+        notes.write(move |tx| {
+            let effects = effects.clone();
+            tx.after_commit(move || _ = effects.fetch_add(1, Ordering::SeqCst));
+            insert_in(tx, "lost")?;
+            doorway.pass();
+            Ok::<_, DbError>(())
+        })
+    };
+    let command = submit(command).await;
+    gate.reached().await;
+    assert_eq!(terminate(&notes.place, "state = 'idle in transaction'"), 1);
+    gate.open();
+    let outcome = command.answer().await;
+    // Nobody can know here whether the commit arrived, so it is not repeated.
+    assert!(matches!(outcome, Err(DbError::Unavailable(_))), "{outcome:?}");
+    assert_eq!(effects.load(Ordering::SeqCst), 0);
+    notes.write(insert("next")).await.unwrap();
+    assert_eq!(notes.bodies().await, ["next"]);
+}
+
+#[tokio::test]
+async fn a_refusal_or_a_panic_on_a_dead_connection_stays_what_it_is() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(one_writer);
+    for panics in [false, true] {
+        let (mut gate, doorway) = gate();
+        let command = submit(notes.write(move |tx| {
+            insert_in(tx, "x")?;
+            doorway.pass();
+            assert!(!panics, "on a dead connection (this is part of a test)");
+            Err::<(), _>(DbError::NoRow)
+        }))
+        .await;
+        gate.reached().await;
+        assert_eq!(terminate(&notes.place, "state = 'idle in transaction'"), 1);
+        gate.open();
+        let outcome = command.answer().await;
+        assert!(matches!(outcome, Err(DbError::NoRow | DbError::Panicked)), "{outcome:?}");
+        assert!(notes.bodies().await.is_empty());
+        let (first, second) = (notes.write(backend).await.unwrap(), notes.write(backend).await.unwrap());
+        assert_eq!(first, second, "one new connection is enough");
+    }
+}
+
+#[tokio::test]
+async fn a_read_whose_connection_dies_fails_and_the_next_one_works() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(|options| options.readers = 1);
+    let (mut gate, doorway) = gate();
+    let read = submit(notes.read(move |tx| {
+        bodies_in(tx)?;
+        doorway.pass();
+        bodies_in(tx)
+    }))
+    .await;
+    gate.reached().await;
+    assert_eq!(terminate(&notes.place, "state = 'idle in transaction'"), 1);
+    gate.open();
+    let outcome = read.answer().await;
+    assert!(matches!(outcome, Err(DbError::Unavailable(_))), "{outcome:?}");
+    assert!(notes.bodies().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_canceled_statement_leaves_a_clean_connection() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let notes = Notes::open_with(one_writer);
+    for _ in 0..3 {
+        let outcome = notes
+            .write(|tx| {
+                insert_in(tx, "x")?;
+                tx.execute_batch("set local statement_timeout = 1; select pg_sleep(600)")
+            })
+            .await;
+        assert!(matches!(outcome, Err(DbError::Unavailable(_))), "{outcome:?}");
+        let isolation: String =
+            notes.write(|tx| value_in(tx, "select current_setting('transaction_isolation') as value")).await.unwrap();
+        assert_eq!(isolation, "serializable");
+    }
+    assert!(notes.bodies().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_listener_that_lost_its_connection_listens_again() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let (place, folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let hub = place.open(NOTES).unwrap();
+    let other = Database::open(place.options_in(folder.path()), NOTES).unwrap();
+    for round in 0..2 {
+        let mut changes = other.changes();
+        changes.wait_for(|ticks| *ticks > 0).await.unwrap();
+        terminate(&place, "query like 'listen %'");
+        let body = format!("round {round}");
+        let announced = body.clone();
+        hub.write(move |tx| {
+            tx.signal_change();
+            insert_in(tx, &announced)
+        })
+        .await
+        .unwrap();
+        // Heard, or found in the look that follows a new connection: a tick comes after the row.
+        while !bodies(&other).await.contains(&body) {
+            changes.changed().await.unwrap();
+        }
+    }
+}
+
+/// Stands between a hub and the server and can cut the line.
+struct Cable {
+    address: SocketAddr,
+    state: Arc<CableState>,
+}
+
+#[derive(Default)]
+struct CableState {
+    is_cut: AtomicBool,
+    is_gone: AtomicBool,
+    /// Swallow the server's answer to the next commit, and hang up instead.
+    loses_commit_answer: AtomicBool,
+    lines: Mutex<Vec<TcpStream>>,
+}
+
+impl Cable {
+    fn to(server: SocketAddr) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let state = Arc::<CableState>::default();
+        let shared = state.clone();
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if shared.is_gone.load(Ordering::SeqCst) {
+                    return;
+                }
+                if let Ok(client) = client
+                    && let Ok(server) = TcpStream::connect(server)
+                {
+                    shared.connect(client, server);
+                }
+            }
+        });
+        Self { address, state }
+    }
+
+    fn cut(&self) {
+        let mut lines = self.state.lines.lock().unwrap();
+        self.state.is_cut.store(true, Ordering::SeqCst);
+        for line in lines.drain(..) {
+            let _ = line.shutdown(Shutdown::Both);
+        }
+    }
+
+    fn mend(&self) {
+        self.state.is_cut.store(false, Ordering::SeqCst);
+    }
+}
+
+impl CableState {
+    fn connect(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
+        let mut lines = self.lines.lock().unwrap();
+        if self.is_cut.load(Ordering::SeqCst) {
+            return;
+        }
+        lines.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
+        let mutes = Arc::new(AtomicBool::new(false));
+        let (shared, muted) = (self.clone(), mutes.clone());
+        let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+        std::thread::spawn(move || {
+            carry(from, to, |message| {
+                let is_commit = message.windows(7).any(|window| window == b"commit\0");
+                if is_commit && shared.loses_commit_answer.swap(false, Ordering::SeqCst) {
+                    muted.store(true, Ordering::SeqCst);
+                }
+                true
+            });
+        });
+        std::thread::spawn(move || carry(server, client, |_| !mutes.load(Ordering::SeqCst)));
+    }
+}
+
+/// Copies until an end hangs up or `passes` says no; then hangs up on both.
+fn carry(mut from: TcpStream, mut to: TcpStream, passes: impl Fn(&[u8]) -> bool) {
+    let mut buffer = vec![0; 1 << 16];
+    while let Ok(length @ 1..) = from.read(&mut buffer) {
+        if !passes(&buffer[..length]) || to.write_all(&buffer[..length]).is_err() {
+            break;
+        }
+    }
+    let _ = from.shutdown(Shutdown::Both);
+    let _ = to.shutdown(Shutdown::Both);
+}
+
+impl Drop for Cable {
+    fn drop(&mut self) {
+        self.cut();
+        self.state.is_gone.store(true, Ordering::SeqCst);
+        // Wakes the listener, so that it sees that it should go.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// A place whose server is reached through a cable.
+fn wired() -> (Cable, Options, Place) {
+    use ::postgres::config::Host;
+    let place = Place::new();
+    let config: ::postgres::Config = place.url().unwrap().parse().unwrap();
+    let [Host::Tcp(host)] = config.get_hosts() else { panic!("the test server must be reached over TCP") };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    let server = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), port)).unwrap().next().unwrap();
+    let cable = Cable::to(server);
+    let mut options = place.options();
+    let password = config.get_password().map(|word| format!(":{}", String::from_utf8_lossy(word)));
+    options.postgres_url = Some(format!(
+        "postgres://{}{}@{}/{}",
+        config.get_user().unwrap(),
+        password.unwrap_or_default(),
+        cable.address,
+        config.get_dbname().unwrap()
+    ));
+    one_writer(&mut options);
+    options.readers = 1;
+    (cable, options, place)
+}
+
+#[tokio::test]
+async fn a_server_that_is_gone_is_unavailable_until_it_comes_back() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let (cable, options, _place) = wired();
+    let db = Database::open(options, NOTES).unwrap();
+    db.write(insert("before")).await.unwrap();
+    bodies(&db).await;
+    cable.cut();
+    let (write, read) = tokio::join!(db.write(insert("during")), db.read(bodies_in));
+    assert!(matches!(&write, Err(error @ DbError::Unavailable(_)) if error.is_unavailable()), "{write:?}");
+    assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
+    cable.mend();
+    db.write(insert("after")).await.unwrap();
+    assert_eq!(bodies(&db).await, ["after", "before"]);
+    db.close().await;
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_not_repeated() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let (cable, options, place) = wired();
+    let db = Database::open(options, NOTES).unwrap();
+    db.write(insert("before")).await.unwrap();
+    cable.state.loses_commit_answer.store(true, Ordering::SeqCst);
+    let attempts = Arc::new(AtomicUsize::new(0));
+    let outcome = {
+        let attempts = attempts.clone();
+        db.write(move |tx| {
+            attempts.fetch_add(1, Ordering::SeqCst);
+            insert_in(tx, "in doubt")
+        })
+        .await
+    };
+    assert!(matches!(outcome, Err(DbError::Unavailable(_))), "{outcome:?}");
+    assert_eq!(attempts.load(Ordering::SeqCst), 1);
+    // The server had committed when it hung up; a second run would have stored it again or failed.
+    assert_eq!(place.peek("select count(*) from notes where body = 'in doubt'"), 1);
+    db.write(insert("after")).await.unwrap();
+    db.close().await;
+}
+
+#[test]
+fn a_server_that_is_not_there_is_refused_without_telling_the_password() {
+    let folder = tempfile::tempdir().unwrap();
+    // Bound and let go of: nobody listens there.
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    for url in [
+        format!("postgres://stoa:hunter2@{address}/stoa"),
+        format!("postgres://stoa:hunter2@{address}:x/stoa"),
+        "postgres://stoa:hunter2@[/stoa".to_owned(),
+        "host=/nowhere user=stoa password=hunter2".to_owned(),
+        "password=hunter2 nonsense".to_owned(),
+    ] {
+        let mut options = Options::new(folder.path());
+        options.postgres_url = Some(url.clone());
+        let error = Database::open(options, NOTES).err().unwrap();
+        assert!(matches!(error, OpenError::Postgres(_)), "{url}: {error:?}");
+        for text in [error.to_string(), format!("{error:?}")] {
+            assert!(!text.contains("hunter2"), "{text}");
+        }
+    }
+    let mut options = Options::new(folder.path());
+    options.postgres_url = Some(format!("postgres://stoa:hunter2@{address}/stoa"));
+    let error = Database::open(options, NOTES).err().unwrap().to_string();
+    assert!(error.contains("onnection refused"), "an operator should see what is wrong: {error}");
+}
+
+#[test]
+fn a_postgres_database_that_is_missing_is_named() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let place = Place::new();
+    let (server, _) = place.url().unwrap().rsplit_once('/').unwrap();
+    let mut options = place.options();
+    options.postgres_url = Some(format!("{server}/no_such_database"));
+    let error = Database::open(options, NOTES).err().unwrap();
+    assert!(matches!(&error, OpenError::Postgres(reason) if reason.contains("no_such_database")), "{error:?}");
+}

@@ -1,0 +1,328 @@
+//! Agents: always AI agents, each owned by a user.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
+use crate::validation::{Faults, FieldError, nullable, present};
+use crate::{PrincipalId, Secret, Timestamp, handles};
+
+pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
+pub const MAX_PROMPT_TEMPLATE_BYTES: usize = 32 * 1024;
+pub const MAX_COOLDOWN_SECONDS: u32 = 7 * 24 * 3600;
+pub const MAX_HARNESS_TIMEOUT_SECONDS: u32 = 24 * 3600;
+pub const MAX_DEPTH_SETTING: u32 = 16;
+pub const MAX_RUNS_PER_DAY: u32 = 1_000_000;
+const MAX_COMMAND_WORDS: usize = 64;
+const MAX_ENVIRONMENT_VARIABLES: usize = 64;
+const MAX_WORD_BYTES: usize = 4096;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Archetype {
+    Researcher,
+    Writer,
+    Commenter,
+    Monitor,
+    Operator,
+    Custom,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerMode {
+    Passive,
+    Reactive,
+    Disabled,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PauseReason {
+    /// Somebody paused it.
+    Manual,
+    /// The day's budget is used up.
+    Budget,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HarnessBackend {
+    Subprocess,
+    Kubernetes,
+    Webhook,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum HarnessAdapter {
+    Generic,
+    ClaudeCode,
+    Codex,
+    Gemini,
+}
+
+/// What an agent may spend in a day (UTC).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Budget {
+    #[schema(minimum = 0, maximum = 1_000_000)]
+    pub runs_per_day: u32,
+    /// Null means no limit.
+    #[schema(minimum = 0)]
+    pub cost_usd_per_day: Option<f64>,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self { runs_per_day: 100, cost_usd_per_day: None }
+    }
+}
+
+/// How a reactive agent is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Harness {
+    pub backend: HarnessBackend,
+    /// The program and its arguments, never given to a shell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 64)]
+    pub command: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<HarnessAdapter>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 86400)]
+    pub timeout_seconds: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, String>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_template: Option<String>,
+}
+
+/// What an owner can set. The same fields are stored, shown and edited.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AgentSettings {
+    pub display_name: String,
+    pub archetype: Archetype,
+    pub trigger_mode: TriggerMode,
+    pub cooldown_seconds: u32,
+    pub budget: Budget,
+    pub max_trigger_depth: u32,
+    pub k8s_image: Option<String>,
+    pub harness: Option<Harness>,
+    pub instructions: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct AgentView {
+    pub id: PrincipalId,
+    pub name: String,
+    pub display_name: String,
+    /// The username of the owner.
+    pub owner: String,
+    pub archetype: Archetype,
+    pub trigger_mode: TriggerMode,
+    pub cooldown_seconds: u32,
+    pub budget: Budget,
+    pub max_trigger_depth: u32,
+    pub k8s_image: Option<String>,
+    pub harness: Option<Harness>,
+    pub instructions: String,
+    /// Whether something waits for the agent's next run.
+    pub pending_work: bool,
+    pub paused_at: Option<Timestamp>,
+    pub pause_reason: Option<PauseReason>,
+    pub quarantined_at: Option<Timestamp>,
+    pub last_seen_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateAgentRequest {
+    #[schema(min_length = 2, max_length = 64, pattern = "^[a-z0-9][a-z0-9_-]{1,63}$")]
+    pub name: String,
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 100)]
+    pub display_name: Option<String>,
+    #[serde(default)]
+    pub archetype: Option<Archetype>,
+    #[serde(default)]
+    pub trigger_mode: Option<TriggerMode>,
+    #[serde(default)]
+    #[schema(maximum = 604_800)]
+    pub cooldown_seconds: Option<u32>,
+    #[serde(default)]
+    pub budget: Option<Budget>,
+    #[serde(default)]
+    #[schema(maximum = 16)]
+    pub max_trigger_depth: Option<u32>,
+    #[serde(default)]
+    pub k8s_image: Option<String>,
+    #[serde(default)]
+    pub harness: Option<Harness>,
+    #[serde(default)]
+    pub instructions: Option<String>,
+}
+
+/// Changes the given fields only. `null` clears `k8s_image` and `harness`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateAgentRequest {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 100, nullable = false)]
+    pub display_name: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub archetype: Option<Archetype>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub trigger_mode: Option<TriggerMode>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 604_800, nullable = false)]
+    pub cooldown_seconds: Option<u32>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub budget: Option<Budget>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 16, nullable = false)]
+    pub max_trigger_depth: Option<u32>,
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub k8s_image: Option<Option<String>>,
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    pub harness: Option<Option<Harness>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub instructions: Option<String>,
+}
+
+/// A new agent and its key, which is shown this once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreatedAgent {
+    pub agent: AgentView,
+    #[schema(example = "stoa_agent_…")]
+    pub key: Secret,
+}
+
+impl CreateAgentRequest {
+    pub fn new(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            display_name: None,
+            archetype: None,
+            trigger_mode: None,
+            cooldown_seconds: None,
+            budget: None,
+            max_trigger_depth: None,
+            k8s_image: None,
+            harness: None,
+            instructions: None,
+        }
+    }
+
+    /// The name and the settings a new agent begins with, or everything that is wrong with them.
+    pub fn into_settings(self) -> Result<(String, AgentSettings), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.check("name", handles::check_agent_name(&self.name));
+        let settings = AgentSettings {
+            display_name: self.display_name.unwrap_or_else(|| self.name.clone()),
+            archetype: self.archetype.unwrap_or(Archetype::Custom),
+            trigger_mode: self.trigger_mode.unwrap_or(TriggerMode::Passive),
+            cooldown_seconds: self.cooldown_seconds.unwrap_or(30),
+            budget: self.budget.unwrap_or_default(),
+            max_trigger_depth: self.max_trigger_depth.unwrap_or(4),
+            k8s_image: self.k8s_image,
+            harness: self.harness,
+            instructions: self.instructions.unwrap_or_default(),
+        };
+        settings.check(&mut faults);
+        faults.finish()?;
+        Ok((self.name, settings))
+    }
+}
+
+impl UpdateAgentRequest {
+    pub fn apply(self, settings: &mut AgentSettings) -> Result<(), Vec<FieldError>> {
+        fn set<T>(field: &mut T, value: Option<T>) {
+            if let Some(value) = value {
+                *field = value;
+            }
+        }
+        set(&mut settings.display_name, self.display_name);
+        set(&mut settings.archetype, self.archetype);
+        set(&mut settings.trigger_mode, self.trigger_mode);
+        set(&mut settings.cooldown_seconds, self.cooldown_seconds);
+        set(&mut settings.budget, self.budget);
+        set(&mut settings.max_trigger_depth, self.max_trigger_depth);
+        set(&mut settings.k8s_image, self.k8s_image);
+        set(&mut settings.harness, self.harness);
+        set(&mut settings.instructions, self.instructions);
+        let mut faults = Faults::default();
+        settings.check(&mut faults);
+        faults.finish()
+    }
+}
+
+impl AgentSettings {
+    fn check(&self, faults: &mut Faults) {
+        faults.check("display_name", check_label(&self.display_name, MAX_DISPLAY_NAME));
+        faults.require("cooldown_seconds", self.cooldown_seconds <= MAX_COOLDOWN_SECONDS, "must be at most 7 days");
+        faults.require("max_trigger_depth", self.max_trigger_depth <= MAX_DEPTH_SETTING, "must be at most 16");
+        faults.require("budget.runs_per_day", self.budget.runs_per_day <= MAX_RUNS_PER_DAY, "must be at most 1000000");
+        let cost_fits = self.budget.cost_usd_per_day.is_none_or(|cost| (0.0..=1e9).contains(&cost));
+        faults.require("budget.cost_usd_per_day", cost_fits, "must be between 0 and 1000000000");
+        if let Some(image) = &self.k8s_image {
+            let fits = (1..=512).contains(&image.len()) && image.bytes().all(|byte| byte.is_ascii_graphic());
+            faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without blanks");
+        }
+        faults.check("instructions", check_body(&self.instructions, MAX_INSTRUCTIONS_BYTES));
+        if let Some(harness) = &self.harness {
+            harness.check(faults);
+        }
+    }
+}
+
+impl Harness {
+    fn check(&self, faults: &mut Faults) {
+        match self.backend {
+            HarnessBackend::Subprocess => {
+                let has_program = self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
+                faults.require("harness.command", has_program, "must name a program for the subprocess backend");
+            }
+            HarnessBackend::Webhook => {
+                faults.require("harness.url", self.url.is_some(), "is needed for the webhook backend");
+            }
+            HarnessBackend::Kubernetes => {}
+        }
+        if let Some(words) = &self.command {
+            let fits = words.len() <= MAX_COMMAND_WORDS && words.iter().all(|word| word.len() <= MAX_WORD_BYTES);
+            faults.require("harness.command", fits, "must be at most 64 words of at most 4096 bytes");
+        }
+        if let Some(url) = &self.url {
+            let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
+            faults.require("harness.url", fits, "must be an http or https address of at most 2048 bytes");
+        }
+        let timeout_fits = self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
+        faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
+        if let Some(variables) = &self.env {
+            faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");
+            let named_well = variables.keys().all(|name| is_variable_name(name));
+            faults.require("harness.env", named_well, "names must be letters, digits and underscores");
+            let fits = variables.values().all(|value| value.len() <= MAX_WORD_BYTES);
+            faults.require("harness.env", fits, "values must be at most 4096 bytes long");
+        }
+        if let Some(template) = &self.prompt_template {
+            faults.check("harness.prompt_template", check_body(template, MAX_PROMPT_TEMPLATE_BYTES));
+        }
+    }
+}
+
+fn is_variable_name(name: &str) -> bool {
+    (1..=128).contains(&name.len())
+        && !name.as_bytes()[0].is_ascii_digit()
+        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}

@@ -1,0 +1,70 @@
+//! Managed API keys: an owner's way to let a program act as one of their agents, within limits.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::permissions::PermissionSet;
+use crate::text::check_label;
+use crate::validation::{Faults, FieldError};
+use crate::{ApiKeyId, Secret, Timestamp, handles};
+
+pub const MAX_KEY_CHANNELS: usize = 100;
+pub const MAX_KEY_NAME: usize = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ApiKeyStatus {
+    Active,
+    Revoked,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApiKeyView {
+    pub id: ApiKeyId,
+    pub name: String,
+    /// The agent that the key acts as.
+    pub agent: String,
+    pub permissions: PermissionSet,
+    /// The only channels it reaches; empty means all that the agent reaches.
+    pub channels: Vec<String>,
+    pub status: ApiKeyStatus,
+    pub expires_at: Option<Timestamp>,
+    pub last_used_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateApiKeyRequest {
+    #[schema(min_length = 1, max_length = 100)]
+    pub name: String,
+    pub agent: String,
+    pub permissions: PermissionSet,
+    #[serde(default)]
+    #[schema(max_items = 100)]
+    pub channels: Vec<String>,
+    #[serde(default)]
+    pub expires_at: Option<Timestamp>,
+}
+
+/// A new key: its record, and the key itself, which is shown this once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreatedApiKey {
+    pub api_key: ApiKeyView,
+    #[schema(example = "stoa_key_…")]
+    pub key: Secret,
+}
+
+impl CreateApiKeyRequest {
+    pub fn check(&self, now: Timestamp) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.check("name", check_label(&self.name, MAX_KEY_NAME));
+        faults.require("permissions", !self.permissions.is_empty(), "must name at least one permission");
+        faults.require("channels", self.channels.len() <= MAX_KEY_CHANNELS, "must be at most 100 names");
+        for (index, channel) in self.channels.iter().enumerate() {
+            faults.check(&format!("channels[{index}]"), handles::check_channel_name(channel));
+        }
+        faults.require("expires_at", self.expires_at.is_none_or(|at| at > now), "must lie in the future");
+        faults.finish()
+    }
+}

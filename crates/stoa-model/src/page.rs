@@ -1,0 +1,15 @@
+//! Lists that come in pages.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+pub const DEFAULT_LIMIT: u32 = 50;
+pub const MAX_LIMIT: u32 = 200;
+
+/// One page of a list, and where the next one begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Give this back as `cursor` to get the next page; null on the last one.
+    pub next_cursor: Option<String>,
+}

@@ -1,0 +1,48 @@
+//! What the hub says about itself.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::Timestamp;
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct VersionView {
+    pub name: String,
+    pub version: String,
+}
+
+/// Whether the hub is up (`/healthz`) or can serve requests (`/readyz`).
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct HealthView {
+    pub status: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct SystemView {
+    pub version: String,
+    pub started_at: Timestamp,
+    pub base_url: String,
+    pub database: DatabaseView,
+    pub users: i64,
+    pub agents: i64,
+    /// Commands that wait for the database's writer.
+    pub write_queue_length: u64,
+    /// How far each follower of the event log has come.
+    pub listeners: Vec<ListenerView>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct DatabaseView {
+    /// `sqlite` or `postgres`.
+    pub engine: String,
+    pub engine_version: String,
+    pub schema_version: i64,
+    pub size_bytes: i64,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ListenerView {
+    pub name: String,
+    /// Events it has not seen yet.
+    pub behind: i64,
+}

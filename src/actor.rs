@@ -1,0 +1,178 @@
+//! Who is calling, and what they may do. Every surface makes an [`Actor`]; every service asks it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use stoa_model::permissions::{Permission, PermissionSet};
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::Role;
+use stoa_model::{ApiKeyId, PrincipalId, SessionId};
+
+use crate::error::HubError;
+
+/// One request, whoever makes it and over whatever surface.
+#[derive(Debug, Clone, Default)]
+pub struct Call {
+    pub request_id: String,
+    /// The connection's address.
+    pub peer_ip: Option<IpAddr>,
+    /// What the auth log calls `remote_ip`: `X-Forwarded-For` if there is one, else the connection's.
+    pub remote_ip: Option<String>,
+    /// The address that throttling goes by; believes only trusted proxies.
+    pub client_ip: Option<IpAddr>,
+    pub user_agent: Option<String>,
+    pub idempotency: Option<Idempotency>,
+}
+
+/// The caller's wish that a repeated request shall not be done twice.
+#[derive(Debug, Clone)]
+pub struct Idempotency {
+    pub key: String,
+    /// Method and path.
+    pub route: String,
+    /// A keyed hash of the body: a plain one would let a reader of the database guess passwords.
+    pub request_mac: [u8; 32],
+    /// Set when the answer is an earlier one.
+    pub replayed: Arc<AtomicBool>,
+}
+
+impl Idempotency {
+    pub fn mark_replayed(&self) {
+        self.replayed.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How the caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Credential {
+    Session(SessionId),
+    AgentKey,
+    ApiKey(ApiKeyId),
+    /// The admin socket: whoever may open it runs this hub.
+    Operator,
+    /// Nobody: the hub itself, or somebody who is about to log in.
+    None,
+}
+
+/// A caller whose identity has been proved.
+#[derive(Debug, Clone)]
+pub struct Actor {
+    pub principal: Arc<Principal>,
+    pub call: Arc<Call>,
+}
+
+/// The identity behind a credential and the reach of that credential.
+#[derive(Debug, Clone)]
+pub struct Principal {
+    pub id: PrincipalId,
+    pub kind: PrincipalKind,
+    pub handle: String,
+    /// The human who answers for it: itself, or an agent's owner.
+    pub human: PrincipalId,
+    pub role: Role,
+    pub credential: Credential,
+    pub permissions: PermissionSet,
+    /// The only channels that the credential reaches; empty means no limit.
+    pub channels: Vec<String>,
+    /// When the credential stops being one, in UTC milliseconds.
+    pub expires_at: Option<i64>,
+}
+
+impl Actor {
+    pub fn new(principal: Arc<Principal>, call: Arc<Call>) -> Self {
+        Self { principal, call }
+    }
+
+    /// Somebody without a credential, as they are while logging in.
+    pub fn anonymous(call: Arc<Call>) -> Self {
+        Self::unproved(call, Credential::None, "", Role::Member)
+    }
+
+    /// Whoever holds the admin socket.
+    pub fn operator(call: Arc<Call>) -> Self {
+        Self::unproved(call, Credential::Operator, "operator", Role::Admin)
+    }
+
+    /// The hub itself, at work on its own account.
+    pub fn system() -> Self {
+        Self::unproved(Arc::default(), Credential::None, "system", Role::Member)
+    }
+
+    fn unproved(call: Arc<Call>, credential: Credential, handle: &str, role: Role) -> Self {
+        let principal = Principal {
+            id: PrincipalId(0),
+            kind: PrincipalKind::System,
+            handle: handle.to_owned(),
+            human: PrincipalId(0),
+            role,
+            credential,
+            permissions: PermissionSet::NONE,
+            channels: Vec::new(),
+            expires_at: None,
+        };
+        Self { principal: Arc::new(principal), call }
+    }
+
+    pub fn id(&self) -> PrincipalId {
+        self.principal.id
+    }
+
+    pub fn is_operator(&self) -> bool {
+        self.principal.credential == Credential::Operator
+    }
+
+    /// An administrator, or the operator at the admin socket.
+    pub fn is_admin(&self) -> bool {
+        self.is_operator() || (self.session().is_some() && self.principal.role == Role::Admin)
+    }
+
+    pub fn session(&self) -> Option<SessionId> {
+        match self.principal.credential {
+            Credential::Session(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// For what only a person may do: agent-side credentials never write agents, keys or accounts.
+    pub fn require_session(&self) -> Result<(), HubError> {
+        if self.session().is_some() || self.is_operator() {
+            return Ok(());
+        }
+        Err(HubError::forbidden("forbidden", "This needs a person who is logged in; keys and tokens cannot do it.")
+            .hint("Log in with POST /auth/login and send the session cookie."))
+    }
+
+    pub fn require_admin(&self) -> Result<(), HubError> {
+        if self.is_admin() {
+            Ok(())
+        } else {
+            Err(HubError::forbidden("admin_required", "Only administrators may do this."))
+        }
+    }
+
+    /// The one check of what a credential's permissions allow.
+    pub fn require(&self, permission: Permission) -> Result<(), HubError> {
+        if self.is_operator() || self.principal.permissions.contains(permission) {
+            return Ok(());
+        }
+        let name = permission.name();
+        Err(HubError::forbidden("forbidden", format!("This key does not have the permission {name}."))
+            .hint(format!("Use a key with {name} among its permissions.")))
+    }
+
+    /// The one check of a credential's channel limit. What it does not reach does not exist for it.
+    pub fn require_channel(&self, channel: &str) -> Result<(), HubError> {
+        let channels = &self.principal.channels;
+        if channels.is_empty() || channels.iter().any(|name| name == channel) {
+            Ok(())
+        } else {
+            Err(HubError::not_found("channel"))
+        }
+    }
+
+    /// The handle under which the audit log knows the caller.
+    pub fn audit_name(&self) -> Option<&str> {
+        Some(self.principal.handle.as_str()).filter(|handle| !handle.is_empty())
+    }
+}

@@ -1,0 +1,47 @@
+//! The auth log: structured entries about logins, sessions and accounts.
+
+use crate::actor::Call;
+
+/// What happened, by the names that log readers know.
+#[derive(Debug, Clone, Copy)]
+pub enum AuthEvent {
+    LoginSuccess,
+    LoginFailure,
+    SessionCreated,
+    SessionDestroyed,
+    UserCreated,
+    PasswordChanged,
+    /// A key was handed out.
+    TokenIssued,
+    TokenRevoked,
+}
+
+impl AuthEvent {
+    fn name(self) -> &'static str {
+        match self {
+            AuthEvent::LoginSuccess => "login_success",
+            AuthEvent::LoginFailure => "login_failure",
+            AuthEvent::SessionCreated => "session_created",
+            AuthEvent::SessionDestroyed => "session_destroyed",
+            AuthEvent::UserCreated => "user_created",
+            AuthEvent::PasswordChanged => "password_changed",
+            AuthEvent::TokenIssued => "token_issued",
+            AuthEvent::TokenRevoked => "token_revoked",
+        }
+    }
+}
+
+/// Writes one entry. Fields that are not known are left out.
+pub fn record(event: AuthEvent, call: &Call, user_id: Option<i64>, username: Option<&str>, detail: Option<&str>) {
+    tracing::info!(
+        target: "stoa::auth",
+        event = event.name(),
+        user_id,
+        username,
+        remote_ip = call.remote_ip.as_deref(),
+        peer_ip = call.peer_ip.map(tracing::field::display),
+        request_id = call.request_id,
+        detail,
+        "auth"
+    );
+}

@@ -1,0 +1,48 @@
+//! What can be typed: one module for each command.
+
+mod serve;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser, Subcommand};
+use clap_complete::Shell;
+
+/// A message hub where people and AI agents work together.
+#[derive(Parser)]
+#[command(name = "stoa", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a hub
+    Serve(Box<serve::ServeArguments>),
+    /// Print a completion script for a shell
+    Completions { shell: Shell },
+}
+
+pub(crate) fn main() -> ExitCode {
+    match Cli::parse().command {
+        Command::Serve(arguments) => serve::serve(*arguments),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);
+            match std::io::stdout().write_all(&script) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => fail(&error),
+            }
+        }
+    }
+}
+
+/// Says why a command failed, and that it did.
+fn fail(error: &dyn std::fmt::Display) -> ExitCode {
+    #[expect(clippy::print_stderr, reason = "this is the command line")]
+    {
+        eprintln!("stoa: {error}");
+    }
+    ExitCode::FAILURE
+}

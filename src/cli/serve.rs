@@ -1,0 +1,152 @@
+//! `stoa serve`.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use stoa::config::{Config, Network, parse_duration};
+use stoa_model::Secret;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing_subscriber::EnvFilter;
+
+use super::fail;
+
+#[derive(Args)]
+pub(super) struct ServeArguments {
+    /// Address to listen on
+    #[arg(long, env = "STOA_LISTEN", default_value = "127.0.0.1:8080")]
+    listen: SocketAddr,
+
+    /// Data folder: database, key file, attachments
+    #[arg(long, env = "STOA_DATA", default_value = "./data")]
+    data: PathBuf,
+
+    /// PostgreSQL to use instead of the embedded SQLite, as postgres://user:password@host/database
+    #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+
+    /// Connections to PostgreSQL
+    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(2..=1000))]
+    database_connections: u16,
+
+    /// How much to log: error, warn, info, debug or trace, or a filter like stoa=debug,warn
+    #[arg(long, env = "STOA_LOG_LEVEL", default_value = "info")]
+    log_level: String,
+
+    /// How log lines look
+    #[arg(long, env = "STOA_LOG_FORMAT", value_enum, default_value_t = LogFormat::Text)]
+    log_format: LogFormat,
+
+    /// How long traces are kept, like 30d; 0 keeps them for ever
+    #[arg(long, env = "STOA_TRACE_RETENTION", default_value = "30d", value_parser = parse_duration)]
+    trace_retention: Duration,
+
+    /// Unix socket for `stoa admin` [default: <data>/admin.sock, in a container /tmp/stoa-<uid>/admin.sock if it is free]
+    #[arg(long, env = "STOA_ADMIN_SOCKET")]
+    admin_socket: Option<PathBuf>,
+
+    /// Public address of the hub, like https://hub.example [default: http://<listen>]
+    #[arg(long, env = "STOA_BASE_URL")]
+    base_url: Option<String>,
+
+    /// Cost of password hashes
+    #[arg(long, env = "STOA_BCRYPT_COST", default_value_t = 12, value_parser = clap::value_parser!(u32).range(4..=20))]
+    bcrypt_cost: u32,
+
+    /// How long a login lasts, like 24h
+    #[arg(long, env = "STOA_SESSION_LIFETIME", default_value = "24h", value_parser = parse_lifetime)]
+    session_lifetime: Duration,
+
+    /// Writes a minute for each caller; 0 means no limit
+    #[arg(long, env = "STOA_RATE_LIMIT", default_value_t = 600)]
+    rate_limit: u32,
+
+    /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
+    #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
+    trusted_proxies: Vec<Network>,
+
+    /// Whether checked credentials are remembered (on SQLite only)
+    #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
+    auth_cache: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum LogFormat {
+    Text,
+    Json,
+}
+
+fn parse_lifetime(text: &str) -> Result<Duration, String> {
+    parse_duration(text).and_then(|duration| {
+        if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
+    })
+}
+
+pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
+    if let Err(error) = start_log(&arguments.log_level, arguments.log_format) {
+        return fail(&error);
+    }
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    match runtime.block_on(listen_and_run(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
+    let address = arguments.listen;
+    let config = configuration(arguments)?;
+    let listener =
+        TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
+    let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
+    let shutdown = async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    };
+    stoa::run(config, listener, shutdown).await.map_err(|error| error.to_string())
+}
+
+fn configuration(arguments: ServeArguments) -> Result<Config, String> {
+    let data = std::path::absolute(&arguments.data)
+        .map_err(|error| format!("the data folder {} cannot be used: {error}", arguments.data.display()))?;
+    // Secrets come from the environment only: arguments can be read by every user of the machine.
+    let secret = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty()).map(Secret::new);
+    Ok(Config {
+        admin_socket: arguments.admin_socket,
+        database_url: arguments.database_url.filter(|url| !url.is_empty()).map(Secret::new),
+        database_connections: arguments.database_connections.into(),
+        base_url: arguments.base_url.filter(|url| !url.is_empty()),
+        bcrypt_cost: arguments.bcrypt_cost,
+        session_lifetime: arguments.session_lifetime,
+        trace_retention: arguments.trace_retention,
+        rate_limit: arguments.rate_limit,
+        trusted_proxies: arguments.trusted_proxies,
+        key: secret("STOA_KEY"),
+        metrics_token: secret("STOA_METRICS_TOKEN"),
+        auth_cache: arguments.auth_cache,
+        ..Config::new(data)
+    })
+}
+
+/// Logs go to standard error; standard output is for the first password.
+fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
+    let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level {level}: {error}"))?;
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let started = match format {
+        LogFormat::Text => {
+            let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
+            log.with_ansi(is_terminal).try_init()
+        }
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+    };
+    started.map_err(|error| error.to_string())
+}

@@ -1,0 +1,182 @@
+//! How a hub is set up. The command line fills this in; tests do it by hand.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stoa_model::Secret;
+
+use crate::clock::Clock;
+
+#[derive(Clone)]
+pub struct Config {
+    /// The data folder: database, key file, attachments.
+    pub data: PathBuf,
+    /// A `postgres://` address; none means SQLite in the data folder.
+    pub database_url: Option<Secret>,
+    /// Connections to PostgreSQL, about half of them for writing.
+    pub database_connections: usize,
+    /// The public address; none means the one it listens on.
+    pub base_url: Option<String>,
+    /// Where operators reach the hub; none means the first place that is free.
+    pub admin_socket: Option<PathBuf>,
+    pub bcrypt_cost: u32,
+    pub session_lifetime: Duration,
+    pub trace_retention: Duration,
+    /// Writes a minute for each principal; 0 means no limit.
+    pub rate_limit: u32,
+    pub trusted_proxies: Vec<Network>,
+    /// The key itself, instead of the key file.
+    pub key: Option<Secret>,
+    /// What `/metrics` asks for; none means that it is open.
+    pub metrics_token: Option<Secret>,
+    /// Whether credentials that were checked are remembered (on SQLite only).
+    pub auth_cache: bool,
+    pub clock: Clock,
+    /// Where the password of the first administrator is shown, once.
+    pub show_password: Arc<dyn Fn(&str) + Send + Sync>,
+}
+
+impl Config {
+    /// A hub in `data` with the defaults of the command line.
+    pub fn new(data: impl Into<PathBuf>) -> Self {
+        Self {
+            data: data.into(),
+            admin_socket: None,
+            database_url: None,
+            database_connections: 16,
+            base_url: None,
+            bcrypt_cost: 12,
+            session_lifetime: Duration::from_secs(24 * 3600),
+            trace_retention: Duration::from_secs(30 * 24 * 3600),
+            rate_limit: 600,
+            trusted_proxies: Network::loopback(),
+            key: None,
+            metrics_token: None,
+            auth_cache: true,
+            clock: Clock::system(),
+            show_password: Arc::new(print_password),
+        }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "the first password goes to standard output and nowhere else")]
+fn print_password(password: &str) {
+    println!("password: {password}");
+}
+
+/// Where the admin socket may be when nobody said where: in a container first under /tmp, where
+/// it works whatever the data folder is mounted as, else in the data folder.
+pub fn admin_socket_candidates(data: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let is_container = ["/.dockerenv", "/run/.containerenv"].iter().any(|marker| Path::new(marker).exists())
+        || ["container", "KUBERNETES_SERVICE_HOST"].iter().any(|name| std::env::var_os(name).is_some());
+    let mut candidates = Vec::new();
+    if is_container && let Ok(own) = std::fs::metadata("/proc/self") {
+        candidates.push(PathBuf::from(format!("/tmp/stoa-{}/admin.sock", own.uid())));
+    }
+    candidates.push(data.join("admin.sock"));
+    candidates
+}
+
+/// Reads `30s`, `15m`, `24h` or `7d`; `0` is no time at all.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let wrong = || "must be a number with s, m, h or d behind it, like 30m or 7d".to_owned();
+    if text == "0" {
+        return Ok(Duration::ZERO);
+    }
+    let unit = text.chars().last().ok_or_else(wrong)?;
+    let seconds = match unit {
+        's' => 1,
+        'm' => 60,
+        'h' => 3600,
+        'd' => 86400,
+        _ => return Err(wrong()),
+    };
+    let digits = &text[..text.len() - 1];
+    if !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let count: u64 = digits.parse().map_err(|_| wrong())?;
+    // A hundred years is enough for anything, and nothing overflows with it.
+    Some(Duration::from_secs(count.saturating_mul(seconds)))
+        .filter(|duration| duration.as_secs() <= 36_500 * 86_400)
+        .ok_or_else(|| "must be at most 36500d".to_owned())
+}
+
+/// A range of addresses, like `10.0.0.0/8` or `::1`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Network {
+    address: u128,
+    prefix: u32,
+}
+
+impl Network {
+    pub fn loopback() -> Vec<Self> {
+        ["127.0.0.0/8", "::1"].iter().filter_map(|text| text.parse().ok()).collect()
+    }
+
+    pub fn contains(&self, address: IpAddr) -> bool {
+        let differing = as_bits(address) ^ self.address;
+        self.prefix == 0 || differing >> (128 - self.prefix) == 0
+    }
+}
+
+/// IPv4 addresses in their mapped form, so that one comparison serves both families.
+fn as_bits(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped().to_bits(),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
+impl FromStr for Network {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("{text:?} is not an address or a range like 10.0.0.0/8");
+        let (address, prefix) = match text.split_once('/') {
+            Some((address, prefix)) => (address, Some(prefix.parse::<u32>().map_err(|_| wrong())?)),
+            None => (text, None),
+        };
+        let address: IpAddr = address.parse().map_err(|_| wrong())?;
+        let width = if address.is_ipv4() { 32 } else { 128 };
+        let prefix = prefix.unwrap_or(width);
+        if prefix > width {
+            return Err(wrong());
+        }
+        Ok(Self { address: as_bits(address), prefix: prefix + (128 - width) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        for (text, seconds) in [("0", 0), ("30s", 30), ("15m", 900), ("24h", 86400), ("30d", 2_592_000)] {
+            assert_eq!(parse_duration(text), Ok(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "h", "1", "-1h", "+1h", "1.5h", "1w", "99999999999999999999d", "40000d", "1é"] {
+            assert!(parse_duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn networks() {
+        let contains = |network: &str, address: &str| {
+            network.parse::<Network>().unwrap().contains(address.parse().unwrap())
+        };
+        assert!(contains("127.0.0.0/8", "127.3.2.1") && !contains("127.0.0.0/8", "128.0.0.1"));
+        assert!(contains("10.1.2.3", "10.1.2.3") && !contains("10.1.2.3", "10.1.2.4"));
+        assert!(contains("fd00::/8", "fd12::1") && !contains("fd00::/8", "fe80::1"));
+        assert!(contains("127.0.0.0/8", "::ffff:127.0.0.1"));
+        assert!(contains("0.0.0.0/0", "8.8.8.8") && !contains("0.0.0.0/0", "2001:db8::1"));
+        for text in ["", "x", "10.0.0.0/33", "10.0.0.0/x", "::1/129"] {
+            assert!(text.parse::<Network>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! The outbox table: the order of events, and how far one may read in it.
+
+use serde::{Deserialize, Serialize};
+use stoa_db::{DbError, Engine, Row, Tx, params};
+use stoa_model::PrincipalId;
+
+use super::{Event, StoredEvent};
+use crate::error::HubError;
+
+/// A place in the order of events.
+///
+/// SQLite has one writer, so its numbers are in commit order and `xid` is 0. PostgreSQL draws numbers
+/// before transactions commit, so a place begins with the transaction's id, and
+/// [readers](events_after) stay below the oldest transaction that is still open: one that commits
+/// late is read late, never skipped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct Position {
+    pub xid: i64,
+    pub seq: i64,
+}
+
+pub(super) fn append(tx: &mut Tx<'_>, actor: PrincipalId, event: &Event) -> Result<(), HubError> {
+    let payload = serde_json::to_string(event).map_err(HubError::internal)?;
+    let actor = (actor.0 != 0).then_some(actor.0);
+    tx.execute(
+        "insert into outbox (at, kind, actor_id, payload) values ($1, $2, $3, $4)",
+        params![tx.now_ms(), event.kind(), actor, payload],
+    )?;
+    tx.signal_change();
+    Ok(())
+}
+
+/// The events after `position` that are safe to read, oldest first.
+pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<Vec<StoredEvent>, DbError> {
+    let horizon = horizon(tx)?;
+    tx.query(
+        "select xid, seq, at, actor_id, payload from outbox
+         where (xid, seq) > ($1, $2) and xid < $3 order by xid, seq limit $4",
+        params![position.xid, position.seq, horizon, limit],
+        stored_event,
+    )
+}
+
+/// The place of the newest event that is safe to read, or where pruning has come to.
+pub fn end(tx: &mut Tx<'_>) -> Result<Position, DbError> {
+    let horizon = horizon(tx)?;
+    let newest = tx.query_optional(
+        "select xid, seq from outbox where xid < $1 order by xid desc, seq desc limit 1",
+        params![horizon],
+        position_of,
+    )?;
+    match newest {
+        Some(position) => Ok(position),
+        None => pruned_through(tx),
+    }
+}
+
+/// Whether events exist that are committed or being committed, but not yet safe to read. No commit
+/// of ours announces the moment when they are, so somebody has to look again.
+pub fn is_held_back(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    if tx.engine() == Engine::Sqlite {
+        return Ok(false);
+    }
+    let horizon = horizon(tx)?;
+    tx.query_one("select exists (select 1 from outbox where xid >= $1) as held", params![horizon], |row| row.get("held"))
+}
+
+/// Events after `position`, safe to read or not.
+pub fn count_after(tx: &mut Tx<'_>, position: Position) -> Result<i64, DbError> {
+    tx.query_one(
+        "select count(*) as behind from outbox where (xid, seq) > ($1, $2)",
+        params![position.xid, position.seq],
+        |row| row.get("behind"),
+    )
+}
+
+/// Everything up to here has been deleted; whoever stopped reading before it must begin anew.
+pub fn pruned_through(tx: &mut Tx<'_>) -> Result<Position, DbError> {
+    let stored: Option<String> =
+        tx.query_optional("select value from meta where name = 'outbox_pruned_through'", &[], |row| row.get("value"))?;
+    let parsed = stored.and_then(|text| {
+        let (xid, seq) = text.split_once('.')?;
+        Some(Position { xid: xid.parse().ok()?, seq: seq.parse().ok()? })
+    });
+    Ok(parsed.unwrap_or_default())
+}
+
+pub(super) fn set_pruned_through(tx: &mut Tx<'_>, position: Position) -> Result<(), DbError> {
+    tx.execute(
+        "insert into meta (name, value) values ('outbox_pruned_through', $1)
+         on conflict (name) do update set value = excluded.value",
+        params![format!("{}.{}", position.xid, position.seq)],
+    )?;
+    Ok(())
+}
+
+/// Gives the events of a restored database places that come before every new one.
+///
+/// Transaction ids mean something only in the cluster they were drawn in, so the restored events
+/// keep their order and lose their ids; cursors move along. Ids that clients hold from before
+/// belong to another history, which the new epoch tells.
+pub fn begin_new_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    tx.execute(
+        "update listener_cursors set
+             seq = (select count(*) from outbox o where (o.xid, o.seq) <= (listener_cursors.xid, listener_cursors.seq)),
+             xid = 0",
+        &[],
+    )?;
+    tx.execute_batch(
+        "create temporary table renumbered as select seq, row_number() over (order by xid, seq) as place from outbox;
+         create index renumbered_seq on renumbered (seq);",
+    )?;
+    // Negative first, so that no step meets a number that is still taken.
+    tx.execute("update outbox set xid = 0, seq = -(select place from renumbered r where r.seq = outbox.seq)", &[])?;
+    tx.execute("update outbox set seq = -seq", &[])?;
+    tx.execute_batch("drop table renumbered")?;
+    set_pruned_through(tx, Position::default())?;
+    let epoch = epoch_text(tx.random_bytes());
+    tx.execute(
+        "insert into meta (name, value) values ('history_epoch', $1) on conflict (name) do update set value = excluded.value",
+        params![epoch],
+    )?;
+    Ok(())
+}
+
+/// Names this history of events: ids from before a restore do not fit it.
+pub fn history_epoch(tx: &mut Tx<'_>) -> Result<String, DbError> {
+    tx.query_one("select value from meta where name = 'history_epoch'", &[], |row| row.get("value"))
+}
+
+/// Begins the first history of a new hub.
+pub fn ensure_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    let epoch = epoch_text(tx.random_bytes());
+    tx.execute("insert into meta (name, value) values ('history_epoch', $1) on conflict (name) do nothing", params![epoch])?;
+    Ok(())
+}
+
+fn epoch_text(random: [u8; 4]) -> String {
+    format!("{:08x}", u32::from_be_bytes(random))
+}
+
+/// The first transaction that may not be read yet.
+fn horizon(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    match tx.engine() {
+        Engine::Sqlite => Ok(i64::MAX),
+        Engine::Postgres => tx.query_one(
+            "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon",
+            &[],
+            |row| row.get("horizon"),
+        ),
+    }
+}
+
+fn position_of(row: &Row<'_>) -> Result<Position, DbError> {
+    Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? })
+}
+
+fn stored_event(row: &Row<'_>) -> Result<StoredEvent, DbError> {
+    let payload: String = row.get("payload")?;
+    let event = serde_json::from_str(&payload)
+        .map_err(|error| DbError::Decode { column: "payload".to_owned(), reason: error.to_string() })?;
+    Ok(StoredEvent {
+        position: position_of(row)?,
+        at_ms: row.get("at")?,
+        actor: row.get::<Option<i64>>("actor_id")?.map(PrincipalId),
+        event,
+    })
+}

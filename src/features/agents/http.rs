@@ -1,0 +1,132 @@
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::AppendHeaders;
+use stoa_model::agents::{AgentView, CreateAgentRequest, CreatedAgent, UpdateAgentRequest};
+use stoa_model::page::Page;
+use utoipa_axum::routes;
+
+use super::service::{self, RevisedAgent};
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::hub::Hub;
+use crate::page::ListQuery;
+use crate::surfaces::http::{ApiRouter, Body, Path, Query};
+
+type WithEtag = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<AgentView>);
+
+pub fn routes() -> ApiRouter {
+    ApiRouter::new()
+        .routes(routes!(list_agents, create_agent))
+        .routes(routes!(get_agent, update_agent, delete_agent))
+        .routes(routes!(rotate_key))
+        .routes(routes!(pause_agent))
+        .routes(routes!(resume_agent))
+        .routes(routes!(unquarantine_agent))
+}
+
+fn with_etag(revised: RevisedAgent) -> Result<WithEtag, HubError> {
+    let etag = HeaderValue::try_from(format!("\"{}\"", revised.revision)).map_err(HubError::internal)?;
+    Ok((AppendHeaders([(header::ETAG, etag)]), Json(revised.agent)))
+}
+
+/// The revision that the caller read, if they said which. One that we never gave out matches nothing.
+fn expected_revision(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
+    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
+    if value == "*" {
+        return Ok(None);
+    }
+    let revision = value.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
+    revision.map(Some).ok_or_else(|| {
+        HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", "The agent has no such ETag.")
+            .hint("Send the ETag that you got when you read the agent.")
+    })
+}
+
+/// The caller's agents, by name.
+#[utoipa::path(get, path = "/api/agents", tag = "agents", params(ListQuery),
+    responses((status = 200, body = Page<AgentView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_agents(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<AgentView>>, HubError> {
+    Ok(Json(service::list_agents(&hub, &actor, list).await?))
+}
+
+/// Makes an agent. Its key is in the answer and is never shown again.
+#[utoipa::path(post, path = "/api/agents", tag = "agents", request_body = CreateAgentRequest,
+    responses((status = 201, body = CreatedAgent)), security(("session" = [])))]
+async fn create_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<CreateAgentRequest>,
+) -> Result<(StatusCode, Json<CreatedAgent>), HubError> {
+    Ok((StatusCode::CREATED, Json(service::create_agent(&hub, &actor, request).await?)))
+}
+
+/// An agent, with its revision as ETag.
+#[utoipa::path(get, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
+    responses((status = 200, body = AgentView)), security(("session" = []), ("bearer" = [])))]
+async fn get_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
+    with_etag(service::get_agent(&hub, &actor, name).await?)
+}
+
+/// Changes the given settings; with `If-Match`, only if they are still as they were read.
+#[utoipa::path(patch, path = "/api/agents/{name}", tag = "agents", request_body = UpdateAgentRequest,
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the agent as it was read")),
+    responses((status = 200, body = AgentView)), security(("session" = [])))]
+async fn update_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    Body(request): Body<UpdateAgentRequest>,
+) -> Result<WithEtag, HubError> {
+    let expected = expected_revision(&headers)?;
+    with_etag(service::update_agent(&hub, &actor, name, expected, request).await?)
+}
+
+/// Takes an agent away, with all its keys.
+#[utoipa::path(delete, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
+    responses((status = 204)), security(("session" = [])))]
+async fn delete_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<StatusCode, HubError> {
+    service::delete_agent(&hub, &actor, name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Gives an agent a new key; the old one stops working.
+#[utoipa::path(post, path = "/api/agents/{name}/key", tag = "agents", params(("name" = String, Path)),
+    responses((status = 200, body = CreatedAgent)), security(("session" = [])))]
+async fn rotate_key(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+) -> Result<Json<CreatedAgent>, HubError> {
+    Ok(Json(service::rotate_key(&hub, &actor, name).await?))
+}
+
+/// Stops an agent from being run.
+#[utoipa::path(post, path = "/api/agents/{name}/pause", tag = "agents", params(("name" = String, Path)),
+    responses((status = 200, body = AgentView)), security(("session" = [])))]
+async fn pause_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
+    with_etag(service::pause_agent(&hub, &actor, name).await?)
+}
+
+/// Lets a paused agent be run again.
+#[utoipa::path(post, path = "/api/agents/{name}/resume", tag = "agents", params(("name" = String, Path)),
+    responses((status = 200, body = AgentView)), security(("session" = [])))]
+async fn resume_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
+    with_etag(service::resume_agent(&hub, &actor, name).await?)
+}
+
+/// Lifts an agent's quarantine. Administrators may do this for any agent.
+#[utoipa::path(post, path = "/api/agents/{name}/unquarantine", tag = "agents", params(("name" = String, Path)),
+    responses((status = 200, body = AgentView)), security(("session" = [])))]
+async fn unquarantine_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+) -> Result<WithEtag, HubError> {
+    with_etag(service::unquarantine_agent(&hub, &actor, name).await?)
+}

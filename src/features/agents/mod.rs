@@ -1,0 +1,10 @@
+//! Agents: AI agents owned by users, their settings, and the key that each has.
+
+mod admin;
+mod http;
+mod service;
+mod store;
+
+pub use admin::add_methods;
+pub use http::routes;
+pub use service::{count_active, find_by_key_hash, note_key_use, owned_by, require_owned};

@@ -1,0 +1,305 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::agents::{
+    AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest,
+};
+use stoa_model::credentials::CredentialKind;
+use stoa_model::page::{MAX_LIMIT, Page};
+use stoa_model::permissions::PermissionSet;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::Role;
+use stoa_model::{PrincipalId, Secret};
+
+use super::store::{self, AgentRow};
+use crate::actor::{Actor, Credential, Principal};
+use crate::auth_log::{self, AuthEvent};
+use crate::clock::milliseconds;
+use crate::error::{ErrorKind, HubError};
+use crate::events::{self, Event};
+use crate::features::{api_keys, audit, principals, users};
+use crate::hub::Hub;
+use crate::identity::{FoundIdentity, credential_hash};
+use crate::page::{ListQuery, page_of};
+
+/// An agent is active when it was seen within this time.
+const ACTIVE_WITHIN: Duration = Duration::from_secs(5 * 60);
+
+/// An agent and the revision of its settings, which clients send back as `If-Match`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RevisedAgent {
+    pub agent: AgentView,
+    pub revision: i64,
+}
+
+/// Whose agent key this is.
+pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
+    let found = store::find_key(tx, hash)?;
+    Ok(found.map(|found| FoundIdentity {
+        principal: Principal {
+            id: found.agent,
+            kind: PrincipalKind::Agent,
+            handle: found.name,
+            human: found.owner,
+            role: Role::Member,
+            credential: Credential::AgentKey,
+            permissions: PermissionSet::ALL,
+            channels: Vec::new(),
+            expires_at: None,
+        },
+        seen_at: found.last_used_at,
+    }))
+}
+
+pub fn note_key_use(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
+    store::update_key_used(tx, agent)
+}
+
+/// The first agents of a user by name.
+pub fn owned_by(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<AgentView>, DbError> {
+    let agents = store::list_agents(tx, owner, "", i64::from(MAX_LIMIT))?;
+    Ok(agents.into_iter().map(|(_, agent)| agent).collect())
+}
+
+/// The id of an agent that `owner` owns; anybody else's does not exist for them.
+pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<PrincipalId, HubError> {
+    let agent = store::find_agent(tx, name)?.filter(|agent| agent.owner_id == owner);
+    Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.view.id)
+}
+
+pub fn count_active(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    store::count_seen_since(tx, tx.now_ms() - milliseconds(ACTIVE_WITHIN))
+}
+
+/// Makes an agent for the caller.
+pub async fn create_agent(hub: &Hub, actor: &Actor, request: CreateAgentRequest) -> Result<CreatedAgent, HubError> {
+    actor.require_session()?;
+    create_agent_for(hub, actor, None, request).await
+}
+
+/// Makes an agent for the user of that name, or for the caller.
+pub async fn create_agent_for(
+    hub: &Hub,
+    actor: &Actor,
+    owner: Option<String>,
+    request: CreateAgentRequest,
+) -> Result<CreatedAgent, HubError> {
+    if owner.is_some() {
+        actor.require_admin()?;
+    }
+    let (name, settings) = request.into_settings()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let created = hub
+        .command(actor, move |tx| {
+            let owner = match &owner {
+                Some(owner) => users::find_user_id(tx, owner)?,
+                None => actor_in.id(),
+            };
+            insert_agent(&hub_in, tx, &actor_in, owner, &name, &settings)
+        })
+        .await?;
+    let detail = format!("key of agent {}", created.agent.name);
+    auth_log::record(AuthEvent::TokenIssued, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
+    Ok(created)
+}
+
+fn insert_agent(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    owner: PrincipalId,
+    name: &str,
+    settings: &AgentSettings,
+) -> Result<CreatedAgent, HubError> {
+    principals::require_free_handle(tx, name)?;
+    let id = principals::create(hub, tx, actor, PrincipalKind::Agent, name, &settings.display_name, Some(owner))?;
+    store::insert_agent(tx, id, settings)?;
+    let key = issue_key(tx, id)?;
+    audit::record(tx, actor, "agent.created", Some(name), &json!({}))?;
+    let agent = store::find_agent_by_id(tx, id)?.ok_or_else(|| HubError::internal("the new agent is missing"))?;
+    Ok(CreatedAgent { agent: agent.view, key })
+}
+
+fn issue_key(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Secret, DbError> {
+    let key = CredentialKind::AgentKey.render(tx.random_bytes());
+    store::insert_key(tx, agent, &credential_hash(&key))?;
+    Ok(Secret::new(key))
+}
+
+/// A person sees the agents they own; an agent sees itself; the operator sees all.
+pub async fn list_agents(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<AgentView>, HubError> {
+    let after: String = list.position(hub, actor, "agents")?.unwrap_or_default();
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let agents = hub
+        .read(move |tx| {
+            if actor_in.is_operator() {
+                return store::list_all_agents(tx, &after, limit + 1);
+            }
+            if actor_in.principal.kind == PrincipalKind::Agent {
+                let own = store::find_agent_by_id(tx, actor_in.id())?;
+                return Ok(own.map(|agent| (agent.view.name.clone(), agent.view)).into_iter().collect());
+            }
+            store::list_agents(tx, actor_in.id(), &after, limit + 1)
+        })
+        .await?;
+    page_of(hub, actor, "agents", agents, limit)
+}
+
+pub async fn get_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let agent = find_visible(tx, &actor, &name)?;
+        Ok(RevisedAgent { revision: agent.revision, agent: agent.view })
+    })
+    .await
+}
+
+/// Changes settings. With `expected_revision`, only if nobody changed them in the meantime.
+pub async fn update_agent(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    expected_revision: Option<i64>,
+    request: UpdateAgentRequest,
+) -> Result<RevisedAgent, HubError> {
+    change_agent(hub, actor, name, "agent.updated", find_changeable, move |hub, tx, actor, agent| {
+        if expected_revision.is_some_and(|expected| expected != agent.revision) {
+            return Err(HubError::new(
+                ErrorKind::PreconditionFailed,
+                "precondition_failed",
+                "The agent was changed since you read it.",
+            )
+            .hint("Read it again and repeat your change with the new ETag."));
+        }
+        let mut settings = settings_of(&agent.view);
+        request.clone().apply(&mut settings)?;
+        if settings.display_name != agent.view.display_name {
+            principals::set_display_name(hub, tx, actor, agent.view.id, &settings.display_name)?;
+        }
+        Ok(store::update_settings(tx, agent.view.id, &settings)?)
+    })
+    .await
+}
+
+pub async fn pause_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
+    change_agent(hub, actor, name, "agent.paused", find_changeable, |_, tx, _, agent| {
+        Ok(store::update_paused(tx, agent.view.id, Some(PauseReason::Manual))?)
+    })
+    .await
+}
+
+pub async fn resume_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
+    change_agent(hub, actor, name, "agent.resumed", find_changeable, |_, tx, _, agent| {
+        Ok(store::update_paused(tx, agent.view.id, None)?)
+    })
+    .await
+}
+
+/// Lifts a quarantine. Administrators may do this for any agent.
+pub async fn unquarantine_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
+    change_agent(hub, actor, name, "agent.unquarantined", find_for_pardon, |_, tx, _, agent| {
+        Ok(store::update_unquarantined(tx, agent.view.id)?)
+    })
+    .await
+}
+
+/// Gives the agent a new key; the old one is worthless from the answer on.
+pub async fn rotate_key(hub: &Hub, actor: &Actor, name: String) -> Result<CreatedAgent, HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let created = hub
+        .command(actor, move |tx| {
+            let agent = find_changeable(tx, &actor_in, &name)?;
+            let key = issue_key(tx, agent.view.id)?;
+            hub_in.identities().forget_after(tx);
+            audit::record(tx, &actor_in, "agent.key_rotated", Some(&agent.view.name), &json!({}))?;
+            Ok(CreatedAgent { agent: agent.view, key })
+        })
+        .await?;
+    let (id, who) = (Some(actor.id().0), actor.audit_name());
+    let detail = format!("key of agent {}", created.agent.name);
+    auth_log::record(AuthEvent::TokenRevoked, &actor.call, id, who, Some(&detail));
+    auth_log::record(AuthEvent::TokenIssued, &actor.call, id, who, Some(&detail));
+    Ok(created)
+}
+
+/// Takes the agent away, with every key that acts as it. What it wrote stays.
+pub async fn delete_agent(hub: &Hub, actor: &Actor, name: String) -> Result<(), HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let agent = find_changeable(tx, &actor_in, &name)?;
+        store::delete_key(tx, agent.view.id)?;
+        api_keys::revoke_all_of_agent(tx, agent.view.id)?;
+        principals::delete(&hub_in, tx, &actor_in, agent.view.id)?;
+        hub_in.identities().forget_after(tx);
+        audit::record(tx, &actor_in, "agent.deleted", Some(&agent.view.name), &json!({}))?;
+        Ok(())
+    })
+    .await
+}
+
+/// One change of an agent by its owner: find, change, tell, answer with what it is now.
+async fn change_agent(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    action: &'static str,
+    find: fn(&mut Tx<'_>, &Actor, &str) -> Result<AgentRow, HubError>,
+    change: impl Fn(&Hub, &mut Tx<'_>, &Actor, &AgentRow) -> Result<(), HubError> + Send + 'static,
+) -> Result<RevisedAgent, HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let agent = find(tx, &actor_in, &name)?;
+        change(&hub_in, tx, &actor_in, &agent)?;
+        audit::record(tx, &actor_in, action, Some(&agent.view.name), &json!({}))?;
+        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: agent.view.id })?;
+        let agent = find_any(tx, &name)?;
+        Ok(RevisedAgent { revision: agent.revision, agent: agent.view })
+    })
+    .await
+}
+
+fn find_any(tx: &mut Tx<'_>, name: &str) -> Result<AgentRow, HubError> {
+    store::find_agent(tx, name)?.ok_or_else(|| HubError::not_found("agent"))
+}
+
+/// Configuration is the owner's to see, and the agent's own.
+fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, HubError> {
+    let agent = find_any(tx, name)?;
+    let is_visible = match actor.principal.kind {
+        PrincipalKind::User => agent.owner_id == actor.id(),
+        PrincipalKind::Agent => agent.view.id == actor.id(),
+        PrincipalKind::System | PrincipalKind::Machine => actor.is_operator(),
+    };
+    if is_visible { Ok(agent) } else { Err(HubError::not_found("agent")) }
+}
+
+fn find_changeable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, HubError> {
+    let agent = find_any(tx, name)?;
+    let is_owner = actor.principal.kind == PrincipalKind::User && agent.owner_id == actor.id();
+    if is_owner || actor.is_operator() { Ok(agent) } else { Err(HubError::not_found("agent")) }
+}
+
+/// Only the owner or an administrator lifts a quarantine.
+fn find_for_pardon(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, HubError> {
+    if actor.is_admin() { find_any(tx, name) } else { find_changeable(tx, actor, name) }
+}
+
+fn settings_of(agent: &AgentView) -> AgentSettings {
+    AgentSettings {
+        display_name: agent.display_name.clone(),
+        archetype: agent.archetype,
+        trigger_mode: agent.trigger_mode,
+        cooldown_seconds: agent.cooldown_seconds,
+        budget: agent.budget.clone(),
+        max_trigger_depth: agent.max_trigger_depth,
+        k8s_image: agent.k8s_image.clone(),
+        harness: agent.harness.clone(),
+        instructions: agent.instructions.clone(),
+    }
+}

@@ -1,0 +1,214 @@
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use stoa_db::{DbError, Row, Tx, params};
+use stoa_model::agents::{AgentSettings, AgentView, PauseReason};
+use stoa_model::{PrincipalId, Timestamp, handles};
+
+/// An agent, and what only the hub needs to know about it.
+pub(super) struct AgentRow {
+    pub(super) view: AgentView,
+    pub(super) owner_id: PrincipalId,
+    /// Counts the changes of its settings.
+    pub(super) revision: i64,
+}
+
+const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p.created_at, p.last_seen_at,
+        owner.handle as owner, a.archetype, a.trigger_mode, a.cooldown_seconds, a.budget, a.max_trigger_depth,
+        a.k8s_image, a.harness, a.instructions, a.pending_work, a.paused_at, a.pause_reason, a.quarantined_at, a.revision
+     from agents a join principals p on p.id = a.id join principals owner on owner.id = p.owner_id
+     where p.deleted_at is null";
+
+pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
+    tx.execute(
+        "insert into agents (id, archetype, trigger_mode, cooldown_seconds, budget, max_trigger_depth, k8s_image, harness, instructions)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        params![
+            id.0,
+            to_word(&settings.archetype)?,
+            to_word(&settings.trigger_mode)?,
+            settings.cooldown_seconds,
+            to_json(&settings.budget)?,
+            settings.max_trigger_depth,
+            settings.k8s_image,
+            settings.harness.as_ref().map(to_json).transpose()?,
+            settings.instructions
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
+    tx.execute(
+        "update agents set archetype = $2, trigger_mode = $3, cooldown_seconds = $4, budget = $5, max_trigger_depth = $6,
+             k8s_image = $7, harness = $8, instructions = $9, revision = revision + 1
+         where id = $1",
+        params![
+            id.0,
+            to_word(&settings.archetype)?,
+            to_word(&settings.trigger_mode)?,
+            settings.cooldown_seconds,
+            to_json(&settings.budget)?,
+            settings.max_trigger_depth,
+            settings.k8s_image,
+            settings.harness.as_ref().map(to_json).transpose()?,
+            settings.instructions
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_paused(tx: &mut Tx<'_>, id: PrincipalId, reason: Option<PauseReason>) -> Result<(), DbError> {
+    let paused_at = reason.map(|_| tx.now_ms());
+    let reason = reason.as_ref().map(to_word).transpose()?;
+    tx.execute(
+        "update agents set paused_at = $2, pause_reason = $3, revision = revision + 1 where id = $1",
+        params![id.0, paused_at, reason],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_unquarantined(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
+    tx.execute("update agents set quarantined_at = null, revision = revision + 1 where id = $1", params![id.0])?;
+    Ok(())
+}
+
+pub(super) fn find_agent(tx: &mut Tx<'_>, name: &str) -> Result<Option<AgentRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_AGENT} and p.folded_handle = $1"), params![handles::fold(name)], agent)
+}
+
+pub(super) fn find_agent_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<AgentRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_AGENT} and p.id = $1"), params![id.0], agent)
+}
+
+/// By name, beginning after `after`.
+pub(super) fn list_agents(
+    tx: &mut Tx<'_>,
+    owner: PrincipalId,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(String, AgentView)>, DbError> {
+    tx.query(
+        &format!("{SELECT_AGENT} and p.owner_id = $1 and p.folded_handle > $2 order by p.folded_handle limit $3"),
+        params![owner.0, after, limit],
+        |row| agent(row).map(|agent| (agent.view.name.clone(), agent.view)),
+    )
+}
+
+/// Everybody's agents, for the operator.
+pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, AgentView)>, DbError> {
+    tx.query(
+        &format!("{SELECT_AGENT} and p.folded_handle > $1 order by p.folded_handle limit $2"),
+        params![after, limit],
+        |row| agent(row).map(|agent| (agent.view.name.clone(), agent.view)),
+    )
+}
+
+pub(super) fn count_seen_since(tx: &mut Tx<'_>, since: i64) -> Result<i64, DbError> {
+    tx.query_one(
+        "select count(*) as agents from principals where kind = 'agent' and deleted_at is null and last_seen_at > $1",
+        params![since],
+        |row| row.get("agents"),
+    )
+}
+
+/// Replaces the key of an agent.
+pub(super) fn insert_key(tx: &mut Tx<'_>, agent: PrincipalId, token_hash: &[u8; 32]) -> Result<(), DbError> {
+    tx.execute(
+        "insert into agent_keys (agent_id, token_hash, created_at) values ($1, $2, $3)
+         on conflict (agent_id) do update set token_hash = excluded.token_hash, created_at = excluded.created_at, last_used_at = null",
+        params![agent.0, token_hash, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn delete_key(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
+    tx.execute("delete from agent_keys where agent_id = $1", params![agent.0])?;
+    Ok(())
+}
+
+pub(super) fn update_key_used(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
+    tx.execute("update agent_keys set last_used_at = $2 where agent_id = $1", params![agent.0, tx.now_ms()])?;
+    Ok(())
+}
+
+pub(super) struct KeyIdentity {
+    pub(super) agent: PrincipalId,
+    pub(super) name: String,
+    pub(super) owner: PrincipalId,
+    pub(super) last_used_at: Option<i64>,
+}
+
+/// Whose key this is, if the agent is there and its owner may log in.
+pub(super) fn find_key(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<KeyIdentity>, DbError> {
+    tx.query_optional(
+        "select k.agent_id, k.last_used_at, p.handle, p.owner_id
+         from agent_keys k join principals p on p.id = k.agent_id join users u on u.id = p.owner_id
+         where k.token_hash = $1 and p.deleted_at is null and u.disabled_at is null",
+        params![token_hash],
+        |row| {
+            Ok(KeyIdentity {
+                agent: PrincipalId(row.get("agent_id")?),
+                name: row.get("handle")?,
+                owner: PrincipalId(row.get("owner_id")?),
+                last_used_at: row.get("last_used_at")?,
+            })
+        },
+    )
+}
+
+fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
+    let optional_time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
+    Ok(AgentRow {
+        view: AgentView {
+            id: PrincipalId(row.get("id")?),
+            name: row.get("handle")?,
+            display_name: row.get("display_name")?,
+            owner: row.get("owner")?,
+            archetype: from_word(row, "archetype")?,
+            trigger_mode: from_word(row, "trigger_mode")?,
+            cooldown_seconds: row.get("cooldown_seconds")?,
+            budget: from_json("budget", &row.get::<String>("budget")?)?,
+            max_trigger_depth: row.get("max_trigger_depth")?,
+            k8s_image: row.get("k8s_image")?,
+            harness: match row.get::<Option<String>>("harness")? {
+                Some(text) => Some(from_json("harness", &text)?),
+                None => None,
+            },
+            instructions: row.get("instructions")?,
+            pending_work: row.get("pending_work")?,
+            paused_at: optional_time("paused_at")?,
+            pause_reason: match row.get::<Option<String>>("pause_reason")? {
+                Some(_) => Some(from_word(row, "pause_reason")?),
+                None => None,
+            },
+            quarantined_at: optional_time("quarantined_at")?,
+            last_seen_at: optional_time("last_seen_at")?,
+            created_at: Timestamp::from_ms(row.get("created_at")?),
+        },
+        owner_id: PrincipalId(row.get("owner_id")?),
+        revision: row.get("revision")?,
+    })
+}
+
+fn to_json(value: &impl Serialize) -> Result<String, DbError> {
+    serde_json::to_string(value).map_err(|error| DbError::Statement(error.to_string()))
+}
+
+fn from_json<T: DeserializeOwned>(column: &str, text: &str) -> Result<T, DbError> {
+    serde_json::from_str(text)
+        .map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
+}
+
+/// Enumerations are stored by the word they have on the wire.
+fn to_word(value: &impl Serialize) -> Result<String, DbError> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => Ok(word),
+        other => Err(DbError::Statement(format!("{other:?} is not a word"))),
+    }
+}
+
+fn from_word<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, DbError> {
+    let word: String = row.get(column)?;
+    serde_json::from_value(serde_json::Value::String(word))
+        .map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
+}

@@ -1,0 +1,144 @@
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::api_keys::{ApiKeyStatus, ApiKeyView, CreateApiKeyRequest, CreatedApiKey};
+use stoa_model::credentials::CredentialKind;
+use stoa_model::page::Page;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::Role;
+use stoa_model::{ApiKeyId, PrincipalId, Secret};
+
+use super::store::{self, NewKey};
+use crate::actor::{Actor, Credential, Principal};
+use crate::auth_log::{self, AuthEvent};
+use crate::error::HubError;
+use crate::features::{agents, audit, users};
+use crate::hub::Hub;
+use crate::identity::{FoundIdentity, credential_hash};
+use crate::page::{ListQuery, page_of};
+
+/// Whose managed key this is, and how far it reaches.
+pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
+    let found = store::find_identity(tx, hash)?;
+    Ok(found.map(|found| FoundIdentity {
+        principal: Principal {
+            id: found.agent,
+            kind: PrincipalKind::Agent,
+            handle: found.agent_name,
+            human: found.owner,
+            role: Role::Member,
+            credential: Credential::ApiKey(found.id),
+            permissions: found.permissions,
+            channels: found.channels,
+            expires_at: found.expires_at,
+        },
+        seen_at: found.last_used_at,
+    }))
+}
+
+pub fn note_use(tx: &mut Tx<'_>, key: ApiKeyId) -> Result<(), DbError> {
+    store::update_used(tx, key)
+}
+
+/// Part of taking an agent away. The caller forgets the identities.
+pub fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
+    store::update_all_revoked(tx, agent)
+}
+
+pub async fn create_key(hub: &Hub, actor: &Actor, request: CreateApiKeyRequest) -> Result<CreatedApiKey, HubError> {
+    create_key_for(hub, actor, None, request).await
+}
+
+/// Makes a key for the user of that name, or for the caller.
+pub async fn create_key_for(
+    hub: &Hub,
+    actor: &Actor,
+    owner: Option<String>,
+    request: CreateApiKeyRequest,
+) -> Result<CreatedApiKey, HubError> {
+    actor.require_session()?;
+    if owner.is_some() {
+        actor.require_admin()?;
+    }
+    request.check(hub.clock().now())?;
+    let actor_in = actor.clone();
+    let created = hub
+        .command(actor, move |tx| {
+            let owner = match &owner {
+                Some(owner) => users::find_user_id(tx, owner)?,
+                None => actor_in.id(),
+            };
+            insert_key(tx, &actor_in, owner, &request)
+        })
+        .await?;
+    let detail = format!("API key {} of agent {}", created.api_key.id, created.api_key.agent);
+    auth_log::record(AuthEvent::TokenIssued, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
+    Ok(created)
+}
+
+fn insert_key(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    owner: PrincipalId,
+    request: &CreateApiKeyRequest,
+) -> Result<CreatedApiKey, HubError> {
+    let agent = agents::require_owned(tx, owner, &request.agent).map_err(|error| {
+        if error.code == "not_found" { HubError::invalid_field("agent", "is not an agent of yours") } else { error }
+    })?;
+    let key = CredentialKind::ApiKey.render(tx.random_bytes());
+    let id = store::insert_key(
+        tx,
+        &NewKey {
+            owner,
+            agent,
+            name: &request.name,
+            token_hash: &credential_hash(&key),
+            permissions: request.permissions,
+            channels: &request.channels,
+            expires_at: request.expires_at,
+        },
+    )?;
+    let details = json!({"agent": request.agent, "permissions": request.permissions, "channels": request.channels});
+    audit::record(tx, actor, "key.created", Some(&id.to_string()), &details)?;
+    let api_key = store::find_key(tx, owner, id)?.ok_or_else(|| HubError::internal("the new key is missing"))?;
+    Ok(CreatedApiKey { api_key, key: Secret::new(key) })
+}
+
+pub async fn list_keys(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ApiKeyView>, HubError> {
+    actor.require_session()?;
+    let before = list.position(hub, actor, "keys")?.unwrap_or(i64::MAX);
+    let limit = list.limit()?;
+    let owner = (!actor.is_operator()).then_some(actor.id());
+    let keys = hub.read(move |tx| store::list_keys(tx, owner, before, limit + 1)).await?;
+    page_of(hub, actor, "keys", keys, limit)
+}
+
+pub async fn get_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyView, HubError> {
+    actor.require_session()?;
+    let actor = actor.clone();
+    hub.read(move |tx| find_visible(tx, &actor, id)).await
+}
+
+/// Puts a key out of force, for good. Doing it again changes nothing.
+pub async fn revoke_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyView, HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let key = hub
+        .command(actor, move |tx| {
+            let key = find_visible(tx, &actor_in, id)?;
+            if key.status == ApiKeyStatus::Active {
+                store::update_revoked(tx, id)?;
+                hub_in.identities().forget_after(tx);
+                audit::record(tx, &actor_in, "key.revoked", Some(&id.to_string()), &json!({"agent": key.agent}))?;
+            }
+            find_visible(tx, &actor_in, id)
+        })
+        .await?;
+    let detail = format!("API key {} of agent {}", key.id, key.agent);
+    auth_log::record(AuthEvent::TokenRevoked, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
+    Ok(key)
+}
+
+fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyView, HubError> {
+    let key = if actor.is_operator() { store::find_any_key(tx, id)? } else { store::find_key(tx, actor.id(), id)? };
+    key.ok_or_else(|| HubError::not_found("key"))
+}

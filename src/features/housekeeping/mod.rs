@@ -1,0 +1,68 @@
+//! Housekeeping: what has to be done from time to time, by one hub at a time. Each chore is a row of
+//! work that comes again.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stoa_db::{DbError, Tx};
+
+use super::users;
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::events::{Settlement, WorkItem, Worker, prune, work};
+use crate::hub::{BoxFuture, Hub};
+use crate::idempotency;
+
+const QUEUE: &str = "housekeeping";
+
+/// A thing to do, how often, and how. The function is called until it has nothing left to do.
+struct Chore {
+    name: &'static str,
+    every: Duration,
+    run: fn(&mut Tx<'_>) -> Result<u64, DbError>,
+}
+
+const CHORES: [Chore; 3] = [
+    Chore { name: "sessions", every: Duration::from_secs(600), run: users::prune_sessions },
+    Chore { name: "idempotency", every: Duration::from_secs(3600), run: idempotency::prune },
+    Chore { name: "outbox", every: Duration::from_secs(600), run: prune::prune },
+];
+
+struct Housekeeper;
+
+pub fn worker() -> Arc<dyn Worker> {
+    Arc::new(Housekeeper)
+}
+
+/// Puts every chore into the queue, if it is not there.
+pub fn schedule(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    for chore in &CHORES {
+        let due_at = tx.now_ms() + milliseconds(chore.every);
+        work::enqueue(tx, QUEUE, chore.name, due_at)?;
+    }
+    Ok(())
+}
+
+impl Worker for Housekeeper {
+    fn queue(&self) -> &'static str {
+        QUEUE
+    }
+
+    fn perform<'a>(&'a self, hub: &'a Hub, item: &'a WorkItem) -> BoxFuture<'a, Settlement> {
+        Box::pin(async move {
+            let Some(chore) = CHORES.iter().find(|chore| chore.name == item.subject) else {
+                return Settlement::Done;
+            };
+            if let Err(error) = run(hub, chore).await {
+                tracing::warn!(chore = chore.name, %error, "housekeeping failed and will be tried again");
+            }
+            Settlement::RepeatAt(hub.clock().now_ms() + milliseconds(chore.every))
+        })
+    }
+}
+
+async fn run(hub: &Hub, chore: &Chore) -> Result<(), HubError> {
+    let run = chore.run;
+    while hub.write(move |tx| run(tx).map_err(HubError::from)).await? > 0 {}
+    Ok(())
+}

@@ -1,0 +1,40 @@
+//! What the hub can do, one folder for each feature. Lower ones know nothing of higher ones.
+
+pub mod agents;
+pub mod api_keys;
+pub mod audit;
+pub mod housekeeping;
+pub mod principals;
+pub mod system;
+pub mod users;
+
+use crate::hub::Extensions;
+use crate::surfaces::admin::Methods;
+use crate::surfaces::http::ApiRouter;
+
+/// Every planner, listener and worker.
+pub fn extensions() -> Extensions {
+    Extensions { planners: vec![], listeners: vec![], workers: vec![housekeeping::worker()] }
+}
+
+/// Every REST route.
+pub fn routes() -> ApiRouter {
+    ApiRouter::new()
+        .merge(users::routes())
+        .merge(agents::routes())
+        .merge(api_keys::routes())
+        .merge(principals::routes())
+        .merge(audit::routes())
+        .merge(system::routes())
+}
+
+/// Every method of the admin socket.
+pub fn admin_methods() -> Methods {
+    let mut methods = Methods::default();
+    users::add_methods(&mut methods);
+    agents::add_methods(&mut methods);
+    api_keys::add_methods(&mut methods);
+    audit::add_methods(&mut methods);
+    system::add_methods(&mut methods);
+    methods
+}

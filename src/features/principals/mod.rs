@@ -1,0 +1,9 @@
+//! Principals: the one namespace of handles, and the directory card that everybody may see of
+//! everybody.
+
+mod http;
+mod service;
+mod store;
+
+pub use http::routes;
+pub use service::{create, delete, directory, note_seen, require_free_handle, set_display_name};

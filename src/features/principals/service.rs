@@ -1,0 +1,91 @@
+use stoa_db::{DbError, Tx};
+use stoa_model::page::Page;
+use stoa_model::principals::{Card, PrincipalKind};
+use stoa_model::{PrincipalId, handles};
+
+use super::store;
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{self, Event};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+const MAX_QUERY_CHARACTERS: usize = 100;
+
+/// Makes a principal, or says that its handle is taken. Handles are never given out twice, not even
+/// after the principal was deleted.
+pub fn create(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    kind: PrincipalKind,
+    handle: &str,
+    display_name: &str,
+    owner: Option<PrincipalId>,
+) -> Result<PrincipalId, HubError> {
+    let id = store::insert_principal(tx, kind, handle, display_name, owner)?.ok_or_else(|| name_taken(handle))?;
+    events::emit(hub, tx, actor, &Event::PrincipalCreated { principal: id, principal_kind: kind, owner })?;
+    Ok(id)
+}
+
+/// Refuses a handle that is reserved or taken, for checks before costly work.
+pub fn require_free_handle(tx: &mut Tx<'_>, handle: &str) -> Result<(), HubError> {
+    if handles::is_reserved(handle) || store::is_handle_taken(tx, handle)? {
+        return Err(name_taken(handle));
+    }
+    Ok(())
+}
+
+fn name_taken(handle: &str) -> HubError {
+    HubError::conflict("name_taken", format!("The name {handle} is taken or reserved."))
+        .hint("Users and agents share one namespace, and names are never given out twice. Choose another one.")
+}
+
+pub fn set_display_name(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: PrincipalId,
+    display_name: &str,
+) -> Result<(), HubError> {
+    store::update_display_name(tx, id, display_name)?;
+    events::emit(hub, tx, actor, &Event::PrincipalUpdated { principal: id })?;
+    Ok(())
+}
+
+/// Marks a principal as gone. What it wrote stays, and so does its claim to the handle.
+pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Result<(), HubError> {
+    store::update_deleted(tx, id)?;
+    events::emit(hub, tx, actor, &Event::PrincipalDeleted { principal: id })?;
+    Ok(())
+}
+
+pub fn note_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
+    store::update_last_seen(tx, id)
+}
+
+/// The cards of all users and agents whose handle or display name contains `search`.
+pub async fn directory(hub: &Hub, actor: &Actor, search: &str, list: ListQuery) -> Result<Page<Card>, HubError> {
+    if search.chars().count() > MAX_QUERY_CHARACTERS {
+        return Err(HubError::invalid_field("q", format!("must be at most {MAX_QUERY_CHARACTERS} characters long")));
+    }
+    let search = search.to_lowercase();
+    let scope = format!("directory {search}");
+    let after: String = list.position(hub, actor, &scope)?.unwrap_or_default();
+    let pattern = format!("%{}%", escape_like(&search));
+    let limit = list.limit()?;
+    let cards = hub.read(move |tx| store::list_cards(tx, &pattern, &after, limit + 1)).await?;
+    page_of(hub, actor, &scope, cards, limit)
+}
+
+/// Takes the special meaning from what a person typed.
+fn escape_like(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for character in text.chars() {
+        if matches!(character, '%' | '_' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(character);
+    }
+    escaped
+}

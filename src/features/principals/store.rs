@@ -1,0 +1,86 @@
+use stoa_db::{DbError, Row, Tx, params};
+use stoa_model::principals::{Card, PrincipalKind};
+use stoa_model::{PrincipalId, Timestamp, handles};
+
+/// None when the handle is taken. The unique index decides, so that two who want it at once
+/// cannot both get it.
+pub(super) fn insert_principal(
+    tx: &mut Tx<'_>,
+    kind: PrincipalKind,
+    handle: &str,
+    display_name: &str,
+    owner: Option<PrincipalId>,
+) -> Result<Option<PrincipalId>, DbError> {
+    tx.query_optional(
+        "insert into principals (kind, handle, folded_handle, display_name, folded_display_name, owner_id, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict (folded_handle) do nothing returning id",
+        params![
+            kind.name(),
+            handle,
+            handles::fold(handle),
+            display_name,
+            display_name.to_lowercase(),
+            owner.map(|owner| owner.0),
+            tx.now_ms()
+        ],
+        |row| row.get("id").map(PrincipalId),
+    )
+}
+
+pub(super) fn update_display_name(tx: &mut Tx<'_>, id: PrincipalId, display_name: &str) -> Result<(), DbError> {
+    tx.execute(
+        "update principals set display_name = $2, folded_display_name = $3 where id = $1",
+        params![id.0, display_name, display_name.to_lowercase()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_deleted(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
+    tx.execute("update principals set deleted_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
+    Ok(())
+}
+
+pub(super) fn update_last_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
+    tx.execute(
+        "update principals set last_seen_at = $2 where id = $1 and (last_seen_at is null or last_seen_at < $2)",
+        params![id.0, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn is_handle_taken(tx: &mut Tx<'_>, handle: &str) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from principals where folded_handle = $1) as taken",
+        params![handles::fold(handle)],
+        |row| row.get("taken"),
+    )
+}
+
+/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case.
+pub(super) fn list_cards(
+    tx: &mut Tx<'_>,
+    pattern: &str,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(String, Card)>, DbError> {
+    tx.query(
+        "select p.folded_handle, p.handle, p.kind, p.display_name, p.last_seen_at, owner.handle as owner
+         from principals p left join principals owner on owner.id = p.owner_id
+         where p.folded_handle > $1 and p.deleted_at is null and p.kind in ('user', 'agent')
+           and (p.folded_handle like $2 escape '\\' or p.folded_display_name like $2 escape '\\')
+         order by p.folded_handle limit $3",
+        params![after, pattern, limit],
+        |row| Ok((row.get("folded_handle")?, card(row)?)),
+    )
+}
+
+fn card(row: &Row<'_>) -> Result<Card, DbError> {
+    let kind: String = row.get("kind")?;
+    Ok(Card {
+        name: row.get("handle")?,
+        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        display_name: row.get("display_name")?,
+        owner: row.get("owner")?,
+        last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),
+    })
+}

@@ -1,0 +1,107 @@
+use serde::Serialize;
+use serde_json::json;
+use stoa_db::{Tx, params};
+use stoa_model::system::{DatabaseView, ListenerView, SystemView};
+
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::listener;
+use crate::features::{agents, audit};
+use crate::hub::Hub;
+use crate::idempotency;
+
+/// What became of a change of key.
+#[derive(Debug, Serialize)]
+pub struct KeyRotation {
+    pub key_file: bool,
+    /// What has to be done by hand.
+    pub note: String,
+}
+
+pub async fn system(hub: &Hub, actor: &Actor) -> Result<SystemView, HubError> {
+    actor.require_admin()?;
+    let info = hub.db().info().await?;
+    let (users, agents, backlog) = hub
+        .read(|tx| Ok::<_, HubError>((count(tx, "user")?, count(tx, "agent")?, listener::backlog(tx)?)))
+        .await?;
+    Ok(SystemView {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: hub.started_at(),
+        base_url: hub.base_url().to_owned(),
+        database: DatabaseView {
+            engine: info.engine.name().to_owned(),
+            engine_version: info.engine_version,
+            schema_version: info.schema_version,
+            size_bytes: info.size_bytes,
+        },
+        users,
+        agents,
+        write_queue_length: hub.db().write_queue_length() as u64,
+        listeners: backlog.into_iter().map(|(name, behind)| ListenerView { name, behind }).collect(),
+    })
+}
+
+fn count(tx: &mut Tx<'_>, kind: &str) -> Result<i64, HubError> {
+    Ok(tx.query_one(
+        "select count(*) as principals from principals where kind = $1 and deleted_at is null",
+        params![kind],
+        |row| row.get("principals"),
+    )?)
+}
+
+/// Whether the hub can do its work: it is not stopping, and the database answers.
+pub async fn is_ready(hub: &Hub) -> Result<(), HubError> {
+    if hub.is_stopping() {
+        return Err(HubError::unavailable("The hub is shutting down."));
+    }
+    hub.read(|tx| Ok(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?)).await
+}
+
+/// The figures in the text format of Prometheus.
+pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
+    let active = hub.read(agents::count_active).await?;
+    hub.metrics().active_agents.set(active);
+    hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
+    hub.metrics().render().map_err(HubError::internal)
+}
+
+pub async fn vacuum(hub: &Hub, actor: &Actor) -> Result<DatabaseView, HubError> {
+    actor.require_admin()?;
+    hub.db().vacuum().await?;
+    Ok(system(hub, actor).await?.database)
+}
+
+/// Puts a new key into force and seals with it what the old one had sealed.
+///
+/// A crash in between is harmless: until the database says that the new key is the one, the file
+/// holds both.
+pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubError> {
+    actor.require_admin()?;
+    let from_environment = hub.config().key.is_some();
+    let ring = if from_environment {
+        // The operator has put the new key first; the hub must not invent one that nobody keeps.
+        (*hub.keys()).clone()
+    } else {
+        let ring = hub.keys().with_new_key().map_err(HubError::internal)?;
+        ring.store(&hub.config().data).map_err(HubError::internal)?;
+        hub.replace_keys(ring.clone());
+        ring
+    };
+    let (check, actor_in) = (ring.check_value(), actor.clone());
+    hub.write(move |tx| {
+        idempotency::forget_all(tx)?;
+        Hub::set_meta(tx, "key_check", &check)?;
+        audit::record(tx, &actor_in, "key_file.rotated", None, &json!({}))?;
+        Ok::<_, HubError>(())
+    })
+    .await?;
+    if from_environment {
+        let note = "The first key of STOA_KEY is in force. Remove the others and restart every hub.".to_owned();
+        return Ok(KeyRotation { key_file: false, note });
+    }
+    let current = ring.without_old_keys();
+    current.store(&hub.config().data).map_err(HubError::internal)?;
+    hub.replace_keys(current);
+    let note = "The key file holds the new key. Take a backup, and give the file to every other hub on this database.";
+    Ok(KeyRotation { key_file: true, note: note.to_owned() })
+}

@@ -1,0 +1,61 @@
+use serde::Deserialize;
+use stoa_model::Secret;
+use stoa_model::users::{CreateUserRequest, Role};
+
+use super::service;
+use crate::page::ListQuery;
+use crate::surfaces::admin::Methods;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NameParams {
+    username: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PasswordParams {
+    username: String,
+    password: Secret,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RoleParams {
+    username: String,
+    role: Role,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InviteParams {
+    #[serde(default)]
+    role: Option<Role>,
+}
+
+pub fn add_methods(methods: &mut Methods) {
+    methods.add("users.list", |hub, actor, list: ListQuery| async move {
+        service::list_users(&hub, &actor, list).await
+    });
+    methods.add("users.create", |hub, actor, request: CreateUserRequest| async move {
+        service::create_user(&hub, &actor, request).await
+    });
+    methods.add("users.invite", |hub, actor, params: InviteParams| async move {
+        service::invite(&hub, &actor, params.role.unwrap_or(Role::Member)).await
+    });
+    methods.add("users.passwd", |hub, actor, params: PasswordParams| async move {
+        service::set_user_password(&hub, &actor, params.username, params.password).await
+    });
+    methods.add("users.disable", |hub, actor, params: NameParams| async move {
+        service::set_disabled(&hub, &actor, params.username, true).await
+    });
+    methods.add("users.enable", |hub, actor, params: NameParams| async move {
+        service::set_disabled(&hub, &actor, params.username, false).await
+    });
+    methods.add("users.role", |hub, actor, params: RoleParams| async move {
+        service::set_role(&hub, &actor, params.username, params.role).await
+    });
+    methods.add("users.end_sessions", |hub, actor, params: NameParams| async move {
+        service::end_user_sessions(&hub, &actor, params.username).await
+    });
+}

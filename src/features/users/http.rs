@@ -1,0 +1,162 @@
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::AppendHeaders;
+use stoa_model::page::Page;
+use stoa_model::users::{
+    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, MeView, RegisterRequest, SessionView,
+    UpdateProfileRequest, UserView,
+};
+use stoa_model::{Secret, SessionId};
+use utoipa_axum::routes;
+
+use super::service::{self, NewLogin, session_cookie_name};
+use super::login_page;
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::hub::Hub;
+use crate::page::ListQuery;
+use crate::surfaces::http::{Anonymous, ApiRouter, Body, Path, Query};
+
+type WithCookie<T> = (AppendHeaders<[(header::HeaderName, HeaderValue); 1]>, Json<T>);
+
+pub fn routes() -> ApiRouter {
+    ApiRouter::new()
+        .routes(routes!(log_in))
+        .routes(routes!(log_out))
+        .routes(routes!(register))
+        .routes(routes!(me))
+        .routes(routes!(change_password))
+        .routes(routes!(update_profile))
+        .routes(routes!(list_sessions, end_sessions))
+        .routes(routes!(end_session))
+        .routes(routes!(list_users))
+        .route("/login", axum::routing::get(login_page::show).post(login_page::submit))
+}
+
+/// The cookie that carries a session, or, without a token, the one that takes it away.
+pub(super) fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<HeaderValue, HubError> {
+    let name = session_cookie_name(hub);
+    let secure = if name.starts_with("__Host-") { "; Secure" } else { "" };
+    let (value, max_age) = match token {
+        Some(token) => (token.expose(), hub.config().session_lifetime.as_secs()),
+        None => ("", 0),
+    };
+    let cookie = format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}");
+    let mut value = HeaderValue::try_from(cookie).map_err(HubError::internal)?;
+    value.set_sensitive(true);
+    Ok(value)
+}
+
+fn with_cookie<T>(cookie: HeaderValue, view: T) -> WithCookie<T> {
+    (AppendHeaders([(header::SET_COOKIE, cookie)]), Json(view))
+}
+
+fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookie<LoginView>, HubError> {
+    Ok(with_cookie(session_cookie(hub, Some(&login.token))?, LoginView { user: login.user }))
+}
+
+/// Begins a session.
+#[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest,
+    responses((status = 200, body = LoginView, description = "The session is in the cookie")))]
+async fn log_in(
+    State(hub): State<Hub>,
+    Anonymous(actor): Anonymous,
+    Body(request): Body<LoginRequest>,
+) -> Result<WithCookie<LoginView>, HubError> {
+    let login = service::log_in(&hub, &actor, request).await?;
+    logged_in(&hub, login)
+}
+
+/// Ends the session that asks.
+#[utoipa::path(post, path = "/auth/logout", tag = "auth", responses((status = 204)), security(("session" = [])))]
+async fn log_out(
+    State(hub): State<Hub>,
+    actor: Actor,
+) -> Result<(StatusCode, AppendHeaders<[(header::HeaderName, HeaderValue); 1]>), HubError> {
+    actor.require_session()?;
+    service::log_out(&hub, &actor).await?;
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&hub, None)?)])))
+}
+
+/// Makes an account with an invitation, and begins a session.
+#[utoipa::path(post, path = "/auth/register", tag = "auth", request_body = RegisterRequest,
+    responses((status = 201, body = LoginView, description = "The session is in the cookie")))]
+async fn register(
+    State(hub): State<Hub>,
+    Anonymous(actor): Anonymous,
+    Body(request): Body<RegisterRequest>,
+) -> Result<(StatusCode, WithCookie<LoginView>), HubError> {
+    let login = service::register(&hub, &actor, request).await?;
+    Ok((StatusCode::CREATED, logged_in(&hub, login)?))
+}
+
+/// Who is logged in, and their agents (the first 200 by name).
+#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = MeView)),
+    security(("session" = [])))]
+async fn me(State(hub): State<Hub>, actor: Actor) -> Result<Json<MeView>, HubError> {
+    Ok(Json(service::me(&hub, &actor).await?))
+}
+
+/// Sets a new password, ends all sessions and begins a new one.
+#[utoipa::path(put, path = "/auth/password", tag = "auth", request_body = ChangePasswordRequest,
+    responses((status = 200, body = LoginView, description = "The new session is in the cookie")),
+    security(("session" = [])))]
+async fn change_password(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<ChangePasswordRequest>,
+) -> Result<WithCookie<LoginView>, HubError> {
+    let login = service::change_password(&hub, &actor, request).await?;
+    logged_in(&hub, login)
+}
+
+/// Changes the display name.
+#[utoipa::path(put, path = "/auth/profile", tag = "auth", request_body = UpdateProfileRequest,
+    responses((status = 200, body = LoginView)), security(("session" = [])))]
+async fn update_profile(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<UpdateProfileRequest>,
+) -> Result<Json<LoginView>, HubError> {
+    let user = service::update_profile(&hub, &actor, request).await?;
+    Ok(Json(LoginView { user }))
+}
+
+/// The caller's sessions, newest first.
+#[utoipa::path(get, path = "/auth/sessions", tag = "auth", responses((status = 200, body = Page<SessionView>)),
+    security(("session" = [])))]
+async fn list_sessions(State(hub): State<Hub>, actor: Actor) -> Result<Json<Page<SessionView>>, HubError> {
+    Ok(Json(service::list_sessions(&hub, &actor).await?))
+}
+
+/// Ends every session of the caller, this one too.
+#[utoipa::path(delete, path = "/auth/sessions", tag = "auth", responses((status = 200, body = EndedSessions)),
+    security(("session" = [])))]
+async fn end_sessions(State(hub): State<Hub>, actor: Actor) -> Result<WithCookie<EndedSessions>, HubError> {
+    let ended = service::end_sessions(&hub, &actor).await?;
+    Ok(with_cookie(session_cookie(&hub, None)?, ended))
+}
+
+/// Ends one session of the caller.
+#[utoipa::path(delete, path = "/auth/sessions/{id}", tag = "auth", params(("id" = SessionId, Path)),
+    responses((status = 204)), security(("session" = [])))]
+async fn end_session(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<SessionId>,
+) -> Result<StatusCode, HubError> {
+    service::end_session(&hub, &actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// All accounts.
+#[utoipa::path(get, path = "/api/admin/users", tag = "admin", params(ListQuery),
+    responses((status = 200, body = Page<UserView>)), security(("session" = [])))]
+async fn list_users(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<UserView>>, HubError> {
+    Ok(Json(service::list_users(&hub, &actor, list).await?))
+}

@@ -1,0 +1,476 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::credentials::{self, CredentialKind};
+use stoa_model::page::Page;
+use stoa_model::permissions::PermissionSet;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::{
+    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, MeView, RegisterRequest,
+    Role, SessionView, UpdateProfileRequest, UserView, check_account, check_password,
+};
+use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
+
+use super::store::{self, NewSession, UserRow};
+use crate::actor::{Actor, Credential, Principal};
+use crate::auth_log::{self, AuthEvent};
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::events::{self, Event};
+use crate::features::{agents, audit, principals};
+use crate::hub::Hub;
+use crate::identity::{FoundIdentity, credential_hash};
+use crate::page::{ListQuery, page_of};
+
+const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
+const MAX_USER_AGENT_CHARACTERS: usize = 200;
+const FIRST_ADMIN: &str = "admin";
+
+/// A user who has just proved who they are, and the session that says so from now on.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct NewLogin {
+    pub user: UserView,
+    pub token: Secret,
+}
+
+/// The cookie's name tells browsers to be strict where they can be.
+pub fn session_cookie_name(hub: &Hub) -> &'static str {
+    if hub.base_url().starts_with("https://") { "__Host-stoa_session" } else { "stoa_session" }
+}
+
+/// Whose session this is.
+pub fn find_by_session_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
+    let found = store::find_session(tx, hash)?;
+    Ok(found.map(|found| FoundIdentity {
+        principal: Principal {
+            id: found.user,
+            kind: PrincipalKind::User,
+            handle: found.username,
+            human: found.user,
+            role: found.role,
+            credential: Credential::Session(found.session),
+            permissions: PermissionSet::ALL,
+            channels: Vec::new(),
+            expires_at: Some(found.expires_at),
+        },
+        seen_at: Some(found.last_seen_at),
+    }))
+}
+
+pub fn note_session_use(tx: &mut Tx<'_>, session: SessionId) -> Result<(), DbError> {
+    store::update_session_seen(tx, session)
+}
+
+/// The id of a user, for operators who name one.
+pub fn find_user_id(tx: &mut Tx<'_>, username: &str) -> Result<PrincipalId, HubError> {
+    Ok(require_user(tx, username)?.view.id)
+}
+
+/// Checks a password and begins a session. Says the same, after the same work, whether there is no
+/// such user, the password is wrong or the account is disabled.
+pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<NewLogin, HubError> {
+    let folded = handles::fold(&request.username);
+    let (address, now) = (actor.call.client_ip, hub.clock().now_ms());
+    hub.limits().take_login(&folded, address, now).inspect_err(|_| {
+        log_failure(actor, &request.username, "throttled");
+    })?;
+    let name = request.username.clone();
+    let found = hub.read(move |tx| store::find_user_by_name(tx, &name)).await?;
+    let hash = found.as_ref().map(|user| user.password_hash.clone());
+    let matches = hub.passwords().verify(&request.password, hash).await?;
+    let user = match found {
+        Some(user) if matches && user.view.disabled_at.is_none() => user,
+        found => {
+            let reason = match found {
+                None => "unknown user",
+                Some(_) if matches => "disabled",
+                Some(_) => "wrong password",
+            };
+            log_failure(actor, &request.username, reason);
+            return Err(HubError::unauthenticated("invalid_credentials", "The username or the password is wrong."));
+        }
+    };
+    hub.limits().refund_login(&folded, address);
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let (id, checked_hash) = (user.view.id, user.password_hash);
+    let login = hub
+        .command(actor, move |tx| {
+            // The password may have been changed while it was being compared.
+            let user = store::find_user(tx, id)?
+                .filter(|user| user.password_hash == checked_hash && user.view.disabled_at.is_none())
+                .ok_or_else(|| {
+                    HubError::unauthenticated("invalid_credentials", "The username or the password is wrong.")
+                })?;
+            begin_session(&hub_in, tx, &actor_in, user.view)
+        })
+        .await?;
+    log_login(actor, &login.user);
+    Ok(login)
+}
+
+fn log_failure(actor: &Actor, username: &str, reason: &str) {
+    // What was typed may be a password in the wrong field: only well-formed names are logged.
+    let username = Some(username).filter(|name| handles::check_username(name).is_ok());
+    auth_log::record(AuthEvent::LoginFailure, &actor.call, None, username, Some(reason));
+}
+
+fn log_login(actor: &Actor, user: &UserView) {
+    let (id, name) = (Some(user.id.0), Some(user.username.as_str()));
+    auth_log::record(AuthEvent::LoginSuccess, &actor.call, id, name, None);
+    auth_log::record(AuthEvent::SessionCreated, &actor.call, id, name, None);
+}
+
+fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> Result<NewLogin, HubError> {
+    let token = credentials::base62(tx.random_bytes());
+    let user_agent: Option<String> =
+        actor.call.user_agent.as_ref().map(|text| text.chars().take(MAX_USER_AGENT_CHARACTERS).collect());
+    store::insert_session(
+        tx,
+        &NewSession {
+            user: user.id,
+            token_hash: &credential_hash(&token),
+            expires_at: tx.now_ms() + milliseconds(hub.config().session_lifetime),
+            remote_ip: actor.call.remote_ip.as_deref(),
+            user_agent: user_agent.as_deref(),
+        },
+    )?;
+    Ok(NewLogin { user, token: Secret::new(token) })
+}
+
+/// Ends the session that asks.
+pub async fn log_out(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
+    if let Some(session) = actor.session() {
+        end_session(hub, actor, session).await?;
+    }
+    Ok(())
+}
+
+pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
+    actor.require_session()?;
+    let id = actor.id();
+    hub.read(move |tx| {
+        let user = store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?;
+        Ok(MeView { user: user.view, agents: agents::owned_by(tx, id)? })
+    })
+    .await
+}
+
+pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequest) -> Result<UserView, HubError> {
+    actor.require_session()?;
+    request.check()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let id = actor_in.id();
+        principals::set_display_name(&hub_in, tx, &actor_in, id, &request.display_name)?;
+        Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?.view)
+    })
+    .await
+}
+
+/// Sets a new password, ends every session of the user and begins a new one.
+pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRequest) -> Result<NewLogin, HubError> {
+    actor.require_session()?;
+    request.check()?;
+    let id = actor.id();
+    let user = hub
+        .read(move |tx| store::find_user(tx, id))
+        .await?
+        .ok_or_else(|| HubError::unauthenticated("session_expired", "The session has ended."))?;
+    // Whoever found an open session could otherwise guess here without end.
+    let folded = handles::fold(&user.view.username);
+    hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
+    if !hub.passwords().verify(&request.current_password, Some(user.password_hash)).await? {
+        return Err(HubError::forbidden("invalid_credentials", "The current password is wrong."));
+    }
+    hub.limits().refund_login(&folded, actor.call.client_ip);
+    let hash = hub.passwords().hash(&request.new_password).await?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let login = hub
+        .command(actor, move |tx| {
+            set_password(&hub_in, tx, &actor_in, &user.view, &hash)?;
+            begin_session(&hub_in, tx, &actor_in, user.view.clone())
+        })
+        .await?;
+    let (user_id, name) = (Some(id.0), Some(login.user.username.as_str()));
+    auth_log::record(AuthEvent::PasswordChanged, &actor.call, user_id, name, None);
+    auth_log::record(AuthEvent::SessionDestroyed, &actor.call, user_id, name, Some("all, by a password change"));
+    auth_log::record(AuthEvent::SessionCreated, &actor.call, user_id, name, None);
+    Ok(login)
+}
+
+fn set_password(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: &UserView, hash: &str) -> Result<(), HubError> {
+    store::update_password(tx, user.id, hash)?;
+    store::delete_sessions(tx, user.id)?;
+    hub.identities().forget_after(tx);
+    audit::record(tx, actor, "user.password_changed", Some(&user.username), &json!({}))?;
+    Ok(())
+}
+
+pub async fn list_sessions(hub: &Hub, actor: &Actor) -> Result<Page<SessionView>, HubError> {
+    actor.require_session()?;
+    let (id, current) = (actor.id(), actor.session());
+    let items = hub.read(move |tx| store::list_sessions(tx, id, current)).await?;
+    Ok(Page { items, next_cursor: None })
+}
+
+pub async fn end_session(hub: &Hub, actor: &Actor, session: SessionId) -> Result<(), HubError> {
+    actor.require_session()?;
+    let (hub_in, id) = (hub.clone(), actor.id());
+    hub.command(actor, move |tx| {
+        if store::delete_session(tx, id, session)? == 0 {
+            return Err(HubError::not_found("session"));
+        }
+        hub_in.identities().forget_after(tx);
+        Ok(())
+    })
+    .await?;
+    let name = Some(actor.principal.handle.as_str());
+    auth_log::record(AuthEvent::SessionDestroyed, &actor.call, Some(id.0), name, None);
+    Ok(())
+}
+
+/// Ends every session of the caller, the one that asks too.
+pub async fn end_sessions(hub: &Hub, actor: &Actor) -> Result<EndedSessions, HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let ended = hub
+        .command(actor, move |tx| {
+            let ended = store::delete_sessions(tx, actor_in.id())?;
+            hub_in.identities().forget_after(tx);
+            audit::record(tx, &actor_in, "user.sessions_ended", actor_in.audit_name(), &json!({"ended": ended}))?;
+            Ok(EndedSessions { ended })
+        })
+        .await?;
+    let name = Some(actor.principal.handle.as_str());
+    auth_log::record(AuthEvent::SessionDestroyed, &actor.call, Some(actor.id().0), name, Some("all"));
+    Ok(ended)
+}
+
+/// Makes an account with an invitation, and logs its owner in.
+pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Result<NewLogin, HubError> {
+    let closed = || {
+        HubError::forbidden("registration_closed", "Accounts are made by the operator of this hub.")
+            .hint("Ask for an invitation; the operator prints one with `stoa admin users invite`.")
+    };
+    // Nobody learns which names are taken without an invitation in hand.
+    let invite = request.invite.as_ref().map(Secret::expose).unwrap_or_default();
+    if credentials::recognise(invite) != Some(CredentialKind::Invitation) {
+        return Err(closed());
+    }
+    let invite_hash = credential_hash(invite);
+    // A repeated request is allowed to find its invitation used: the command will replay its answer.
+    let is_repeatable = actor.call.idempotency.is_some();
+    let invitation = hub.read(move |tx| store::find_invitation(tx, &invite_hash)).await?;
+    if invitation.is_none() && !is_repeatable {
+        return Err(closed());
+    }
+    check_account(&request.username, &request.password, request.display_name.as_deref())?;
+    let hash = hub.passwords().hash(&request.password).await?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let login = hub
+        .command(actor, move |tx| {
+            let (invitation, role) = store::find_invitation(tx, &invite_hash)?.ok_or_else(closed)?;
+            let name = &request.username;
+            let user = insert_user(&hub_in, tx, &actor_in, name, request.display_name.as_deref(), &hash, role)?;
+            if !store::update_invitation_used(tx, invitation, user.id)? {
+                return Err(closed());
+            }
+            audit::record(tx, &actor_in, "user.registered", Some(name), &json!({"role": role}))?;
+            begin_session(&hub_in, tx, &actor_in, user)
+        })
+        .await?;
+    log_user_created(actor, &login.user, "by invitation");
+    log_login(actor, &login.user);
+    Ok(login)
+}
+
+fn log_user_created(actor: &Actor, user: &UserView, how: &str) {
+    auth_log::record(AuthEvent::UserCreated, &actor.call, Some(user.id.0), Some(&user.username), Some(how));
+}
+
+fn insert_user(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    username: &str,
+    display_name: Option<&str>,
+    password_hash: &str,
+    role: Role,
+) -> Result<UserView, HubError> {
+    principals::require_free_handle(tx, username)?;
+    insert_user_unchecked(hub, tx, actor, username, display_name, password_hash, role)
+}
+
+fn insert_user_unchecked(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    username: &str,
+    display_name: Option<&str>,
+    password_hash: &str,
+    role: Role,
+) -> Result<UserView, HubError> {
+    let display_name = display_name.unwrap_or(username);
+    let id = principals::create(hub, tx, actor, PrincipalKind::User, username, display_name, None)?;
+    store::insert_user(tx, id, password_hash, role)?;
+    Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::internal("the new user is missing"))?.view)
+}
+
+/// Makes an account for the operator.
+pub async fn create_user(hub: &Hub, actor: &Actor, request: CreateUserRequest) -> Result<UserView, HubError> {
+    actor.require_admin()?;
+    check_account(&request.username, &request.password, request.display_name.as_deref())?;
+    let name = request.username.clone();
+    hub.read(move |tx| principals::require_free_handle(tx, &name)).await?;
+    let hash = hub.passwords().hash(&request.password).await?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let user = hub
+        .command(actor, move |tx| {
+            let (name, role) = (&request.username, request.role.unwrap_or(Role::Member));
+            let user = insert_user(&hub_in, tx, &actor_in, name, request.display_name.as_deref(), &hash, role)?;
+            audit::record(tx, &actor_in, "user.created", Some(name), &json!({"role": role}))?;
+            Ok(user)
+        })
+        .await?;
+    log_user_created(actor, &user, "by the operator");
+    Ok(user)
+}
+
+/// Makes a single-use invitation.
+pub async fn invite(hub: &Hub, actor: &Actor, role: Role) -> Result<InvitationView, HubError> {
+    actor.require_admin()?;
+    let actor_in = actor.clone();
+    hub.command(actor, move |tx| {
+        let invite = CredentialKind::Invitation.render(tx.random_bytes());
+        let expires_at = tx.now_ms() + milliseconds(INVITATION_LIFETIME);
+        store::insert_invitation(tx, &credential_hash(&invite), role, expires_at)?;
+        audit::record(tx, &actor_in, "user.invited", None, &json!({"role": role}))?;
+        Ok(InvitationView { invite: Secret::new(invite), role, expires_at: Timestamp::from_ms(expires_at) })
+    })
+    .await
+}
+
+pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<UserView>, HubError> {
+    actor.require_admin()?;
+    let after = list.position(hub, actor, "users")?.unwrap_or(0);
+    let limit = list.limit()?;
+    let users = hub.read(move |tx| store::list_users(tx, after, limit + 1)).await?;
+    page_of(hub, actor, "users", users, limit)
+}
+
+/// Sets a user's password for the operator, which ends all of that user's sessions.
+pub async fn set_user_password(hub: &Hub, actor: &Actor, username: String, password: Secret) -> Result<UserView, HubError> {
+    actor.require_admin()?;
+    check_password(&password).map_err(|message| HubError::invalid_field("password", message))?;
+    let hash = hub.passwords().hash(&password).await?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let user = hub
+        .command(actor, move |tx| {
+            let user = require_user(tx, &username)?;
+            set_password(&hub_in, tx, &actor_in, &user.view, &hash)?;
+            Ok(user.view)
+        })
+        .await?;
+    let detail = Some("by the operator");
+    auth_log::record(AuthEvent::PasswordChanged, &actor.call, Some(user.id.0), Some(&user.username), detail);
+    Ok(user)
+}
+
+/// Shuts a user out, with all their sessions and all their agents' keys, or lets them in again.
+pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disabled: bool) -> Result<UserView, HubError> {
+    actor.require_admin()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let user = require_user(tx, &username)?.view;
+        if is_disabled && user.disabled_at.is_none() {
+            require_another_admin(tx, &user)?;
+            store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
+            store::delete_sessions(tx, user.id)?;
+        } else if !is_disabled {
+            store::update_disabled(tx, user.id, None)?;
+        }
+        hub_in.identities().forget_after(tx);
+        let action = if is_disabled { "user.disabled" } else { "user.enabled" };
+        audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
+        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
+        Ok(require_user(tx, &username)?.view)
+    })
+    .await
+}
+
+pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) -> Result<UserView, HubError> {
+    actor.require_admin()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let user = require_user(tx, &username)?.view;
+        if role != Role::Admin {
+            require_another_admin(tx, &user)?;
+        }
+        store::update_role(tx, user.id, role)?;
+        hub_in.identities().forget_after(tx);
+        audit::record(tx, &actor_in, "user.role_changed", Some(&user.username), &json!({"role": role}))?;
+        Ok(require_user(tx, &username)?.view)
+    })
+    .await
+}
+
+/// Ends all sessions of a user for the operator.
+pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Result<EndedSessions, HubError> {
+    actor.require_admin()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let user = require_user(tx, &username)?.view;
+        let ended = store::delete_sessions(tx, user.id)?;
+        hub_in.identities().forget_after(tx);
+        audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
+        Ok(EndedSessions { ended })
+    })
+    .await
+}
+
+/// A hub without an administrator could not be mended from the web page any more.
+fn require_another_admin(tx: &mut Tx<'_>, user: &UserView) -> Result<(), HubError> {
+    let is_last = user.role == Role::Admin && user.disabled_at.is_none() && store::count_active_admins(tx)? == 1;
+    if is_last {
+        return Err(HubError::conflict("last_admin", "This is the last administrator.")
+            .hint("Give another user the role first: `stoa admin users role NAME admin`."));
+    }
+    Ok(())
+}
+
+fn require_user(tx: &mut Tx<'_>, username: &str) -> Result<UserRow, HubError> {
+    store::find_user_by_name(tx, username)?.ok_or_else(|| HubError::not_found("user"))
+}
+
+/// Makes the first administrator of a new hub and returns the password, which is kept nowhere.
+pub async fn ensure_first_admin(hub: &Hub) -> Result<Option<Secret>, HubError> {
+    if hub.read(store::has_users).await? {
+        return Ok(None);
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random).map_err(HubError::internal)?;
+    // 24 characters of base 62 are 142 bits.
+    let password = Secret::new(&credentials::base62(random)[19..]);
+    let hash = hub.passwords().hash(&password).await?;
+    let hub_in = hub.clone();
+    let is_ours = hub
+        .write(move |tx| {
+            // Two hubs may start on one new database.
+            if store::has_users(tx)? {
+                return Ok(false);
+            }
+            let actor = Actor::system();
+            insert_user_unchecked(&hub_in, tx, &actor, FIRST_ADMIN, Some("Administrator"), &hash, Role::Admin)?;
+            audit::record(tx, &actor, "user.created", Some(FIRST_ADMIN), &json!({"role": Role::Admin}))?;
+            Ok::<_, HubError>(true)
+        })
+        .await?;
+    Ok(is_ours.then_some(password))
+}
+
+/// Deletes sessions that have run out.
+pub fn prune_sessions(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    store::delete_expired_sessions(tx)
+}

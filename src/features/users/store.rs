@@ -1,0 +1,204 @@
+use stoa_db::{DbError, Row, Tx, params};
+use stoa_model::users::{Role, SessionView, UserView};
+use stoa_model::{PrincipalId, SessionId, Timestamp, handles};
+
+pub(super) struct UserRow {
+    pub(super) view: UserView,
+    pub(super) password_hash: String,
+}
+
+pub(super) struct NewSession<'a> {
+    pub(super) user: PrincipalId,
+    pub(super) token_hash: &'a [u8; 32],
+    pub(super) expires_at: i64,
+    pub(super) remote_ip: Option<&'a str>,
+    pub(super) user_agent: Option<&'a str>,
+}
+
+const SELECT_USER: &str = "select p.id, p.handle, p.display_name, p.created_at, u.role, u.disabled_at, u.password_hash
+     from users u join principals p on p.id = u.id";
+
+pub(super) fn insert_user(tx: &mut Tx<'_>, id: PrincipalId, password_hash: &str, role: Role) -> Result<(), DbError> {
+    tx.execute(
+        "insert into users (id, password_hash, role) values ($1, $2, $3)",
+        params![id.0, password_hash, role.name()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn find_user(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<UserRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_USER} where p.id = $1"), params![id.0], user)
+}
+
+pub(super) fn find_user_by_name(tx: &mut Tx<'_>, username: &str) -> Result<Option<UserRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_USER} where p.folded_handle = $1"), params![handles::fold(username)], user)
+}
+
+pub(super) fn list_users(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i64, UserView)>, DbError> {
+    tx.query(&format!("{SELECT_USER} where p.id > $1 order by p.id limit $2"), params![after, limit], |row| {
+        let user = user(row)?;
+        Ok((user.view.id.0, user.view))
+    })
+}
+
+pub(super) fn has_users(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    tx.query_one("select exists (select 1 from users) as found", &[], |row| row.get("found"))
+}
+
+pub(super) fn update_password(tx: &mut Tx<'_>, id: PrincipalId, password_hash: &str) -> Result<(), DbError> {
+    tx.execute("update users set password_hash = $2 where id = $1", params![id.0, password_hash])?;
+    Ok(())
+}
+
+pub(super) fn update_disabled(tx: &mut Tx<'_>, id: PrincipalId, disabled_at: Option<i64>) -> Result<(), DbError> {
+    tx.execute("update users set disabled_at = $2 where id = $1", params![id.0, disabled_at])?;
+    Ok(())
+}
+
+pub(super) fn update_role(tx: &mut Tx<'_>, id: PrincipalId, role: Role) -> Result<(), DbError> {
+    tx.execute("update users set role = $2 where id = $1", params![id.0, role.name()])?;
+    Ok(())
+}
+
+pub(super) fn count_active_admins(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    tx.query_one("select count(*) as admins from users where role = 'admin' and disabled_at is null", &[], |row| {
+        row.get("admins")
+    })
+}
+
+pub(super) fn insert_session(tx: &mut Tx<'_>, session: &NewSession<'_>) -> Result<SessionId, DbError> {
+    let now = tx.now_ms();
+    tx.query_one(
+        "insert into sessions (user_id, token_hash, created_at, last_seen_at, expires_at, remote_ip, user_agent)
+         values ($1, $2, $3, $3, $4, $5, $6) returning id",
+        params![
+            session.user.0,
+            session.token_hash,
+            now,
+            session.expires_at,
+            session.remote_ip,
+            session.user_agent
+        ],
+        |row| row.get("id").map(SessionId),
+    )
+}
+
+/// What authentication needs to know about a session, if its user may log in.
+pub(super) struct SessionIdentity {
+    pub(super) session: SessionId,
+    pub(super) user: PrincipalId,
+    pub(super) username: String,
+    pub(super) role: Role,
+    pub(super) expires_at: i64,
+    pub(super) last_seen_at: i64,
+}
+
+pub(super) fn find_session(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<SessionIdentity>, DbError> {
+    tx.query_optional(
+        "select s.id, s.user_id, s.expires_at, s.last_seen_at, p.handle, u.role
+         from sessions s join users u on u.id = s.user_id join principals p on p.id = u.id
+         where s.token_hash = $1 and s.expires_at > $2 and u.disabled_at is null and p.deleted_at is null",
+        params![token_hash, tx.now_ms()],
+        |row| {
+            Ok(SessionIdentity {
+                session: SessionId(row.get("id")?),
+                user: PrincipalId(row.get("user_id")?),
+                username: row.get("handle")?,
+                role: role(row)?,
+                expires_at: row.get("expires_at")?,
+                last_seen_at: row.get("last_seen_at")?,
+            })
+        },
+    )
+}
+
+pub(super) fn list_sessions(
+    tx: &mut Tx<'_>,
+    user: PrincipalId,
+    current: Option<SessionId>,
+) -> Result<Vec<SessionView>, DbError> {
+    tx.query(
+        "select id, created_at, last_seen_at, expires_at, remote_ip, user_agent from sessions
+         where user_id = $1 and expires_at > $2 order by id desc",
+        params![user.0, tx.now_ms()],
+        |row| {
+            let id = SessionId(row.get("id")?);
+            Ok(SessionView {
+                id,
+                created_at: Timestamp::from_ms(row.get("created_at")?),
+                last_seen_at: Timestamp::from_ms(row.get("last_seen_at")?),
+                expires_at: Timestamp::from_ms(row.get("expires_at")?),
+                remote_ip: row.get("remote_ip")?,
+                user_agent: row.get("user_agent")?,
+                current: Some(id) == current,
+            })
+        },
+    )
+}
+
+pub(super) fn update_session_seen(tx: &mut Tx<'_>, id: SessionId) -> Result<(), DbError> {
+    tx.execute("update sessions set last_seen_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
+    Ok(())
+}
+
+pub(super) fn delete_session(tx: &mut Tx<'_>, user: PrincipalId, id: SessionId) -> Result<u64, DbError> {
+    tx.execute("delete from sessions where id = $1 and user_id = $2", params![id.0, user.0])
+}
+
+pub(super) fn delete_sessions(tx: &mut Tx<'_>, user: PrincipalId) -> Result<u64, DbError> {
+    tx.execute("delete from sessions where user_id = $1", params![user.0])
+}
+
+pub(super) fn delete_expired_sessions(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    tx.execute("delete from sessions where expires_at <= $1", params![tx.now_ms()])
+}
+
+pub(super) fn insert_invitation(
+    tx: &mut Tx<'_>,
+    token_hash: &[u8; 32],
+    role: Role,
+    expires_at: i64,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into invitations (token_hash, role, created_at, expires_at) values ($1, $2, $3, $4)",
+        params![token_hash, role.name(), tx.now_ms(), expires_at],
+    )?;
+    Ok(())
+}
+
+/// The role that an unused invitation gives.
+pub(super) fn find_invitation(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<(i64, Role)>, DbError> {
+    tx.query_optional(
+        "select id, role from invitations where token_hash = $1 and used_at is null and expires_at > $2",
+        params![token_hash, tx.now_ms()],
+        |row| Ok((row.get("id")?, role(row)?)),
+    )
+}
+
+/// Uses an invitation up; false when somebody was faster.
+pub(super) fn update_invitation_used(tx: &mut Tx<'_>, id: i64, user: PrincipalId) -> Result<bool, DbError> {
+    let changed = tx.execute(
+        "update invitations set used_at = $2, used_by = $3 where id = $1 and used_at is null",
+        params![id, tx.now_ms(), user.0],
+    )?;
+    Ok(changed == 1)
+}
+
+fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
+    Ok(UserRow {
+        view: UserView {
+            id: PrincipalId(row.get("id")?),
+            username: row.get("handle")?,
+            display_name: row.get("display_name")?,
+            role: role(row)?,
+            created_at: Timestamp::from_ms(row.get("created_at")?),
+            disabled_at: row.get::<Option<i64>>("disabled_at")?.map(Timestamp::from_ms),
+        },
+        password_hash: row.get("password_hash")?,
+    })
+}
+
+fn role(row: &Row<'_>) -> Result<Role, DbError> {
+    let name: String = row.get("role")?;
+    Ok(Role::from_name(&name).unwrap_or(Role::Member))
+}

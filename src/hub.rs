@@ -1,0 +1,236 @@
+//! The hub: what every service gets to work with.
+
+use std::pin::Pin;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use stoa_db::{Database, DbError, Tx, params};
+use stoa_model::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::actor::Actor;
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::error::HubError;
+use crate::events::{Listener, Planner, Worker, listener, work};
+use crate::idempotency;
+use crate::keys::KeyRing;
+use crate::metrics::Metrics;
+use crate::password::PasswordHasher;
+use crate::identity::IdentityCache;
+use crate::limits::Limits;
+
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// What features add to the hub when it starts.
+#[derive(Default, Clone)]
+pub struct Extensions {
+    pub planners: Vec<Planner>,
+    pub listeners: Vec<Arc<dyn Listener>>,
+    pub workers: Vec<Arc<dyn Worker>>,
+}
+
+/// A handle to the running hub. Clones share it.
+#[derive(Clone)]
+pub struct Hub(Arc<Inner>);
+
+struct Inner {
+    config: Config,
+    db: Database,
+    keys: RwLock<Arc<KeyRing>>,
+    extensions: Extensions,
+    identities: IdentityCache,
+    limits: Limits,
+    metrics: Arc<Metrics>,
+    passwords: PasswordHasher,
+    started_at: Timestamp,
+    /// Names this process among the hubs on one database.
+    instance: String,
+    base_url: String,
+    stopping: CancellationToken,
+}
+
+impl Hub {
+    pub(crate) fn new(
+        config: Config,
+        db: Database,
+        keys: KeyRing,
+        extensions: Extensions,
+        metrics: Arc<Metrics>,
+        base_url: String,
+    ) -> Result<Self, HubError> {
+        let mut name = [0; 8];
+        getrandom::fill(&mut name).map_err(HubError::internal)?;
+        Ok(Self(Arc::new(Inner {
+            started_at: config.clock.now(),
+            identities: IdentityCache::new(db.engine(), config.auth_cache),
+            limits: Limits::new(config.rate_limit),
+            passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
+            instance: format!("{:016x}", u64::from_be_bytes(name)),
+            keys: RwLock::new(Arc::new(keys)),
+            config,
+            db,
+            extensions,
+            metrics,
+            base_url,
+            stopping: CancellationToken::new(),
+        })))
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    pub fn db(&self) -> &Database {
+        &self.0.db
+    }
+
+    pub fn clock(&self) -> &Clock {
+        &self.0.config.clock
+    }
+
+    pub fn metrics(&self) -> &Metrics {
+        &self.0.metrics
+    }
+
+    pub fn passwords(&self) -> &PasswordHasher {
+        &self.0.passwords
+    }
+
+    pub(crate) fn identities(&self) -> &IdentityCache {
+        &self.0.identities
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.0.limits
+    }
+
+    pub fn started_at(&self) -> Timestamp {
+        self.0.started_at
+    }
+
+    pub fn instance(&self) -> &str {
+        &self.0.instance
+    }
+
+    /// The public address, without a slash at its end.
+    pub fn base_url(&self) -> &str {
+        &self.0.base_url
+    }
+
+    pub fn planners(&self) -> &[Planner] {
+        &self.0.extensions.planners
+    }
+
+    pub fn keys(&self) -> Arc<KeyRing> {
+        self.0.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn replace_keys(&self, keys: KeyRing) {
+        *self.0.keys.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(keys);
+    }
+
+    /// Ends when the hub begins to shut down.
+    pub async fn stopping(&self) {
+        self.0.stopping.cancelled().await;
+    }
+
+    pub fn is_stopping(&self) -> bool {
+        self.0.stopping.is_cancelled()
+    }
+
+    pub(crate) fn stop(&self) {
+        self.0.stopping.cancel();
+    }
+
+    /// Runs a query on a snapshot.
+    pub async fn read<T, E, F>(&self, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.0.db.read(query).await
+    }
+
+    /// Runs a change that no caller asked for: the hub's own bookkeeping.
+    pub async fn write<T, E, F>(&self, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.0.db.write(command).await
+    }
+
+    /// Runs a change that a caller asked for, once for each idempotency key they sent.
+    pub async fn command<T, F>(&self, actor: &Actor, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let Some(wish) = actor.call.idempotency.clone() else {
+            return self.0.db.write(command).await;
+        };
+        let (keys, actor) = (self.keys(), actor.clone());
+        self.0.db.write(move |tx| idempotency::once(tx, &keys, &actor, &wish, &command)).await
+    }
+
+    /// Starts the listeners and workers.
+    pub(crate) fn start_followers(&self, tasks: &tokio_util::task::TaskTracker) {
+        for listener in &self.0.extensions.listeners {
+            tasks.spawn(listener::follow(self.clone(), listener.clone()));
+        }
+        for worker in &self.0.extensions.workers {
+            tasks.spawn(work::serve(self.clone(), worker.clone()));
+        }
+    }
+
+    pub(crate) fn listener_names(&self) -> Vec<&'static str> {
+        self.0.extensions.listeners.iter().map(|listener| listener.name()).collect()
+    }
+
+    /// Waits until every listener has seen every event and no work is due. For tests, and for
+    /// operators who want to know that nothing is left.
+    pub async fn settle(&self) -> Result<(), HubError> {
+        const PATIENCE: u32 = 10_000;
+        let listeners = self.listener_names();
+        let mut left = String::new();
+        for _ in 0..PATIENCE {
+            let (behind, unsettled) = self
+                .read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?)))
+                .await?;
+            let waiting: Vec<_> = listeners
+                .iter()
+                .filter(|name| behind.iter().find(|(known, _)| known == *name).is_none_or(|(_, events)| *events > 0))
+                .collect();
+            if waiting.is_empty() && unsettled == 0 {
+                return Ok(());
+            }
+            left = format!("listeners {waiting:?} and {unsettled} items of work");
+            pause(Duration::from_millis(2)).await;
+        }
+        Err(HubError::internal(format!("still not settled: {left}")))
+    }
+
+    /// Reads a value that the hub keeps about itself.
+    pub(crate) fn meta(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
+        tx.query_optional("select value from meta where name = $1", params![name], |row| row.get("value"))
+    }
+
+    pub(crate) fn set_meta(tx: &mut Tx<'_>, name: &str, value: &str) -> Result<(), DbError> {
+        tx.execute(
+            "insert into meta (name, value) values ($1, $2) on conflict (name) do update set value = excluded.value",
+            params![name, value],
+        )?;
+        Ok(())
+    }
+}
+
+/// A wait in real time, whatever the hub's clock shows: for faults outside of this process.
+pub(crate) async fn pause(duration: Duration) {
+    #[expect(clippy::disallowed_methods, reason = "waits for the world outside, which knows no manual clock")]
+    tokio::time::sleep(duration).await;
+}

@@ -1,0 +1,90 @@
+//! Identities that were looked up, and how long they can be believed.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use sha2::{Digest, Sha256};
+use stoa_db::{Engine, Tx};
+
+use crate::actor::Principal;
+
+/// Uses of a credential within this time are noted as one.
+pub const SEEN_EVERY_MS: i64 = 60_000;
+const CACHE_LIMIT: usize = 50_000;
+
+/// What a lookup by hash found.
+#[derive(Debug, Clone)]
+pub struct FoundIdentity {
+    pub principal: Principal,
+    /// When its use was last noted.
+    pub seen_at: Option<i64>,
+}
+
+/// Credentials that were found good, until anything about identities changes.
+///
+/// Only on SQLite, where every change goes through this process: on PostgreSQL another hub could
+/// revoke a key without our noticing.
+pub struct IdentityCache {
+    is_on: bool,
+    generation: Arc<AtomicU64>,
+    entries: RwLock<HashMap<[u8; 32], Entry>>,
+}
+
+struct Entry {
+    /// The state of things that this entry was read from.
+    generation: u64,
+    principal: Arc<Principal>,
+    seen_at: AtomicI64,
+}
+
+impl IdentityCache {
+    pub fn new(engine: Engine, is_wanted: bool) -> Self {
+        Self {
+            is_on: is_wanted && engine == Engine::Sqlite,
+            generation: Arc::default(),
+            entries: RwLock::default(),
+        }
+    }
+
+    /// Forgets everything once `tx` is committed, and before its caller is answered: whoever hears
+    /// that a key was revoked can rely on it.
+    pub fn forget_after(&self, tx: &mut Tx<'_>) {
+        let generation = self.generation.clone();
+        tx.after_commit(move || {
+            generation.fetch_add(1, Ordering::SeqCst);
+        });
+    }
+
+    /// The state of things now, to be read before a lookup whose result is to be kept.
+    pub fn generation(&self) -> u64 {
+        self.generation.load(Ordering::SeqCst)
+    }
+
+    /// The principal, and whether its use is due to be noted again.
+    pub fn get(&self, hash: &[u8; 32], now_ms: i64) -> Option<(Arc<Principal>, bool)> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.get(hash).filter(|entry| entry.generation == self.generation())?;
+        let is_stale = now_ms - entry.seen_at.load(Ordering::Relaxed) >= SEEN_EVERY_MS;
+        if is_stale {
+            entry.seen_at.store(now_ms, Ordering::Relaxed);
+        }
+        Some((entry.principal.clone(), is_stale))
+    }
+
+    pub fn insert(&self, hash: [u8; 32], generation: u64, principal: Arc<Principal>, seen_at: i64) {
+        if !self.is_on {
+            return;
+        }
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= CACHE_LIMIT {
+            entries.clear();
+        }
+        entries.insert(hash, Entry { generation, principal, seen_at: AtomicI64::new(seen_at) });
+    }
+}
+
+/// The hash under which a credential is stored. Credentials are random, so no salt is needed.
+pub fn credential_hash(credential: &str) -> [u8; 32] {
+    Sha256::digest(credential.as_bytes()).into()
+}

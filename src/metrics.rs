@@ -1,0 +1,72 @@
+//! What the hub counts about itself, in the text format of Prometheus.
+
+use prometheus::{
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+};
+
+/// One registry for each hub, so that two hubs in one process do not count for each other.
+pub struct Metrics {
+    registry: Registry,
+    pub requests: IntCounterVec,
+    pub request_seconds: HistogramVec,
+    pub errors_total: IntCounter,
+    pub commit_commands: Histogram,
+    pub commit_seconds: Histogram,
+    pub bcrypt_verifications: IntCounter,
+    pub identity_lookups: IntCounterVec,
+    pub write_queue_length: IntGauge,
+    pub active_agents: IntGauge,
+}
+
+impl Metrics {
+    pub fn new() -> Result<Self, prometheus::Error> {
+        let registry = Registry::new();
+        macro_rules! registered {
+            ($metric:expr) => {{
+                let metric = $metric?;
+                registry.register(Box::new(metric.clone()))?;
+                metric
+            }};
+        }
+        Ok(Self {
+            requests: registered!(IntCounterVec::new(
+                Opts::new("stoa_requests_total", "Requests by method and status"),
+                &["method", "status"]
+            )),
+            request_seconds: registered!(HistogramVec::new(
+                HistogramOpts::new("stoa_request_seconds", "Time to answer a request")
+                    .buckets(prometheus::exponential_buckets(0.000_25, 2.0, 16)?),
+                &["method"]
+            )),
+            errors_total: registered!(IntCounter::new("errors_total", "Requests that failed inside the hub")),
+            commit_commands: registered!(Histogram::with_opts(
+                HistogramOpts::new("stoa_commit_commands", "Commands in one commit")
+                    .buckets(prometheus::exponential_buckets(1.0, 2.0, 9)?)
+            )),
+            commit_seconds: registered!(Histogram::with_opts(
+                HistogramOpts::new("stoa_commit_seconds", "Time of one commit, from its first statement to its sync")
+                    .buckets(prometheus::exponential_buckets(0.000_1, 2.0, 16)?)
+            )),
+            bcrypt_verifications: registered!(IntCounter::new(
+                "stoa_bcrypt_verifications_total",
+                "Passwords compared"
+            )),
+            identity_lookups: registered!(IntCounterVec::new(
+                Opts::new("stoa_identity_lookups_total", "Credentials checked, by where the answer came from"),
+                &["source"]
+            )),
+            write_queue_length: registered!(IntGauge::new(
+                "stoa_write_queue_length",
+                "Commands waiting for the database's writer"
+            )),
+            active_agents: registered!(IntGauge::new("active_agents", "Agents seen in the last 5 minutes")),
+            registry,
+        })
+    }
+
+    pub fn render(&self) -> Result<String, prometheus::Error> {
+        let mut text = Vec::new();
+        TextEncoder::new().encode(&self.registry.gather(), &mut text)?;
+        String::from_utf8(text).map_err(|error| prometheus::Error::Msg(error.to_string()))
+    }
+}

@@ -1,0 +1,16 @@
+//! The schema, step by step. A step that has been released is never edited.
+
+use stoa_db::Migration;
+
+macro_rules! migration {
+    ($number:literal, $file:literal, $name:literal) => {
+        Migration {
+            number: $number,
+            name: $name,
+            sqlite: include_str!(concat!("../migrations/sqlite/", $file, "_", $name, ".sql")),
+            postgres: include_str!(concat!("../migrations/postgres/", $file, "_", $name, ".sql")),
+        }
+    };
+}
+
+pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "ground")];

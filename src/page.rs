@@ -1,0 +1,56 @@
+//! Keyset pages: how a caller asks for one, and how it is cut.
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use stoa_model::page::{DEFAULT_LIMIT, MAX_LIMIT, Page};
+use utoipa::IntoParams;
+
+use crate::actor::Actor;
+use crate::cursor;
+use crate::error::HubError;
+use crate::hub::Hub;
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct ListQuery {
+    /// How many items at most: 50 unless told, never more than 200.
+    #[serde(default)]
+    #[param(minimum = 1, default = 50)]
+    pub limit: Option<i64>,
+    /// `next_cursor` of the page before.
+    #[serde(default)]
+    pub cursor: Option<String>,
+}
+
+impl ListQuery {
+    pub fn limit(&self) -> Result<i64, HubError> {
+        match self.limit {
+            None => Ok(i64::from(DEFAULT_LIMIT)),
+            Some(limit) if limit >= 1 => Ok(limit.min(i64::from(MAX_LIMIT))),
+            Some(_) => Err(HubError::invalid_field("limit", "must be at least 1")),
+        }
+    }
+
+    /// Where the page begins, if it is not the first. `list` names the list and its filters.
+    pub fn position<P: DeserializeOwned>(&self, hub: &Hub, actor: &Actor, list: &str) -> Result<Option<P>, HubError> {
+        self.cursor.as_ref().map(|cursor| cursor::read(&hub.keys(), actor, list, cursor)).transpose()
+    }
+}
+
+/// Cuts a page from rows of which one more than `limit` was asked for, each with its position.
+pub fn page_of<P: Serialize, T>(
+    hub: &Hub,
+    actor: &Actor,
+    list: &str,
+    mut rows: Vec<(P, T)>,
+    limit: i64,
+) -> Result<Page<T>, HubError> {
+    let limit = usize::try_from(limit).unwrap_or(0);
+    let has_more = rows.len() > limit;
+    rows.truncate(limit);
+    let next_cursor = match rows.last() {
+        Some((position, _)) if has_more => Some(cursor::issue(&hub.keys(), actor, list, position)?),
+        _ => None,
+    };
+    Ok(Page { items: rows.into_iter().map(|(_, item)| item).collect(), next_cursor })
+}

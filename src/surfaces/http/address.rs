@@ -1,0 +1,78 @@
+//! Whose address a request comes from, as far as it can be told.
+
+use std::net::IpAddr;
+
+use axum::http::HeaderMap;
+
+use crate::config::Network;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// What the auth log calls `remote_ip`: the first address of `X-Forwarded-For` when there is one.
+/// Anybody can write that header, so nothing but the log goes by it.
+pub(super) fn remote_ip(headers: &HeaderMap, peer: Option<IpAddr>) -> Option<String> {
+    forwarded(headers).next().flatten().or(peer).map(|address| address.to_string())
+}
+
+/// The address that throttling goes by: read from the right, trusting only proxies we know.
+pub(super) fn client_ip(headers: &HeaderMap, peer: Option<IpAddr>, trusted: &[Network]) -> Option<IpAddr> {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|network| network.contains(address));
+    let mut client = peer?;
+    let hops: Vec<Option<IpAddr>> = forwarded(headers).collect();
+    for hop in hops.into_iter().rev() {
+        if !is_trusted(client) {
+            break;
+        }
+        match hop {
+            Some(address) => client = address,
+            // What a proxy cannot have written ends what can be believed.
+            None => break,
+        }
+    }
+    Some(client)
+}
+
+fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
+    headers
+        .get_all(FORWARDED_FOR)
+        .iter()
+        .flat_map(|value| value.to_str().unwrap_or("").split(','))
+        .map(|entry| parse(entry.trim()))
+}
+
+/// An address, perhaps with a port.
+fn parse(entry: &str) -> Option<IpAddr> {
+    let bare = entry.trim_start_matches('[').trim_end_matches(']');
+    bare.parse().ok().or_else(|| entry.parse::<std::net::SocketAddr>().ok().map(|address| address.ip()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(forwarded: &str) -> HeaderMap {
+        HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), forwarded.parse().unwrap())])
+    }
+
+    #[test]
+    fn the_log_takes_the_first_entry() {
+        let peer = Some("127.0.0.1".parse().unwrap());
+        assert_eq!(remote_ip(&headers("203.0.113.9, 10.0.0.1"), peer).as_deref(), Some("203.0.113.9"));
+        assert_eq!(remote_ip(&headers("[2001:db8::1]:443"), peer).as_deref(), Some("2001:db8::1"));
+        assert_eq!(remote_ip(&headers("<script>"), peer).as_deref(), Some("127.0.0.1"));
+        assert_eq!(remote_ip(&HeaderMap::new(), peer).as_deref(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn throttling_believes_only_trusted_proxies() {
+        let trusted = ["127.0.0.0/8".parse().unwrap(), "10.0.0.0/8".parse().unwrap()];
+        let client = |forwarded: &str, peer: &str| {
+            client_ip(&headers(forwarded), Some(peer.parse().unwrap()), &trusted).unwrap().to_string()
+        };
+        assert_eq!(client("203.0.113.9, 10.0.0.1", "127.0.0.1"), "203.0.113.9");
+        // A stranger may write what they like: their own address counts.
+        assert_eq!(client("1.2.3.4", "198.51.100.7"), "198.51.100.7");
+        assert_eq!(client("6.6.6.6, 203.0.113.9, 10.0.0.1", "127.0.0.1"), "203.0.113.9");
+        assert_eq!(client("203.0.113.9, garbage", "127.0.0.1"), "127.0.0.1");
+    }
+}

@@ -1,0 +1,288 @@
+//! What every request gets, whatever it asks for.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use sha2::{Digest, Sha256};
+use tracing::Instrument;
+use uuid::Uuid;
+
+use super::{address, csrf, extract};
+use crate::actor::{Call, Idempotency};
+use crate::error::{ErrorKind, HubError};
+use crate::hub::Hub;
+use crate::keys::Purpose;
+use crate::rate_limit::Allowance;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+const MAX_IDEMPOTENCY_KEY: usize = 255;
+
+/// The connection's other end, put into each request by the server.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Peer(pub(super) SocketAddr);
+
+/// What extractors want to have said in the answer's headers.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ResponseNotes(Arc<Mutex<Option<Allowance>>>);
+
+impl ResponseNotes {
+    pub(super) fn note_allowance(&self, allowance: Allowance) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(allowance);
+    }
+
+    fn allowance(&self) -> Option<Allowance> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct EnvelopeState {
+    hub: Hub,
+    /// Requests with an idempotency key that are being worked on.
+    in_flight: Arc<Mutex<HashSet<[u8; 32]>>>,
+}
+
+impl EnvelopeState {
+    pub(super) fn new(hub: Hub) -> Self {
+        Self { hub, in_flight: Arc::default() }
+    }
+}
+
+/// Carries a [`HubError`] to the envelope, which knows the request's id and the hub's address.
+#[derive(Clone)]
+struct Refusal(Arc<HubError>);
+
+impl IntoResponse for HubError {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.kind.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let mut response = status.into_response();
+        response.extensions_mut().insert(Refusal(Arc::new(self)));
+        response
+    }
+}
+
+pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Request, next: Next) -> Response {
+    #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+    let started = Instant::now();
+    let hub = state.hub.clone();
+    let request_id = request_id(request.headers());
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let notes = ResponseNotes::default();
+    let replayed = Arc::new(AtomicBool::new(false));
+    let span = tracing::info_span!("request", request_id);
+    let answer = prepare_and_run(state, request, next, &request_id, notes.clone(), replayed.clone());
+    let mut response = match answer.instrument(span).await {
+        Ok(response) => response,
+        Err(error) => error.into_response(),
+    };
+    if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
+        response = problem_response(&hub, &request_id, &error, response.headers());
+    }
+    add_headers(&hub, &mut response, &request_id);
+    if replayed.load(Ordering::Relaxed) {
+        response.headers_mut().insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
+    }
+    if let Some(allowance) = notes.allowance() {
+        add_rate_headers(&mut response, allowance);
+    }
+    let status = response.status().as_u16();
+    hub.metrics().requests.with_label_values(&[method_label(&method), response.status().as_str()]).inc();
+    hub.metrics().request_seconds.with_label_values(&[method_label(&method)]).observe(started.elapsed().as_secs_f64());
+    // The query is left out: it may carry what must not be logged.
+    let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
+    tracing::debug!(request_id, %method, path, status, duration_us, "request");
+    response
+}
+
+async fn prepare_and_run(
+    state: EnvelopeState,
+    request: Request,
+    next: Next,
+    request_id: &str,
+    notes: ResponseNotes,
+    replayed: Arc<AtomicBool>,
+) -> Result<Response, HubError> {
+    let hub = &state.hub;
+    if hub.is_stopping() {
+        return Err(HubError::unavailable("The hub is shutting down."));
+    }
+    let (mut parts, mut body) = request.into_parts();
+    csrf::check(&parts.method, parts.uri.path(), &parts.headers, hub.base_url())?;
+    let peer: Option<IpAddr> = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
+    let mut call = Call {
+        request_id: request_id.to_owned(),
+        peer_ip: peer,
+        remote_ip: address::remote_ip(&parts.headers, peer),
+        client_ip: address::client_ip(&parts.headers, peer, &hub.config().trusted_proxies),
+        user_agent: parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).map(str::to_owned),
+        idempotency: None,
+    };
+    let mut _guard = None;
+    if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
+        let bytes = extract::read_body(&parts.headers, body, extract::MAX_BODY_BYTES).await?;
+        let route = format!("{} {}", parts.method, parts.uri);
+        let request_mac = hub.keys().sign(Purpose::IdempotencyRequest, &[&bytes]);
+        _guard = Some(InFlight::enter(&state, &parts.headers, &route, &key, &request_mac)?);
+        call.idempotency = Some(Idempotency { key, route, request_mac, replayed });
+        body = Body::from(bytes);
+    }
+    parts.extensions.insert(Arc::new(call));
+    parts.extensions.insert(notes);
+    let running = next.run(Request::from_parts(parts, body));
+    Ok(catch_panic(running).await)
+}
+
+/// A panic is our mistake: it ends its own request with a 500 and nothing else.
+async fn catch_panic(running: impl Future<Output = Response>) -> Response {
+    let mut running = Box::pin(running);
+    std::future::poll_fn(move |context| {
+        let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.as_mut().poll(context)));
+        poll.unwrap_or_else(|_| std::task::Poll::Ready(HubError::internal("a handler panicked").into_response()))
+    })
+    .await
+}
+
+fn request_id(headers: &HeaderMap) -> String {
+    let given = headers.get(REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|id| {
+        (1..=128).contains(&id.len())
+            && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
+    });
+    given.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
+}
+
+fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, HubError> {
+    let Some(value) = headers.get(IDEMPOTENCY_KEY).filter(|_| !method.is_safe()) else { return Ok(None) };
+    let key = value.to_str().ok().filter(|key| (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()));
+    key.map(|key| Some(key.to_owned())).ok_or_else(|| {
+        HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
+    })
+}
+
+/// Keeps a second request with the same key out while the first one runs.
+struct InFlight {
+    requests: Arc<Mutex<HashSet<[u8; 32]>>>,
+    id: [u8; 32],
+}
+
+impl InFlight {
+    fn enter(
+        state: &EnvelopeState,
+        headers: &HeaderMap,
+        route: &str,
+        key: &str,
+        request_mac: &[u8; 32],
+    ) -> Result<Self, HubError> {
+        let mut hash = Sha256::new();
+        let credentials = [headers.get(header::AUTHORIZATION), headers.get(header::COOKIE)];
+        for credential in credentials {
+            hash.update(Sha256::digest(credential.map_or(&b""[..], HeaderValue::as_bytes)));
+        }
+        // Without a credential callers cannot be told apart, so only equal requests meet.
+        if credentials.iter().all(Option::is_none) {
+            hash.update(request_mac);
+        }
+        hash.update(Sha256::digest(route));
+        hash.update(Sha256::digest(key));
+        let id: [u8; 32] = hash.finalize().into();
+        let is_first = state.in_flight.lock().unwrap_or_else(PoisonError::into_inner).insert(id);
+        if is_first {
+            Ok(Self { requests: state.in_flight.clone(), id })
+        } else {
+            Err(HubError::conflict("idempotency_in_progress", "A request with this Idempotency-Key is still running.")
+                .hint("Wait for its answer, or repeat the request in a moment."))
+        }
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+    }
+}
+
+fn problem_response(hub: &Hub, request_id: &str, error: &HubError, kept: &HeaderMap) -> Response {
+    if error.kind == ErrorKind::Internal {
+        hub.metrics().errors_total.inc();
+        tracing::error!(request_id, cause = error.cause, code = error.code, "a request failed");
+    } else if error.kind == ErrorKind::Unavailable {
+        tracing::warn!(request_id, cause = error.cause, detail = error.detail, "a request could not be served");
+    }
+    let problem = error.to_problem(hub.base_url(), request_id);
+    let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = serde_json::to_vec(&problem).unwrap_or_default();
+    let mut response = (status, body).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+    if let Some(allow) = kept.get(header::ALLOW) {
+        headers.insert(header::ALLOW, allow.clone());
+    }
+    if let Some(seconds) = error.retry_after_seconds {
+        headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    }
+    if error.kind == ErrorKind::Unauthenticated {
+        let challenge = match error.code {
+            "unauthenticated" => r#"Bearer realm="stoa""#,
+            _ => r#"Bearer realm="stoa", error="invalid_token""#,
+        };
+        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+    }
+    response
+}
+
+fn add_headers(hub: &Hub, response: &mut Response, request_id: &str) {
+    let headers = response.headers_mut();
+    if let Ok(value) = HeaderValue::try_from(request_id) {
+        headers.insert(REQUEST_ID, value);
+    }
+    let fixed = [
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (header::REFERRER_POLICY, "same-origin"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+        (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
+    ];
+    for (name, value) in fixed {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    // Pages bring a policy of their own; data needs none of what one could allow.
+    let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    if hub.base_url().starts_with("https://") {
+        let value = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.insert(header::STRICT_TRANSPORT_SECURITY, value);
+    }
+}
+
+fn add_rate_headers(response: &mut Response, allowance: Allowance) {
+    let policy = format!("\"writes\";q={};w=60", allowance.limit);
+    let state = format!("\"writes\";r={};t={}", allowance.remaining, allowance.reset_seconds);
+    for (name, value) in [("ratelimit-policy", policy), ("ratelimit", state)] {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            response.headers_mut().insert(HeaderName::from_static(name), value);
+        }
+    }
+}
+
+/// Methods are written by callers, who could invent as many as they like.
+fn method_label(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        _ => "other",
+    }
+}

@@ -1,0 +1,307 @@
+//! Reading requests. What is wrong with one is said here, in one way for all routes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::RequestPartsExt;
+use axum::body::Body as HttpBody;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use bytes::Bytes;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use serde::de::DeserializeOwned;
+
+use super::envelope::ResponseNotes;
+use crate::actor::{Actor, Call};
+use crate::error::{ErrorKind, HubError};
+use crate::features::users::session_cookie_name;
+use crate::hub::Hub;
+use crate::surfaces::auth;
+
+pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A JSON body.
+pub struct Body<T>(pub T);
+
+/// A form's body.
+pub struct Form<T>(pub T);
+
+/// The query. Parameters that a route does not know are ignored.
+pub struct Query<T>(pub T);
+
+/// The variable parts of the path.
+pub struct Path<T>(pub T);
+
+/// A caller who need not prove who they are.
+pub struct Anonymous(pub Actor);
+
+impl FromRequestParts<Hub> for Actor {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
+        let principal = match bearer(&parts.headers)? {
+            Some(credential) => auth::authenticate_bearer(hub, credential).await?,
+            None => match cookie(&parts.headers, session_cookie_name(hub)) {
+                Some(token) => auth::authenticate_session(hub, token).await?,
+                None => {
+                    return Err(HubError::unauthenticated("unauthenticated", "This needs a session or a key.")
+                        .hint("Log in with POST /auth/login, or send `Authorization: Bearer <key>`."));
+                }
+            },
+        };
+        if !parts.method.is_safe()
+            && let Some(allowance) = hub.limits().take_write(principal.id, hub.clock().now_ms())
+        {
+            if let Some(notes) = parts.extensions.get::<ResponseNotes>() {
+                notes.note_allowance(allowance);
+            }
+            if !allowance.allowed {
+                let detail = format!("At most {} writes a minute are possible.", allowance.limit);
+                return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
+            }
+        }
+        Ok(Actor::new(principal, call(parts)))
+    }
+}
+
+impl FromRequestParts<Hub> for Anonymous {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, HubError> {
+        Ok(Self(Actor::anonymous(call(parts))))
+    }
+}
+
+fn call(parts: &Parts) -> Arc<Call> {
+    parts.extensions.get::<Arc<Call>>().cloned().unwrap_or_default()
+}
+
+fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HubError> {
+    let Some(value) = headers.get(header::AUTHORIZATION) else { return Ok(None) };
+    let credential = value.to_str().ok().and_then(|text| {
+        let (scheme, credential) = text.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| credential.trim())
+    });
+    credential.map(Some).ok_or_else(|| {
+        HubError::unauthenticated("invalid_credentials", "The Authorization header is not `Bearer <key>`.")
+    })
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers
+        .get_all(header::COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find_map(|(key, value)| (key == name && !value.is_empty()).then_some(value))
+}
+
+/// Reads a whole body, unless it is too long or takes too long.
+pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
+    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if announced.is_some_and(|length| length > limit) {
+        return Err(HubError::too_large(limit));
+    }
+    let reading = Limited::new(body, limit).collect();
+    match tokio::time::timeout(BODY_TIMEOUT, reading).await {
+        Ok(Ok(collected)) => Ok(collected.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(HubError::too_large(limit)),
+        Ok(Err(_)) => Err(HubError::malformed("The request body broke off.")),
+        Err(_) => Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive.")),
+    }
+}
+
+fn require_content_type(headers: &HeaderMap, accepts: fn(&str) -> bool, wanted: &str) -> Result<(), HubError> {
+    let essence = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .map(|value| value.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
+    if essence.as_deref().is_some_and(accepts) {
+        return Ok(());
+    }
+    let detail = format!("The body must be {wanted}.");
+    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
+        .hint(format!("Send the header Content-Type: {wanted}.")))
+}
+
+impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
+    type Rejection = HubError;
+
+    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+        let (parts, body) = request.into_parts();
+        let is_json = |essence: &str| essence == "application/json" || essence.ends_with("+json");
+        require_content_type(&parts.headers, is_json, "application/json")?;
+        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        parse_json(&bytes).map(Self)
+    }
+}
+
+/// Parses JSON into a request, with the fault's field named if it is one of content.
+pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubError> {
+    refuse_nul_in_json(bytes)?;
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        match inner.classify() {
+            serde_json::error::Category::Data => content_fault(&path, &inner.to_string()),
+            _ => HubError::malformed(format!("The body is not JSON: {inner}.")),
+        }
+    })?;
+    deserializer.end().map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))?;
+    Ok(value)
+}
+
+/// PostgreSQL cannot store NUL, and nobody means to send one.
+fn refuse_nul_in_json(bytes: &[u8]) -> Result<(), HubError> {
+    const ESCAPED: &[u8] = b"\\u0000";
+    if !bytes.windows(ESCAPED.len()).any(|window| window == ESCAPED) {
+        return Ok(());
+    }
+    // It may be an escaped backslash with a harmless `u0000` behind it.
+    fn has_nul(value: &serde_json::Value) -> bool {
+        match value {
+            serde_json::Value::String(text) => text.contains('\0'),
+            serde_json::Value::Array(items) => items.iter().any(has_nul),
+            serde_json::Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+            _ => false,
+        }
+    }
+    match serde_json::from_slice(bytes) {
+        Ok(value) if has_nul(&value) => Err(nul_refused()),
+        _ => Ok(()),
+    }
+}
+
+fn nul_refused() -> HubError {
+    HubError::invalid_field("", "must not contain NUL characters")
+}
+
+/// Turns serde's message into a field and what is wrong with it.
+fn content_fault(path: &str, message: &str) -> HubError {
+    let message = message.split(" at line ").next().unwrap_or(message);
+    let parent = if path == "." { "" } else { path };
+    for (prefix, said) in [("unknown field `", "is not known"), ("missing field `", "is missing"), ("duplicate field `", "is there twice")] {
+        if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
+            // The path of an unknown field ends with the field itself, that of a missing one does not.
+            let field = match parent {
+                "" => name.to_owned(),
+                parent if parent == name || parent.ends_with(&format!(".{name}")) => parent.to_owned(),
+                parent => format!("{parent}.{name}"),
+            };
+            return HubError::invalid_field(&field, said);
+        }
+    }
+    HubError::invalid_field(parent, format!("is not acceptable: {message}"))
+}
+
+impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {
+    type Rejection = HubError;
+
+    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+        let (parts, body) = request.into_parts();
+        let is_form = |essence: &str| essence == "application/x-www-form-urlencoded";
+        require_content_type(&parts.headers, is_form, "application/x-www-form-urlencoded")?;
+        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        let text = str::from_utf8(&bytes).map_err(|_| HubError::malformed("The form is not UTF-8."))?;
+        parse_encoded(text).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned> FromRequestParts<Hub> for Query<T> {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, HubError> {
+        parse_encoded(parts.uri.query().unwrap_or_default()).map(Self)
+    }
+}
+
+fn parse_encoded<T: DeserializeOwned>(text: &str) -> Result<T, HubError> {
+    let decoded = percent_decoded(text);
+    if decoded.contains(&0) {
+        return Err(nul_refused());
+    }
+    if str::from_utf8(&decoded).is_err() {
+        return Err(HubError::malformed("The parameters are not UTF-8."));
+    }
+    let deserializer = serde_urlencoded::Deserializer::new(form_urlencoded::parse(text.as_bytes()));
+    serde_path_to_error::deserialize(deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        content_fault(&path, &error.into_inner().to_string())
+    })
+}
+
+fn percent_decoded(text: &str) -> Vec<u8> {
+    percent_encoding::percent_decode_str(text).collect()
+}
+
+impl<T: DeserializeOwned + Send + 'static> FromRequestParts<Hub> for Path<T> {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, HubError> {
+        let decoded = percent_decoded(parts.uri.path());
+        if decoded.contains(&0) {
+            return Err(nul_refused());
+        }
+        if str::from_utf8(&decoded).is_err() {
+            return Err(HubError::malformed("The path is not UTF-8."));
+        }
+        // What is left is a number that is none: there is nothing of that name.
+        let path = parts.extract::<axum::extract::Path<T>>().await;
+        path.map(|axum::extract::Path(value)| Self(value)).map_err(|_| HubError::not_found("thing"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only parsed")]
+    struct Outer {
+        name: String,
+        inner: Option<Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only parsed")]
+    struct Inner {
+        count: u32,
+    }
+
+    #[test]
+    fn faults_name_their_field() {
+        let cases = [
+            (r#"{"name":1}"#, "name"),
+            (r#"{}"#, "name"),
+            (r#"{"name":"x","nmae":1}"#, "nmae"),
+            (r#"{"name":"x","inner":{}}"#, "inner.count"),
+            (r#"{"name":"x","inner":{"count":-1}}"#, "inner.count"),
+            (r#"{"name":"x","inner":{"count":1,"y":2}}"#, "inner.y"),
+            (r#"{"name":"x","name":"y"}"#, "name"),
+            (r#"{"name":"a\u0000b"}"#, ""),
+            (r#"[]"#, ""),
+        ];
+        for (body, field) in cases {
+            let error = parse_json::<Outer>(body.as_bytes()).unwrap_err();
+            assert_eq!((error.code, error.errors[0].field.as_str()), ("validation_failed", field), "{body}");
+        }
+        assert!(parse_json::<Outer>(br#"{"name":"a\\u0000b"}"#).is_ok());
+    }
+
+    #[test]
+    fn what_is_not_json_is_malformed() {
+        let deep = "[".repeat(100_000);
+        for body in ["", "{", "{}x", "nul", "\u{feff}{}", r#"{"name":"\ud800"}"#, &deep] {
+            assert_eq!(parse_json::<Outer>(body.as_bytes()).unwrap_err().code, "malformed_request", "{body:.20}");
+        }
+        assert_eq!(parse_json::<Outer>(b"{\"name\":\"\xff\"}").unwrap_err().code, "malformed_request");
+    }
+}

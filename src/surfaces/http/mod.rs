@@ -1,0 +1,58 @@
+//! REST: what features offer, behind one envelope.
+//!
+//! The [envelope](envelope) gives every request its id, its headers, its log line and its problem
+//! answer. [Extractors](extract) refuse what is malformed before a feature sees it.
+
+mod address;
+mod csrf;
+mod envelope;
+mod extract;
+mod openapi;
+mod server;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::{Method, Uri, header};
+use axum::middleware;
+use axum::response::IntoResponse;
+use axum::routing::get;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::error::{ErrorKind, HubError};
+use crate::features;
+use crate::hub::Hub;
+
+pub use extract::{Anonymous, Body, Form, Path, Query};
+pub(crate) use server::serve;
+
+/// A feature's routes, with their descriptions.
+pub type ApiRouter = OpenApiRouter<Hub>;
+
+/// Everything that answers HTTP.
+pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
+    let (routes, description) = features::routes().split_for_parts();
+    let description = openapi::complete(description).map_err(HubError::internal)?;
+    let state = envelope::EnvelopeState::new(hub.clone());
+    Ok(routes
+        .route(
+            "/api/openapi.json",
+            get(move || {
+                let description = description.clone();
+                async move { ([(header::CONTENT_TYPE, "application/json")], description).into_response() }
+            }),
+        )
+        .fallback(no_such_route)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(state, envelope::envelope))
+        .with_state(hub.clone()))
+}
+
+async fn no_such_route(State(_): State<Hub>, uri: Uri) -> HubError {
+    HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {}.", uri.path()))
+        .hint("GET /api/openapi.json lists what there is.")
+}
+
+async fn no_such_method(method: Method) -> HubError {
+    HubError::new(ErrorKind::MethodNotAllowed, "method_not_allowed", format!("{method} is not possible here."))
+        .hint("The Allow header says what is.")
+}

@@ -1,0 +1,70 @@
+//! The description of the REST surface, completed with what holds for every route.
+
+use serde_json::{Value, json};
+use utoipa::openapi::OpenApi;
+
+/// The answers that any call may get, besides those that its route names.
+const PROBLEMS: [(&str, &str); 12] = [
+    ("400", "Malformed request"),
+    ("401", "No credential, or one that is not valid"),
+    ("403", "Known, but not allowed"),
+    ("404", "Not there, or not yours to see"),
+    ("405", "Not possible with this method"),
+    ("408", "The body took too long to arrive"),
+    ("409", "In conflict with the state of things"),
+    ("413", "Body too large"),
+    ("415", "Wrong content type"),
+    ("422", "Well-formed, but not acceptable"),
+    ("429", "Too many requests"),
+    ("503", "Shutting down, or the store is away"),
+];
+
+/// The finished document, as JSON.
+pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error> {
+    let mut document = serde_json::to_value(description)?;
+    document["openapi"] = json!("3.1.0");
+    document["info"] = json!({
+        "title": "Stoa",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": "A message hub where people and AI agents work together.",
+        "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+    });
+    let problem = serde_json::to_value(<stoa_model::problem::Problem as utoipa::PartialSchema>::schema())?;
+    let field_error = serde_json::to_value(<stoa_model::validation::FieldError as utoipa::PartialSchema>::schema())?;
+    document["components"]["schemas"]["Problem"] = problem;
+    document["components"]["schemas"]["FieldError"] = field_error;
+    document["components"]["securitySchemes"] = json!({
+        "session": {"type": "apiKey", "in": "cookie", "name": "stoa_session",
+            "description": "Given by POST /auth/login; named __Host-stoa_session when the hub is served over https."},
+        "bearer": {"type": "http", "scheme": "bearer", "description": "An agent key or a managed API key."},
+    });
+    let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
+    for path in paths {
+        for (method, operation) in path.as_object_mut().into_iter().flatten() {
+            complete_operation(method, operation);
+        }
+    }
+    serde_json::to_string(&document)
+}
+
+fn complete_operation(method: &str, operation: &mut Value) {
+    for (status, description) in PROBLEMS.into_iter().chain([("412", "Changed since it was read")]) {
+        if operation["responses"].get(status).is_none() {
+            operation["responses"][status] = json!({
+                "description": description,
+                "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            });
+        }
+    }
+    if !matches!(method, "get" | "head") {
+        let header = json!({
+            "name": "Idempotency-Key", "in": "header", "required": false,
+            "description": "Makes a repeated request be done once: within 24 hours the same key and body get the first answer again.",
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+        });
+        match operation["parameters"].as_array_mut() {
+            Some(parameters) => parameters.push(header),
+            None => operation["parameters"] = json!([header]),
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Accepting connections, and letting go of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+use super::envelope::Peer;
+use crate::hub::{Hub, pause};
+
+/// How long a client may take to send its headers, also between two requests.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long requests may take to finish once the hub is stopping.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+const MAX_CONNECTIONS: usize = 20_000;
+const MAX_HEADER_BYTES: usize = 64 * 1024;
+
+/// Serves until the hub stops, then finishes what is under way.
+pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
+    let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let graceful = GracefulShutdown::new();
+    loop {
+        // Beyond the limit connections wait in the listener's own queue.
+        let Ok(slot) = slots.clone().acquire_owned().await else { break };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = hub.stopping() => break,
+        };
+        let (stream, peer) = match accepted {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                // Out of file descriptors, or the client is gone already.
+                tracing::warn!(%error, "a connection could not be accepted");
+                pause(Duration::from_millis(20)).await;
+                continue;
+            }
+        };
+        let connection = graceful.watch(connection(stream, Peer(peer), router.clone()));
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop(slot);
+        });
+    }
+    drop(listener);
+    if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
+        tracing::warn!("some requests did not finish in time and were cut off");
+    }
+}
+
+fn connection(
+    stream: TcpStream,
+    peer: Peer,
+    router: Router,
+) -> http1::Connection<TokioIo<TcpStream>, impl hyper::service::HttpService<Incoming, ResBody = Body, Error: Into<Box<dyn std::error::Error + Send + Sync>>, Future: Send>> {
+    // Without it, small answers wait for the client's delayed acknowledgement.
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "TCP_NODELAY could not be set");
+    }
+    let service = router.map_request(move |mut request: Request<Incoming>| {
+        request.extensions_mut().insert(peer);
+        request.map(Body::new)
+    });
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEADER_TIMEOUT)
+        .max_buf_size(MAX_HEADER_BYTES)
+        .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+}
