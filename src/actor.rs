@@ -41,6 +41,10 @@ impl Idempotency {
     pub fn mark_replayed(&self) {
         self.replayed.store(true, Ordering::Relaxed);
     }
+
+    pub fn is_replayed(&self) -> bool {
+        self.replayed.load(Ordering::Relaxed)
+    }
 }
 
 /// How the caller proved who they are.

@@ -1,6 +1,6 @@
 //! The auth log: structured entries about logins, sessions and accounts.
 
-use crate::actor::Call;
+use crate::actor::{Call, Idempotency};
 
 /// What happened, by the names that log readers know.
 #[derive(Debug, Clone, Copy)]
@@ -33,6 +33,13 @@ impl AuthEvent {
 
 /// Writes one entry. Fields that are not known are left out.
 pub fn record(event: AuthEvent, call: &Call, user_id: Option<i64>, username: Option<&str>, detail: Option<&str>) {
+    // An answer that is given again makes nothing new. A login was checked again, though.
+    let is_login = matches!(event, AuthEvent::LoginSuccess | AuthEvent::LoginFailure);
+    if !is_login && call.idempotency.as_ref().is_some_and(Idempotency::is_replayed) {
+        return;
+    }
+    // The operator and the hub itself are no users.
+    let user_id = user_id.filter(|id| *id != 0);
     tracing::info!(
         target: "stoa::auth",
         event = event.name(),
