@@ -1,1 +1,6 @@
-fn main() {}
+//! The integration tests, in one binary.
+
+mod cli;
+mod cli_serve;
+mod cli_socket;
+mod cli_support;

@@ -104,7 +104,8 @@ fn change(session: &mut Session, method: &str, params: &Value) -> Result<(), Fai
     let user = session.call(method, params)?;
     session.output.result(&user, |_| {
         let (name, role) = (show(&user["username"]), show(&user["role"]));
-        format!("{name} is now an {} {role}.\n", status(&user))
+        let article = if user["disabled_at"].is_null() { "an" } else { "a" };
+        format!("{name} is now {article} {} {role}.\n", status(&user))
     })
 }
 
