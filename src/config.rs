@@ -79,10 +79,15 @@ pub fn admin_socket_candidates(data: &Path) -> Vec<PathBuf> {
         || ["container", "KUBERNETES_SERVICE_HOST"].iter().any(|name| std::env::var_os(name).is_some());
     let mut candidates = Vec::new();
     if is_container && let Ok(own) = std::fs::metadata("/proc/self") {
-        candidates.push(PathBuf::from(format!("/tmp/stoa-{}/admin.sock", own.uid())));
+        candidates.push(shared_admin_socket(own.uid()));
     }
     candidates.push(data.join("admin.sock"));
     candidates
+}
+
+/// The place under /tmp for the hubs of one user.
+pub fn shared_admin_socket(uid: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/stoa-{uid}/admin.sock"))
 }
 
 /// Reads `30s`, `15m`, `24h` or `7d`; `0` is no time at all.

@@ -148,7 +148,7 @@ fn at_a_terminal(hub: &Hub, arguments: &str, lines: &[&str]) -> (bool, String) {
     loop {
         let count = screen.read(&mut buffer).unwrap();
         if count == 0 {
-            return (child.wait().unwrap().success(), String::from_utf8(shown).unwrap());
+            break;
         }
         shown.extend_from_slice(&buffer[..count]);
         if (shown.ends_with(b": ") || shown.ends_with(b"] "))
@@ -159,6 +159,8 @@ fn at_a_terminal(hub: &Hub, arguments: &str, lines: &[&str]) -> (bool, String) {
             keyboard.write_all(format!("{line}\n").as_bytes()).unwrap();
         }
     }
+    let status = child.wait().unwrap();
+    (status.success(), String::from_utf8(shown).unwrap())
 }
 
 #[test]

@@ -141,7 +141,9 @@ fn a_read_only_data_folder_is_refused() {
     }
     let place = Place::new();
     fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).unwrap();
-    let start = || Outcome::of(&mut place.serve_as(Some(NOBODY), &[]), b"");
+    let socket = place.data().join("admin.sock");
+    let serve = || place.serve_as(Some(NOBODY), &["--admin-socket", socket.to_str().unwrap()]);
+    let start = || Outcome::of(&mut serve(), b"");
     // It cannot be made.
     start().fails(1, &["the data folder", "ermission denied"]);
     // It is there, but not to be written to.
@@ -152,7 +154,7 @@ fn a_read_only_data_folder_is_refused() {
     // Written by us before, now closed.
     fs::set_permissions(place.data(), fs::Permissions::from_mode(0o755)).unwrap();
     chown(place.data(), Some(NOBODY), Some(NOBODY)).unwrap();
-    assert_eq!(Hub::start(&mut place.serve_as(Some(NOBODY), &[]), place.data()).stop().code, Some(0));
+    assert_eq!(Hub::start(&mut serve(), place.data()).stop().code, Some(0));
     for entry in fs::read_dir(place.data()).unwrap() {
         fs::set_permissions(entry.unwrap().path(), fs::Permissions::from_mode(0o400)).unwrap();
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
@@ -153,17 +154,18 @@ fn a_place_that_another_user_laid_out_is_not_trusted() {
     fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::create_dir(place.data()).unwrap();
     chown(place.data(), Some(user), Some(user)).unwrap();
-    let shared = format!("/tmp/stoa-{user}");
-    fs::create_dir(&shared).unwrap();
-    chown(&shared, Some(NOBODY), Some(NOBODY)).unwrap();
+    let shared = Shared(PathBuf::from(format!("/tmp/stoa-{user}")));
+    let shared = &shared.0;
+    fs::create_dir(shared).unwrap();
+    chown(shared, Some(NOBODY), Some(NOBODY)).unwrap();
 
     // The hub goes elsewhere, and the client does not even knock.
     let hub = Hub::start(&mut place.serve_as(Some(user), &[]), place.data());
     assert!(place.data().join("admin.sock").exists());
-    let listener = std::os::unix::net::UnixListener::bind(format!("{shared}/admin.sock")).unwrap();
+    let listener = std::os::unix::net::UnixListener::bind(shared.join("admin.sock")).unwrap();
     listener.set_nonblocking(true).unwrap();
-    fs::set_permissions(format!("{shared}/admin.sock"), fs::Permissions::from_mode(0o666)).unwrap();
-    fs::set_permissions(&shared, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(shared.join("admin.sock"), fs::Permissions::from_mode(0o666)).unwrap();
+    fs::set_permissions(shared, fs::Permissions::from_mode(0o755)).unwrap();
     let list = |data: &str| Outcome::of(&mut stoa_as(Some(user), &["admin", "--data", data, "users", "list"]), b"");
     list(place.data().to_str().unwrap()).ok();
     list("/does/not/exist").fails(3, &["no hub is running"]);
@@ -171,13 +173,22 @@ fn a_place_that_another_user_laid_out_is_not_trusted() {
     hub.stop();
 
     // In a place of our own the hub is there, also for those who do not know its data folder.
-    fs::remove_dir_all(&shared).unwrap();
+    fs::remove_dir_all(shared).unwrap();
     let hub = Hub::start(&mut place.serve_as(Some(user), &[]), place.data());
     assert!(!place.data().join("admin.sock").exists());
     list("/does/not/exist").ok();
     list(place.root().to_str().unwrap()).fails(3, &["no hub is running", "serves", place.data().to_str().unwrap()]);
-    drop(hub);
-    fs::remove_dir_all(&shared).unwrap();
+    // Root finds it by the owner of the data folder.
+    hub.admin(&["users", "list"]).ok();
+}
+
+/// A folder in a shared place, which goes with the test.
+struct Shared(PathBuf);
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 #[test]

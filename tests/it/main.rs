@@ -1,4 +1,11 @@
-//! The integration tests, in one binary.
+//! What the hub promises to those who call it, on SQLite or, when `STOA_TEST_DATABASE_URL` is set,
+//! on PostgreSQL (`scripts/with-postgres` starts one).
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper that fails must fail its test, and clippy.toml excuses only the test functions themselves"
+)]
 
 mod cli;
 mod cli_serve;

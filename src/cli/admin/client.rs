@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stoa::config::admin_socket_candidates;
+use stoa::config::{admin_socket_candidates, shared_admin_socket};
 
 use super::Failure;
 
@@ -39,7 +39,13 @@ impl Place {
     fn discover(&self) -> Result<Client, Failure> {
         let data = std::path::absolute(&self.data)
             .map_err(|error| Failure::Other(format!("the data folder {} is no path: {error}", self.data.display())))?;
-        let candidates = admin_socket_candidates(&data);
+        let mut candidates = admin_socket_candidates(&data);
+        // Root may look after everybody's hub. It is where the owner of the folder would look.
+        if own_uid() == Some(0)
+            && let Some(owner) = fs::metadata(&data).ok().map(|folder| folder.uid()).filter(|owner| *owner != 0)
+        {
+            candidates.push(shared_admin_socket(owner));
+        }
         let mut refused = None;
         let mut others = Vec::new();
         for path in &candidates {
@@ -75,11 +81,13 @@ impl Place {
 /// wait for the passwords that we would send to it.
 fn is_trustworthy(path: &Path, data: &Path) -> bool {
     let Some(folder) = path.parent().filter(|folder| *folder != data) else { return true };
-    let own = fs::metadata("/proc/self").map(|process| process.uid());
-    match (fs::symlink_metadata(folder), own) {
-        (Ok(found), Ok(own)) => found.is_dir() && found.uid() == own && found.mode() & 0o022 == 0,
-        _ => false,
-    }
+    let Ok(found) = fs::symlink_metadata(folder) else { return false };
+    let is_owners = own_uid() == Some(0) && fs::metadata(data).is_ok_and(|data| data.uid() == found.uid());
+    found.is_dir() && found.mode() & 0o022 == 0 && (own_uid() == Some(found.uid()) || is_owners)
+}
+
+fn own_uid() -> Option<u32> {
+    fs::metadata("/proc/self").ok().map(|process| process.uid())
 }
 
 /// Without a folder of our own there is nothing to tell hubs apart by, so the one that answers is it.
@@ -156,11 +164,14 @@ impl Client {
         // A hub that finds the request too long says so and closes without reading it all.
         let written = self.stream.get_ref().write_all(request.as_bytes());
         let mut line = String::new();
-        let read = self.stream.read_line(&mut line);
-        match read {
-            Ok(0) => return Err(self.closed(written)),
+        match self.stream.read_line(&mut line) {
+            Ok(0) => {
+                let closed = io::Error::new(ErrorKind::UnexpectedEof, "it closed the connection");
+                return Err(self.hung_up(written.err().unwrap_or(closed)));
+            }
             Ok(_) => {}
-            Err(error) => return Err(written.err().unwrap_or(error)),
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Err(self.hung_up(error)),
+            Err(error) => return Err(error),
         }
         let answer: Value =
             serde_json::from_str(&line).map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
@@ -174,12 +185,9 @@ impl Client {
     }
 
     /// Why the connection ended without a word. A hub hangs up at once on users who are not its own.
-    fn closed(&self, written: io::Result<()>) -> io::Error {
-        let own = fs::metadata("/proc/self").map_or(0, |process| process.uid());
-        let is_foreign = own != 0 && fs::metadata(&self.path).is_ok_and(|socket| socket.uid() != own);
-        if is_foreign {
-            return io::Error::from(ErrorKind::PermissionDenied);
-        }
-        written.err().unwrap_or_else(|| io::Error::new(ErrorKind::UnexpectedEof, "it closed the connection"))
+    fn hung_up(&self, otherwise: io::Error) -> io::Error {
+        let is_foreign =
+            own_uid().is_some_and(|own| own != 0 && fs::metadata(&self.path).is_ok_and(|socket| socket.uid() != own));
+        if is_foreign { io::Error::from(ErrorKind::PermissionDenied) } else { otherwise }
     }
 }

@@ -9,6 +9,9 @@ use stoa_model::text::is_unprintable;
 
 use super::Failure;
 
+/// A heading, and what to show of an item below it.
+pub(super) type Column = (&'static str, fn(&Value) -> String);
+
 pub(super) struct Output {
     is_json: bool,
     /// Columns of the terminal; none when the output goes to a file or a pipe.
@@ -26,8 +29,8 @@ impl Output {
         if self.is_json { print(&to_json(result)) } else { print(&text(self)) }
     }
 
-    /// Prints a list: each column is a heading and what to show of an item.
-    pub(super) fn list(&self, items: &[Value], columns: &[(&str, fn(&Value) -> String)]) -> Result<(), Failure> {
+    /// Prints a list, a line for each item.
+    pub(super) fn list(&self, items: &[Value], columns: &[Column]) -> Result<(), Failure> {
         if self.is_json {
             return print(&to_json(&json!({"items": items})));
         }
