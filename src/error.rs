@@ -88,7 +88,15 @@ pub struct HubError {
 
 impl HubError {
     pub fn new(kind: ErrorKind, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { kind, code, detail: detail.into(), hint: None, errors: Vec::new(), retry_after_seconds: None, cause: None }
+        Self {
+            kind,
+            code,
+            detail: detail.into(),
+            hint: None,
+            errors: Vec::new(),
+            retry_after_seconds: None,
+            cause: None,
+        }
     }
 
     pub fn malformed(detail: impl Into<String>) -> Self {

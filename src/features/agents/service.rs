@@ -3,9 +3,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
-use stoa_model::agents::{
-    AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest,
-};
+use stoa_model::agents::{AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::PermissionSet;

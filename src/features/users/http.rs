@@ -10,8 +10,8 @@ use stoa_model::users::{
 use stoa_model::{Secret, SessionId};
 use utoipa_axum::routes;
 
-use super::service::{self, NewLogin, session_cookie_name};
 use super::login_page;
+use super::service::{self, NewLogin, session_cookie_name};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -141,11 +141,7 @@ async fn end_sessions(State(hub): State<Hub>, actor: Actor) -> Result<WithCookie
 /// Ends one session of the caller.
 #[utoipa::path(delete, path = "/auth/sessions/{id}", tag = "auth", params(("id" = SessionId, Path)),
     responses((status = 204)), security(("session" = [])))]
-async fn end_session(
-    State(hub): State<Hub>,
-    actor: Actor,
-    Path(id): Path<SessionId>,
-) -> Result<StatusCode, HubError> {
+async fn end_session(State(hub): State<Hub>, actor: Actor, Path(id): Path<SessionId>) -> Result<StatusCode, HubError> {
     service::end_session(&hub, &actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -361,7 +361,12 @@ pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pag
 }
 
 /// Sets a user's password for the operator, which ends all of that user's sessions.
-pub async fn set_user_password(hub: &Hub, actor: &Actor, username: String, password: Secret) -> Result<UserView, HubError> {
+pub async fn set_user_password(
+    hub: &Hub,
+    actor: &Actor,
+    username: String,
+    password: Secret,
+) -> Result<UserView, HubError> {
     actor.require_admin()?;
     check_password(&password).map_err(|message| HubError::invalid_field("password", message))?;
     let hash = hub.passwords().hash(&password).await?;
