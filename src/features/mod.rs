@@ -15,7 +15,7 @@ use crate::surfaces::http::ApiRouter;
 
 /// Every planner, listener and worker.
 pub fn extensions() -> Extensions {
-    Extensions { planners: vec![], listeners: vec![], workers: vec![housekeeping::worker()] }
+    Extensions { planners: vec![api_keys::plan], listeners: vec![], workers: vec![housekeeping::worker()] }
 }
 
 /// Every REST route.

@@ -4,7 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::page::Page;
 use stoa_model::users::{
-    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, MeView, RegisterRequest, SessionView,
+    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, RegisterRequest, SessionView,
     UpdateProfileRequest, UserView,
 };
 use stoa_model::{Secret, SessionId};
@@ -25,7 +25,6 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(log_in))
         .routes(routes!(log_out))
         .routes(routes!(register))
-        .routes(routes!(me))
         .routes(routes!(change_password))
         .routes(routes!(update_profile))
         .routes(routes!(list_sessions, end_sessions))
@@ -89,13 +88,6 @@ async fn register(
 ) -> Result<(StatusCode, WithCookie<LoginView>), HubError> {
     let login = service::register(&hub, &actor, request).await?;
     Ok((StatusCode::CREATED, logged_in(&hub, login)?))
-}
-
-/// Who is logged in, and their agents (the first 200 by name).
-#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = MeView)),
-    security(("session" = [])))]
-async fn me(State(hub): State<Hub>, actor: Actor) -> Result<Json<MeView>, HubError> {
-    Ok(Json(service::me(&hub, &actor).await?))
 }
 
 /// Sets a new password, ends all sessions and begins a new one.
