@@ -145,7 +145,7 @@ fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
             let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
             log.with_ansi(is_terminal).try_init()
         }
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init(),
     };
     started.map_err(|error| error.to_string())
 }

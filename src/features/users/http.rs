@@ -4,8 +4,8 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::page::Page;
 use stoa_model::users::{
-    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, RegisterRequest, SessionView,
-    UpdateProfileRequest, UserView,
+    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, RegisterRequest, SessionView, UpdateProfileRequest,
+    UserView,
 };
 use stoa_model::{Secret, SessionId};
 use utoipa_axum::routes;

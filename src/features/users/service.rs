@@ -8,8 +8,8 @@ use stoa_model::page::Page;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::{
-    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, RegisterRequest,
-    Role, SessionView, UpdateProfileRequest, UserView, check_account, check_password,
+    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, RegisterRequest, Role,
+    SessionView, UpdateProfileRequest, UserView, check_account, check_password,
 };
 use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 

@@ -89,7 +89,9 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:8080", "[::1]"] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in ["", "hub.example", "localhost.evil.example", "localhost:80/x", "10.0.0.1:80", "127.0.0.1:x", "[::2]"] {
+        for host in
+            ["", "hub.example", "localhost.evil.example", "localhost:80/x", "10.0.0.1:80", "127.0.0.1:x", "[::2]"]
+        {
             assert!(!is_loopback(host), "{host}");
         }
     }

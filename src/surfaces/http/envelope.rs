@@ -165,9 +165,12 @@ fn request_id(headers: &HeaderMap) -> String {
 
 fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, HubError> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY).filter(|_| !method.is_safe()) else { return Ok(None) };
-    let key = value.to_str().ok().filter(|key| (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()));
-    key.map(|key| Some(key.to_owned()))
-        .ok_or_else(|| HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters"))
+    let key = value.to_str().ok().filter(|key| {
+        (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+    });
+    key.map(|key| Some(key.to_owned())).ok_or_else(|| {
+        HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters without blanks")
+    })
 }
 
 /// Keeps a second request with the same key out while the first one runs.
