@@ -375,29 +375,40 @@ pub async fn set_user_password(
         .await?;
     let detail = Some("by the operator");
     auth_log::record(AuthEvent::PasswordChanged, &actor.call, Some(user.id.0), Some(&user.username), detail);
+    log_all_sessions_ended(actor, &user);
     Ok(user)
+}
+
+fn log_all_sessions_ended(actor: &Actor, user: &UserView) {
+    let (id, name) = (Some(user.id.0), Some(user.username.as_str()));
+    auth_log::record(AuthEvent::SessionDestroyed, &actor.call, id, name, Some("all, by the operator"));
 }
 
 /// Shuts a user out, with all their sessions and all their agents' keys, or lets them in again.
 pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disabled: bool) -> Result<UserView, HubError> {
     actor.require_admin()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let user = require_user(tx, &username)?.view;
-        if is_disabled && user.disabled_at.is_none() {
-            require_another_admin(tx, &user)?;
-            store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
-            store::delete_sessions(tx, user.id)?;
-        } else if !is_disabled {
-            store::update_disabled(tx, user.id, None)?;
-        }
-        hub_in.identities().forget_after(tx);
-        let action = if is_disabled { "user.disabled" } else { "user.enabled" };
-        audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
-        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
-        Ok(require_user(tx, &username)?.view)
-    })
-    .await
+    let user = hub
+        .command(actor, move |tx| {
+            let user = require_user(tx, &username)?.view;
+            if is_disabled && user.disabled_at.is_none() {
+                require_another_admin(tx, &user)?;
+                store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
+                store::delete_sessions(tx, user.id)?;
+            } else if !is_disabled {
+                store::update_disabled(tx, user.id, None)?;
+            }
+            hub_in.identities().forget_after(tx);
+            let action = if is_disabled { "user.disabled" } else { "user.enabled" };
+            audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
+            events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
+            Ok(require_user(tx, &username)?.view)
+        })
+        .await?;
+    if is_disabled {
+        log_all_sessions_ended(actor, &user);
+    }
+    Ok(user)
 }
 
 pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) -> Result<UserView, HubError> {
@@ -420,14 +431,17 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
 pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Result<EndedSessions, HubError> {
     actor.require_admin()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let user = require_user(tx, &username)?.view;
-        let ended = store::delete_sessions(tx, user.id)?;
-        hub_in.identities().forget_after(tx);
-        audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
-        Ok(EndedSessions { ended })
-    })
-    .await
+    let (user, ended) = hub
+        .command(actor, move |tx| {
+            let user = require_user(tx, &username)?.view;
+            let ended = store::delete_sessions(tx, user.id)?;
+            hub_in.identities().forget_after(tx);
+            audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
+            Ok((user, EndedSessions { ended }))
+        })
+        .await?;
+    log_all_sessions_ended(actor, &user);
+    Ok(ended)
 }
 
 /// A hub without an administrator could not be mended from the web page any more.
@@ -455,19 +469,23 @@ pub async fn ensure_first_admin(hub: &Hub) -> Result<Option<Secret>, HubError> {
     let password = Secret::new(&credentials::base62(random)[19..]);
     let hash = hub.passwords().hash(&password).await?;
     let hub_in = hub.clone();
-    let is_ours = hub
+    let created = hub
         .write(move |tx| {
             // Two hubs may start on one new database.
             if store::has_users(tx)? {
-                return Ok(false);
+                return Ok(None);
             }
             let actor = Actor::system();
-            insert_user_unchecked(&hub_in, tx, &actor, FIRST_ADMIN, Some("Administrator"), &hash, Role::Admin)?;
+            let user =
+                insert_user_unchecked(&hub_in, tx, &actor, FIRST_ADMIN, Some("Administrator"), &hash, Role::Admin)?;
             audit::record(tx, &actor, "user.created", Some(FIRST_ADMIN), &json!({"role": Role::Admin}))?;
-            Ok::<_, HubError>(true)
+            Ok::<_, HubError>(Some(user))
         })
         .await?;
-    Ok(is_ours.then_some(password))
+    Ok(created.map(|user| {
+        log_user_created(&Actor::system(), &user, "at the first start");
+        password
+    }))
 }
 
 /// Deletes sessions that have run out.
