@@ -1,5 +1,17 @@
 //! What the hub promises to those who call it, on SQLite or, when `STOA_TEST_DATABASE_URL` is set,
-//! on PostgreSQL.
+//! on PostgreSQL (`scripts/with-postgres` starts one).
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a helper that fails must fail its test, and clippy.toml excuses only the test functions themselves"
+)]
 
 mod support;
+
+mod login_page;
+mod names;
+mod registration;
+mod sessions;
+mod throttling;
 mod walk;

@@ -5,6 +5,7 @@ mod admin_socket;
 mod client;
 mod place;
 
+use std::future::IntoFuture;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,7 +22,7 @@ use tokio::task::JoinHandle;
 
 pub(crate) use actors::{Agent, Human, PASSWORD};
 pub(crate) use admin_socket::Operator;
-pub(crate) use client::{Client, Proof, Reply};
+pub(crate) use client::{Call, Client, Proof, Reply};
 use place::{Folder, TestDatabase};
 pub(crate) use place::{off_the_runtime, on_postgres};
 
@@ -246,6 +247,14 @@ impl TestHub {
         named.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
     }
 
+    /// The `n` of a query that no caller could ask.
+    pub(crate) async fn count(&self, sql: &'static str) -> i64 {
+        self.inner()
+            .read(move |tx| tx.query_one(sql, &[], |row| row.get::<i64>("n")))
+            .await
+            .unwrap_or_else(|error: stoa_db::DbError| panic!("{sql}: {error}"))
+    }
+
     /// Sends bytes as they are, and returns all that comes back until the hub hangs up.
     pub(crate) async fn raw(&self, request: &[u8]) -> String {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -301,4 +310,19 @@ impl Drop for TestHub {
             assert!(std::thread::panicking(), "a test must end its hub with finish()");
         }
     }
+}
+
+/// Sends requests at the same time.
+pub(crate) async fn together(calls: impl IntoIterator<Item = Call>) -> Vec<Reply> {
+    let sent: Vec<_> = calls.into_iter().map(|call| tokio::spawn(call.into_future())).collect();
+    let mut replies = Vec::new();
+    for reply in sent {
+        replies.push(reply.await.unwrap());
+    }
+    replies
+}
+
+/// How many of the replies have this status.
+pub(crate) fn how_many(replies: &[Reply], status: u16) -> usize {
+    replies.iter().filter(|reply| reply.code() == status).count()
 }
