@@ -9,6 +9,7 @@
 
 mod support;
 
+mod backup;
 mod login_page;
 mod names;
 mod registration;
