@@ -12,6 +12,7 @@ mod support;
 mod backup;
 mod login_page;
 mod names;
+mod readme;
 mod registration;
 mod sessions;
 mod throttling;
