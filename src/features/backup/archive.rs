@@ -181,7 +181,6 @@ pub(super) fn read(path: &Path, folder: &Path) -> Result<(Manifest, String, Spoo
     if entries.next().is_some() {
         return Err(ArchiveError::Damaged("there is more in it than the manifest says".to_owned()));
     }
-    drop(entries);
     // To the very end, where gzip's own checksum is: it covers what is between the entries.
     io::copy(&mut archive.into_inner(), &mut io::sink()).map_err(fault)?;
     Ok((manifest, key, spool))
