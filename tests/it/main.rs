@@ -9,6 +9,8 @@
 
 mod support;
 
+mod agents;
+mod keys;
 mod login_page;
 mod names;
 mod registration;
