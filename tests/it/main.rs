@@ -9,7 +9,9 @@
 
 mod support;
 
+mod agents;
 mod backup;
+mod keys;
 mod login_page;
 mod names;
 mod readme;

@@ -148,9 +148,14 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubErro
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.into_inner();
+        // The kind of the error does not tell: the parser stops at the first fault of content, and it
+        // calls it a fault of syntax when it meets a number where a word should be.
+        if let Err(error) = serde_json::from_slice::<serde_json::Value>(bytes) {
+            return HubError::malformed(format!("The body is not JSON: {error}."));
+        }
         match inner.classify() {
             serde_json::error::Category::Data => content_fault(&path, &inner.to_string()),
-            _ => HubError::malformed(format!("The body is not JSON: {inner}.")),
+            _ => content_fault(&path, "it is of the wrong type"),
         }
     })?;
     deserializer.end().map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))?;
@@ -275,6 +280,13 @@ mod tests {
     struct Outer {
         name: String,
         inner: Option<Inner>,
+        word: Option<Word>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Word {
+        Known,
     }
 
     #[derive(Debug, Deserialize)]
@@ -296,6 +308,9 @@ mod tests {
             (r#"{"name":"x","name":"y"}"#, "name"),
             (r#"{"name":"a\u0000b"}"#, ""),
             (r#"[]"#, ""),
+            (r#"{"name":"x","word":"other"}"#, "word"),
+            (r#"{"name":"x","word":7}"#, "word"),
+            (r#"{"name":"x","word":[1]}"#, "word"),
         ];
         for (body, field) in cases {
             let error = parse_json::<Outer>(body.as_bytes()).unwrap_err();
