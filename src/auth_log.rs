@@ -31,11 +31,9 @@ impl AuthEvent {
     }
 }
 
-/// Writes one entry. Fields that are not known are left out.
+/// Writes one entry. Fields that are not known are left out. A replayed answer is not news.
 pub fn record(event: AuthEvent, call: &Call, user_id: Option<i64>, username: Option<&str>, detail: Option<&str>) {
-    // An answer that is given again makes nothing new. A login was checked again, though.
-    let is_login = matches!(event, AuthEvent::LoginSuccess | AuthEvent::LoginFailure);
-    if !is_login && call.idempotency.as_ref().is_some_and(Idempotency::is_replayed) {
+    if call.idempotency.as_ref().is_some_and(Idempotency::is_replayed) {
         return;
     }
     // The operator and the hub itself are no users.

@@ -176,9 +176,8 @@ mod tests {
 
     #[test]
     fn networks() {
-        let contains = |network: &str, address: &str| {
-            network.parse::<Network>().unwrap().contains(address.parse().unwrap())
-        };
+        let contains =
+            |network: &str, address: &str| network.parse::<Network>().unwrap().contains(address.parse().unwrap());
         assert!(contains("127.0.0.0/8", "127.3.2.1") && !contains("127.0.0.0/8", "128.0.0.1"));
         assert!(contains("10.1.2.3", "10.1.2.3") && !contains("10.1.2.3", "10.1.2.4"));
         assert!(contains("fd00::/8", "fd12::1") && !contains("fd00::/8", "fe80::1"));

@@ -16,11 +16,11 @@ use crate::config::Config;
 use crate::error::HubError;
 use crate::events::{Listener, Planner, Worker, listener, work};
 use crate::idempotency;
+use crate::identity::IdentityCache;
 use crate::keys::KeyRing;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::password::PasswordHasher;
-use crate::identity::IdentityCache;
-use crate::limits::Limits;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -207,9 +207,8 @@ impl Hub {
         let listeners = self.listener_names();
         let mut left = String::new();
         for _ in 0..PATIENCE {
-            let (behind, unsettled) = self
-                .read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?)))
-                .await?;
+            let (behind, unsettled) =
+                self.read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?))).await?;
             let waiting: Vec<_> = listeners
                 .iter()
                 .filter(|name| behind.iter().find(|(known, _)| known == *name).is_none_or(|(_, events)| *events > 0))

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx, params};
 
-use super::outbox::{self, Position};
 use super::StoredEvent;
+use super::outbox::{self, Position};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, pause};
 
@@ -83,7 +83,11 @@ enum Claim {
     Taken(i64),
     /// The cursor is new, or behind what has been pruned.
     Rebuild(Position),
-    Events { from: Position, events: Vec<StoredEvent>, held_back: bool },
+    Events {
+        from: Position,
+        events: Vec<StoredEvent>,
+        held_back: bool,
+    },
 }
 
 async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubError> {

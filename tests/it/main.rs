@@ -7,7 +7,19 @@
     reason = "a helper that fails must fail its test, and clippy.toml excuses only the test functions themselves"
 )]
 
+mod support;
+
+mod agents;
+mod backup;
 mod cli;
 mod cli_serve;
 mod cli_socket;
 mod cli_support;
+mod keys;
+mod login_page;
+mod names;
+mod readme;
+mod registration;
+mod sessions;
+mod throttling;
+mod walk;

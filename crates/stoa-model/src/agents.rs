@@ -227,9 +227,12 @@ impl CreateAgentRequest {
     /// The name and the settings a new agent begins with, or everything that is wrong with them.
     pub fn into_settings(self) -> Result<(String, AgentSettings), Vec<FieldError>> {
         let mut faults = Faults::default();
-        faults.check("name", handles::check_agent_name(&self.name));
+        let is_named_well = faults.check("name", handles::check_agent_name(&self.name)).is_some();
         let settings = AgentSettings {
-            display_name: self.display_name.unwrap_or_else(|| self.name.clone()),
+            // A bad name is one fault, not two.
+            display_name: self.display_name.unwrap_or_else(|| {
+                if is_named_well { self.name.clone() } else { "unnamed".to_owned() }
+            }),
             archetype: self.archetype.unwrap_or(Archetype::Custom),
             trigger_mode: self.trigger_mode.unwrap_or(TriggerMode::Passive),
             cooldown_seconds: self.cooldown_seconds.unwrap_or(30),
@@ -290,7 +293,8 @@ impl Harness {
     fn check(&self, faults: &mut Faults) {
         match self.backend {
             HarnessBackend::Subprocess => {
-                let has_program = self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
+                let has_program =
+                    self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
                 faults.require("harness.command", has_program, "must name a program for the subprocess backend");
             }
             HarnessBackend::Webhook => {
@@ -306,7 +310,8 @@ impl Harness {
             let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
             faults.require("harness.url", fits, "must be an http or https address of at most 2048 bytes");
         }
-        let timeout_fits = self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
+        let timeout_fits =
+            self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
         if let Some(variables) = &self.env {
             faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");

@@ -4,6 +4,7 @@
 
 mod agents;
 mod audit;
+mod backup;
 mod client;
 mod db;
 mod input;
@@ -66,6 +67,12 @@ enum Subject {
     /// The database and the key that protects its secrets
     #[command(subcommand, after_help = EXIT_CODES)]
     Db(db::DbCommand),
+    /// Write everything into one file, while the hub runs
+    #[command(after_help = EXIT_CODES)]
+    Backup(backup::BackupArguments),
+    /// Make a new data folder from a backup, without a hub
+    #[command(after_help = EXIT_CODES)]
+    Restore(backup::RestoreArguments),
 }
 
 /// Why a command was not done. Each kind has its exit code.
@@ -156,6 +163,8 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Keys(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),
         Subject::Db(command) => command.run(&mut session),
+        Subject::Backup(command) => command.run(&mut session),
+        Subject::Restore(command) => command.run(&mut session),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,

@@ -21,9 +21,8 @@ pub struct KeyRotation {
 pub async fn system(hub: &Hub, actor: &Actor) -> Result<SystemView, HubError> {
     actor.require_admin()?;
     let info = hub.db().info().await?;
-    let (users, agents, backlog) = hub
-        .read(|tx| Ok::<_, HubError>((count(tx, "user")?, count(tx, "agent")?, listener::backlog(tx)?)))
-        .await?;
+    let (users, agents, backlog) =
+        hub.read(|tx| Ok::<_, HubError>((count(tx, "user")?, count(tx, "agent")?, listener::backlog(tx)?))).await?;
     Ok(SystemView {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: hub.started_at(),

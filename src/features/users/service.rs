@@ -8,8 +8,8 @@ use stoa_model::page::Page;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::{
-    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, MeView, RegisterRequest,
-    Role, SessionView, UpdateProfileRequest, UserView, check_account, check_password,
+    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, RegisterRequest, Role,
+    SessionView, UpdateProfileRequest, UserView, check_account, check_password,
 };
 use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
@@ -19,7 +19,7 @@ use crate::auth_log::{self, AuthEvent};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{self, Event};
-use crate::features::{agents, audit, principals};
+use crate::features::{audit, principals};
 use crate::hub::Hub;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
@@ -147,14 +147,9 @@ pub async fn log_out(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
     Ok(())
 }
 
-pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
-    actor.require_session()?;
-    let id = actor.id();
-    hub.read(move |tx| {
-        let user = store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?;
-        Ok(MeView { user: user.view, agents: agents::owned_by(tx, id)? })
-    })
-    .await
+/// The account of whoever is logged in.
+pub fn current_user(tx: &mut Tx<'_>, actor: &Actor) -> Result<UserView, HubError> {
+    Ok(store::find_user(tx, actor.id())?.ok_or_else(|| HubError::not_found("user"))?.view)
 }
 
 pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequest) -> Result<UserView, HubError> {
@@ -164,7 +159,7 @@ pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequ
     hub.command(actor, move |tx| {
         let id = actor_in.id();
         principals::set_display_name(&hub_in, tx, &actor_in, id, &request.display_name)?;
-        Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?.view)
+        current_user(tx, &actor_in)
     })
     .await
 }
@@ -361,7 +356,12 @@ pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pag
 }
 
 /// Sets a user's password for the operator, which ends all of that user's sessions.
-pub async fn set_user_password(hub: &Hub, actor: &Actor, username: String, password: Secret) -> Result<UserView, HubError> {
+pub async fn set_user_password(
+    hub: &Hub,
+    actor: &Actor,
+    username: String,
+    password: Secret,
+) -> Result<UserView, HubError> {
     actor.require_admin()?;
     check_password(&password).map_err(|message| HubError::invalid_field("password", message))?;
     let hash = hub.passwords().hash(&password).await?;

@@ -110,7 +110,9 @@ pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, limit: usize)
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(HubError::too_large(limit)),
         Ok(Err(_)) => Err(HubError::malformed("The request body broke off.")),
-        Err(_) => Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive.")),
+        Err(_) => {
+            Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive."))
+        }
     }
 }
 
@@ -146,9 +148,14 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubErro
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.into_inner();
+        // The kind of the error does not tell: the parser stops at the first fault of content, and it
+        // calls it a fault of syntax when it meets a number where a word should be.
+        if let Err(error) = serde_json::from_slice::<serde_json::Value>(bytes) {
+            return HubError::malformed(format!("The body is not JSON: {error}."));
+        }
         match inner.classify() {
             serde_json::error::Category::Data => content_fault(&path, &inner.to_string()),
-            _ => HubError::malformed(format!("The body is not JSON: {inner}.")),
+            _ => content_fault(&path, "it is of the wrong type"),
         }
     })?;
     deserializer.end().map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))?;
@@ -166,7 +173,9 @@ fn refuse_nul_in_json(bytes: &[u8]) -> Result<(), HubError> {
         match value {
             serde_json::Value::String(text) => text.contains('\0'),
             serde_json::Value::Array(items) => items.iter().any(has_nul),
-            serde_json::Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+            serde_json::Value::Object(fields) => {
+                fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value))
+            }
             _ => false,
         }
     }
@@ -184,7 +193,11 @@ fn nul_refused() -> HubError {
 fn content_fault(path: &str, message: &str) -> HubError {
     let message = message.split(" at line ").next().unwrap_or(message);
     let parent = if path == "." { "" } else { path };
-    for (prefix, said) in [("unknown field `", "is not known"), ("missing field `", "is missing"), ("duplicate field `", "is there twice")] {
+    for (prefix, said) in [
+        ("unknown field `", "is not known"),
+        ("missing field `", "is missing"),
+        ("duplicate field `", "is there twice"),
+    ] {
         if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
             // The path of an unknown field ends with the field itself, that of a missing one does not.
             let field = match parent {
@@ -267,6 +280,13 @@ mod tests {
     struct Outer {
         name: String,
         inner: Option<Inner>,
+        word: Option<Word>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Word {
+        Known,
     }
 
     #[derive(Debug, Deserialize)]
@@ -288,6 +308,9 @@ mod tests {
             (r#"{"name":"x","name":"y"}"#, "name"),
             (r#"{"name":"a\u0000b"}"#, ""),
             (r#"[]"#, ""),
+            (r#"{"name":"x","word":"other"}"#, "word"),
+            (r#"{"name":"x","word":7}"#, "word"),
+            (r#"{"name":"x","word":[1]}"#, "word"),
         ];
         for (body, field) in cases {
             let error = parse_json::<Outer>(body.as_bytes()).unwrap_err();

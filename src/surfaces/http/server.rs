@@ -79,7 +79,15 @@ fn connection(
     peer: Peer,
     router: Router,
     has_asked: Arc<AtomicBool>,
-) -> http1::Connection<TokioIo<TcpStream>, impl hyper::service::HttpService<Incoming, ResBody = Body, Error: Into<Box<dyn std::error::Error + Send + Sync>>, Future: Send>> {
+) -> http1::Connection<
+    TokioIo<TcpStream>,
+    impl hyper::service::HttpService<
+        Incoming,
+        ResBody = Body,
+        Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        Future: Send,
+    >,
+> {
     // Without it, small answers wait for the client's delayed acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");

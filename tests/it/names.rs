@@ -1,0 +1,106 @@
+//! One namespace for people and agents.
+
+use serde_json::json;
+
+use crate::support::{PASSWORD, TestHub, how_many, together};
+
+#[tokio::test]
+async fn people_and_agents_share_their_names() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("Ada").await;
+    ada.agent("scout").await;
+    for taken in ["ada", "scout"] {
+        ada.post("/api/agents", &json!({"name": taken})).await.problem(409, "name_taken");
+    }
+    for taken in ["ada", "ADA", "scout", "Scout"] {
+        let account = json!({"username": taken, "password": PASSWORD});
+        assert_eq!(hub.operator().try_call("users.create", &account).await, Err("name_taken".to_owned()), "{taken}");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn reserved_names_are_nobodys() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for name in ["system", "all", "channel", "here", "self", "reactive", "admin"] {
+        ada.post("/api/agents", &json!({"name": name})).await.problem(409, "name_taken");
+        for spelling in [name.to_owned(), name.to_uppercase()] {
+            let account = json!({"username": spelling, "password": PASSWORD});
+            let refused = hub.operator().try_call("users.create", &account).await;
+            assert_eq!(refused, Err("name_taken".to_owned()), "{spelling}");
+        }
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn the_name_of_a_deleted_agent_stays_taken() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    ada.delete("/api/agents/scout").await.status(204);
+    ada.post("/api/agents", &json!({"name": "scout"})).await.problem(409, "name_taken");
+    let account = json!({"username": "Scout", "password": PASSWORD});
+    assert_eq!(hub.operator().try_call("users.create", &account).await, Err("name_taken".to_owned()));
+    let hub = hub.restart().await;
+    hub.log_in("ada").await.post("/api/agents", &json!({"name": "scout"})).await.problem(409, "name_taken");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn of_many_who_want_a_name_at_once_one_gets_it() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let owners = [&ada, &bob];
+    let replies = together((0..20).map(|n| owners[n % 2].post("/api/agents", &json!({"name": "scout"})))).await;
+    assert_eq!((how_many(&replies, 201), how_many(&replies, 409)), (1, 19), "{replies:?}");
+    let agents = ada.list("/api/agents").await.len() + bob.list("/api/agents").await.len();
+    assert_eq!(agents, 1);
+    assert_eq!(hub.count("select count(*) as n from audit where action = 'agent.created'").await, 1);
+    assert_eq!(hub.count("select count(*) as n from agent_keys").await, 1);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_user_and_an_agent_who_want_a_name_at_once_do_not_both_get_it() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for round in 0..5 {
+        let name = format!("wanted{round}");
+        let (operator, account) = (hub.operator(), json!({"username": name.to_uppercase(), "password": PASSWORD}));
+        let request = json!({"name": name});
+        let (user, agent) =
+            tokio::join!(operator.try_call("users.create", &account), ada.post("/api/agents", &request));
+        assert_eq!(usize::from(user.is_ok()) + usize::from(agent.code() == 201), 1, "{user:?} {agent:?}");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn everybody_has_a_card_in_the_directory() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("Ada").await, hub.human("bob").await);
+    ada.put("/auth/profile", &json!({"display_name": "Ädä_100%"})).await.ok();
+    let scout = ada.agent("scout").await;
+    ada.agent("gone").await;
+    ada.delete("/api/agents/gone").await.status(204);
+    let names = |items: Vec<serde_json::Value>| -> Vec<String> {
+        items.iter().map(|card| card["name"].as_str().unwrap().to_owned()).collect()
+    };
+    for client in [&bob.client, &scout.client] {
+        assert_eq!(names(client.list("/api/directory").await), ["Ada", "admin", "bob", "scout"]);
+        let card = client.get("/api/directory?q=SCO").await.ok().json()["items"][0].clone();
+        let fields: Vec<_> = card.as_object().unwrap().keys().cloned().collect();
+        assert_eq!(fields, ["display_name", "kind", "last_seen_at", "name", "owner"]);
+        assert_eq!((&card["kind"], &card["owner"]), (&json!("agent"), &json!("Ada")));
+    }
+    for (query, found) in [("%C3%A4D%C3%84", vec!["Ada"]), ("_", vec!["Ada"]), ("100%25", vec!["Ada"]), ("%5C", vec![])]
+    {
+        let page = bob.get(&format!("/api/directory?q={query}")).await.ok().json();
+        assert_eq!(names(page["items"].as_array().unwrap().clone()), found, "{query}");
+    }
+    bob.get(&format!("/api/directory?q={}", "x".repeat(101))).await.invalid(&["q"]);
+    bob.get("/api/directory?q=%00").await.invalid(&[""]);
+    hub.finish().await;
+}

@@ -1,0 +1,74 @@
+//! Where a hub keeps its data: a temporary folder, and on PostgreSQL a fresh database besides.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tempfile::TempDir;
+
+fn server_url() -> Option<String> {
+    std::env::var("STOA_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
+}
+
+/// Whether this run is on PostgreSQL. For `if !on_postgres() { return; }` at the top of tests that
+/// make sense on one engine only.
+pub(crate) fn on_postgres() -> bool {
+    server_url().is_some()
+}
+
+/// The PostgreSQL client runs a loop of its own, which a thread inside of tokio may not do.
+pub(crate) fn off_the_runtime<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+fn admin(statement: &str) -> Result<(), postgres::Error> {
+    let url = server_url().expect("asked only on PostgreSQL");
+    off_the_runtime(|| postgres::Client::connect(&url, postgres::NoTls)?.batch_execute(statement))
+}
+
+/// A database of its own on the server, which is dropped with it.
+pub(crate) struct TestDatabase {
+    name: String,
+    pub(crate) url: String,
+}
+
+impl TestDatabase {
+    /// None on SQLite.
+    pub(crate) fn create() -> Option<Arc<Self>> {
+        let server = server_url()?;
+        let mut bytes = [0; 8];
+        getrandom::fill(&mut bytes).unwrap();
+        let name = format!("stoa_it_{:016x}", u64::from_le_bytes(bytes));
+        admin(&format!("create database {name}")).unwrap();
+        let (before, rest) = server.rsplit_once('/').unwrap();
+        let query = rest.find('?').map_or("", |at| &rest[at..]);
+        Some(Arc::new(Self { url: format!("{before}/{name}{query}"), name }))
+    }
+
+    /// A connection beside those of the hub. Use it on a thread of its own.
+    pub(crate) fn connect(&self) -> postgres::Client {
+        postgres::Client::connect(&self.url, postgres::NoTls).unwrap()
+    }
+}
+
+impl Drop for TestDatabase {
+    fn drop(&mut self) {
+        let dropped = admin(&format!("drop database if exists {} with (force)", self.name));
+        if !std::thread::panicking() {
+            dropped.unwrap();
+        }
+    }
+}
+
+/// A data folder that goes away with its last user.
+#[derive(Clone)]
+pub(crate) struct Folder(Arc<TempDir>);
+
+impl Folder {
+    pub(crate) fn create() -> Self {
+        Self(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    pub(crate) fn path(&self) -> PathBuf {
+        self.0.path().join("data")
+    }
+}

@@ -1,0 +1,289 @@
+//! The two-owner walk: every operation that the hub describes is tried by everybody who must not
+//! reach what it is about, and then, to show that it was there, by its owner.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use crate::support::{Agent, Client, Human, PASSWORD, TestHub};
+
+/// Who may do what. A new operation is one line here; if it is about a thing of a new kind, also one
+/// line in [`World::make`].
+fn table() -> Vec<Row> {
+    vec![
+        public("GET /api/version", 200),
+        public("GET /healthz", 200),
+        public("GET /readyz", 200),
+        public("GET /metrics", 200),
+        public("POST /auth/login", 200).body(json!({"username": "stranger", "password": PASSWORD})),
+        public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD})),
+        session("POST /auth/logout"),
+        session("GET /auth/me"),
+        session("PUT /auth/password").body(json!({"current_password": PASSWORD, "new_password": PASSWORD})),
+        session("PUT /auth/profile").body(json!({"display_name": "Another name"})),
+        session("GET /auth/sessions"),
+        session("DELETE /auth/sessions"),
+        session_thing("DELETE /auth/sessions/{id}"),
+        either("GET /api/agents"),
+        session("POST /api/agents").body(json!({"name": "made-by-{visitor}"})),
+        either_thing("GET /api/agents/{name}"),
+        session_thing("PATCH /api/agents/{name}").body(json!({"display_name": "Taken over"})),
+        session_thing("DELETE /api/agents/{name}"),
+        session_thing("POST /api/agents/{name}/key"),
+        session_thing("POST /api/agents/{name}/pause"),
+        session_thing("POST /api/agents/{name}/resume"),
+        session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
+        session("GET /api/keys"),
+        session_thing("POST /api/keys")
+            .body(json!({"name": "k", "agent": "{name}", "permissions": ["*"]}))
+            .refused(422, "validation_failed"),
+        session_thing("GET /api/keys/{id}"),
+        session_thing("DELETE /api/keys/{id}"),
+        either("GET /api/directory").shows_cards(),
+        admin("GET /api/admin/users"),
+        admin("GET /api/admin/audit"),
+        admin("GET /api/admin/system"),
+    ]
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Access {
+    /// Everybody gets this status.
+    Public(u16),
+    /// People, for what is their own.
+    Session,
+    /// People and agents, for what is their own.
+    Either,
+    /// A thing that people reach if it is theirs.
+    SessionThing,
+    /// A thing that people reach if it is theirs, and agents if it is theirs.
+    EitherThing,
+    Admin,
+}
+
+struct Row {
+    operation: &'static str,
+    access: Access,
+    body: Option<Value>,
+    /// What those are told whose thing it is not.
+    refusal: (u16, &'static str),
+    also_for_admins: bool,
+    shows_cards: bool,
+}
+
+fn row(operation: &'static str, access: Access) -> Row {
+    Row { operation, access, body: None, refusal: (404, "not_found"), also_for_admins: false, shows_cards: false }
+}
+
+fn public(operation: &'static str, status: u16) -> Row {
+    row(operation, Access::Public(status))
+}
+
+fn session(operation: &'static str) -> Row {
+    row(operation, Access::Session)
+}
+
+fn either(operation: &'static str) -> Row {
+    row(operation, Access::Either)
+}
+
+fn session_thing(operation: &'static str) -> Row {
+    row(operation, Access::SessionThing)
+}
+
+fn either_thing(operation: &'static str) -> Row {
+    row(operation, Access::EitherThing)
+}
+
+fn admin(operation: &'static str) -> Row {
+    row(operation, Access::Admin)
+}
+
+impl Row {
+    fn body(self, body: Value) -> Self {
+        Self { body: Some(body), ..self }
+    }
+
+    fn refused(self, status: u16, code: &'static str) -> Self {
+        Self { refusal: (status, code), ..self }
+    }
+
+    fn also_for_admins(self) -> Self {
+        Self { also_for_admins: true, ..self }
+    }
+
+    /// The answer may name other people's agents.
+    fn shows_cards(self) -> Self {
+        Self { shows_cards: true, ..self }
+    }
+
+    /// What each visitor is to be told: 0 is any success, and a word is the problem's code.
+    fn expected(&self, visitor: &str) -> (u16, &'static str) {
+        let found = (0, "");
+        match (self.access, visitor) {
+            (Access::Public(status), _) => (status, ""),
+            (_, "nobody") => (401, "unauthenticated"),
+            (_, "revoked") => (401, "invalid_credentials"),
+            (Access::Admin, "admin") => found,
+            (Access::Admin, _) => (403, "admin_required"),
+            (Access::Either, _) => found,
+            (Access::Session | Access::SessionThing, "agent") => (403, "forbidden"),
+            (Access::Session, _) => found,
+            (Access::SessionThing | Access::EitherThing, "owner") => found,
+            (Access::SessionThing | Access::EitherThing, "admin") if self.also_for_admins => found,
+            (Access::SessionThing | Access::EitherThing, _) => self.refusal,
+        }
+    }
+}
+
+/// The owner and their things, made anew for each operation so that none meets what another has done.
+struct World {
+    owner: Human,
+    agent: Agent,
+    /// What stands in a path or a body for `{name}` or, by the path it is in, for `{id}`.
+    things: BTreeMap<&'static str, String>,
+}
+
+impl World {
+    async fn make(hub: &TestHub, number: usize) -> Self {
+        let owner = hub.human(&format!("owner{number}")).await;
+        let agent = owner.agent(&format!("secretive{number}")).await;
+        let (key, _) = owner.key(&agent.name, json!(["messages:read"])).await;
+        let sessions = owner.again().await.get("/auth/sessions").await.ok().json();
+        let things = BTreeMap::from([
+            ("{name}", agent.name.clone()),
+            ("/api/keys/{id}", key["id"].to_string()),
+            ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
+        ]);
+        Self { owner, agent, things }
+    }
+
+    fn fill(&self, text: &str, visitor: &str) -> String {
+        let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things["{name}"]);
+        if let Some(value) = self.things.get(text) {
+            filled = filled.replace("{id}", value);
+        }
+        assert!(!filled.contains("{id}"), "World::make has nothing for {text}");
+        filled
+    }
+
+    /// All that belongs to the owner, without the times at which it was looked at.
+    async fn state(&self) -> Value {
+        let mut state = json!({
+            "me": self.owner.get("/auth/me").await.ok().json(),
+            "sessions": self.owner.get("/auth/sessions").await.ok().json(),
+            "keys": self.owner.list("/api/keys").await,
+        });
+        self.agent.get("/api/agents").await.ok();
+        forget_looks(&mut state);
+        state
+    }
+}
+
+fn forget_looks(value: &mut Value) {
+    match value {
+        Value::Object(fields) => {
+            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at"));
+            fields.values_mut().for_each(forget_looks);
+        }
+        Value::Array(items) => items.iter_mut().for_each(forget_looks),
+        _ => {}
+    }
+}
+
+/// Everybody but the owner, with fresh sessions, because some operations end them.
+struct Visitors {
+    hub: TestHub,
+    agent: Agent,
+    revoked: Client,
+}
+
+impl Visitors {
+    async fn make(hub: TestHub) -> Self {
+        let stranger = hub.human("stranger").await;
+        let agent = stranger.agent("errand").await;
+        let (key, revoked) = stranger.key(&agent.name, json!(["*"])).await;
+        stranger.delete(&format!("/api/keys/{}", key["id"])).await.status(200);
+        let second = hub.human("second").await;
+        let own = second.agent("seconds-agent").await;
+        second.key(&own.name, json!(["*"])).await;
+        let revoked = hub.nobody().bearer(&revoked);
+        Self { hub, agent, revoked }
+    }
+
+    async fn all(&self, world: &World) -> Vec<(&'static str, Client)> {
+        vec![
+            ("nobody", self.hub.nobody()),
+            ("revoked", self.revoked.clone()),
+            ("agent", self.agent.client.clone()),
+            ("stranger", self.hub.log_in("stranger").await.client),
+            ("second", self.hub.log_in("second").await.client),
+            // Not the first administrator, whose password is not the one that the table knows.
+            ("admin", self.hub.log_in("second_admin").await.client),
+            // Last: whoever owns it may take it away.
+            ("owner", world.owner.client.clone()),
+        ]
+    }
+}
+
+#[tokio::test]
+async fn nobody_reaches_what_is_not_theirs() {
+    let hub = TestHub::start().await;
+    let account = json!({"username": "second_admin", "password": PASSWORD, "role": "admin"});
+    hub.operator().call("users.create", account).await;
+    let visitors = Visitors::make(hub).await;
+    for (number, row) in table().iter().enumerate() {
+        visit(&visitors, &World::make(&visitors.hub, number).await, row).await;
+    }
+    visitors.hub.finish().await;
+}
+
+async fn visit(visitors: &Visitors, world: &World, row: &Row) {
+    let (method, path) = row.operation.split_once(' ').unwrap();
+    let before = world.state().await;
+    for (visitor, client) in visitors.all(world).await {
+        let mut call = client.call(method, &world.fill(path, visitor));
+        if let Some(body) = &row.body {
+            call = call.body("application/json", world.fill(&body.to_string(), visitor));
+        }
+        if visitor == "owner" {
+            assert_eq!(world.state().await, before, "{}: a visitor changed something", row.operation);
+        }
+        let reply = call.await;
+        let (status, code) = row.expected(visitor);
+        let is_expected = if status == 0 { (200..300).contains(&reply.code()) } else { reply.code() == status };
+        assert!(is_expected, "{} as {visitor}: {reply:?}", row.operation);
+        if !code.is_empty() {
+            reply.clone().problem(status, code);
+        }
+        // What somebody else may list, they find their own things in, and none of the owner's.
+        let sees_all = matches!(visitor, "owner" | "admin") || row.shows_cards;
+        let names_the_thing = path.contains('{') || reply.code() >= 400;
+        if !sees_all && !names_the_thing {
+            assert!(!reply.text().contains(&world.agent.name), "{} as {visitor}: {reply:?}", row.operation);
+            assert!(!reply.text().contains(&world.owner.name), "{} as {visitor}: {reply:?}", row.operation);
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_table_and_the_description_know_the_same_operations() {
+    let hub = TestHub::start().await;
+    let document = hub.nobody().get("/api/openapi.json").await.ok().json();
+    let mut described = BTreeSet::new();
+    let mut ids = BTreeSet::new();
+    for (path, operations) in document["paths"].as_object().unwrap() {
+        for (method, operation) in operations.as_object().unwrap() {
+            described.insert(format!("{} {path}", method.to_uppercase()));
+            let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"));
+            assert!(ids.insert(id.to_owned()), "the operationId {id} is there twice");
+        }
+    }
+    let known: BTreeSet<String> = table().iter().map(|row| row.operation.to_owned()).collect();
+    assert_eq!(known.len(), table().len(), "a row is there twice");
+    let missing: Vec<_> = described.difference(&known).collect();
+    assert!(missing.is_empty(), "operations that the walk does not know, add a row for each: {missing:#?}");
+    let vanished: Vec<_> = known.difference(&described).collect();
+    assert!(vanished.is_empty(), "rows of the walk that are not described: {vanished:#?}");
+    hub.finish().await;
+}
