@@ -10,10 +10,16 @@
 mod support;
 
 mod agents;
+mod bodies;
+mod csrf;
+mod idempotency;
 mod keys;
+mod lists;
 mod login_page;
 mod names;
+mod rate_limit;
 mod registration;
+mod requests;
 mod sessions;
 mod throttling;
 mod walk;
