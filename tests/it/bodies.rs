@@ -1,0 +1,207 @@
+//! Requests that are wrong in every way a request can be wrong: told so, and nothing stored.
+
+use serde_json::json;
+
+use crate::support::{Human, TestHub};
+
+/// Counts all that a request could have stored.
+async fn stored(hub: &TestHub) -> i64 {
+    hub.count(
+        "select (select count(*) from principals) + (select count(*) from audit) + (select count(*) from outbox)
+              + (select count(*) from idempotency) + (select count(*) from api_keys) as n",
+    )
+    .await
+}
+
+#[tokio::test]
+async fn what_is_not_json_is_malformed() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = stored(&hub).await;
+    let deep = format!("{}{}", "[".repeat(50_000), "]".repeat(50_000));
+    let deep_inside = format!(r#"{{"name":"scout","harness":{}}}"#, r#"{"a":"#.repeat(50_000));
+    let bodies: [&[u8]; 14] = [
+        b"",
+        b" ",
+        b"{",
+        b"{}x",
+        b"name=scout",
+        b"\xef\xbb\xbf{\"name\":\"scout\"}",
+        b"{\"name\":\"sc\xffout\"}",
+        b"{\"name\":\"\xed\xa0\x80\"}",
+        br#"{"name":"\ud800"}"#,
+        b"{\"name\":\"sc\0out\"}",
+        b"{'name':'scout'}",
+        br#"{"name":"scout",}"#,
+        deep.as_bytes(),
+        deep_inside.as_bytes(),
+    ];
+    for body in bodies {
+        let call = ada.call("POST", "/api/agents").body("application/json", body.to_vec());
+        call.await.problem(400, "malformed_request");
+    }
+    assert_eq!(stored(&hub).await, before);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn json_of_the_wrong_shape_names_the_field() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = stored(&hub).await;
+    for (body, field) in [
+        ("null", ""),
+        ("[]", ""),
+        ("7", ""),
+        ("\"scout\"", ""),
+        ("{}", "name"),
+        (r#"{"name":null}"#, "name"),
+        (r#"{"name":7}"#, "name"),
+        (r#"{"name":["scout"]}"#, "name"),
+        (r#"{"name":{"a":1}}"#, "name"),
+        (r#"{"name":"scout","Name":"x"}"#, "Name"),
+        (r#"{"name":"scout","name":"scout"}"#, "name"),
+        (r#"{"name":"scout","budget":7}"#, "budget"),
+        (r#"{"name":"scout","budget":{"runs_per_day":1,"runs_per_day":2}}"#, "budget.runs_per_day"),
+        (r#"{"name":"scout","harness":{"backend":7}}"#, "harness.backend"),
+        (
+            r#"{"name":"scout","harness":{"backend":"webhook","url":"https://x.example","env":{"A":1}}}"#,
+            "harness.env.A",
+        ),
+        (r#"{"name":"scout","cooldown_seconds":99999999999999999999}"#, "cooldown_seconds"),
+        (r#"{"name":"scout","cooldown_seconds":"30"}"#, "cooldown_seconds"),
+        (r#"{"name":"scout","instructions":"a\u0000b"}"#, ""),
+        (r#"{"name":"scout","a\u0000b":1}"#, ""),
+    ] {
+        let call = ada.call("POST", "/api/agents").body("application/json", body);
+        call.await.invalid(&[field]);
+    }
+    assert_eq!(stored(&hub).await, before);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn the_content_type_must_be_json() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = stored(&hub).await;
+    let body = json!({"name": "scout"}).to_string();
+    for wrong in [
+        "text/plain",
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "",
+        "json",
+        "application/jsonx",
+    ] {
+        let call = ada.call("POST", "/api/agents").body(wrong, body.clone());
+        call.await.problem(415, "unsupported_media_type");
+    }
+    ada.call("POST", "/api/agents").bare_body(body.clone()).await.problem(415, "unsupported_media_type");
+    ada.call("POST", "/api/agents").await.problem(415, "unsupported_media_type");
+    assert_eq!(stored(&hub).await, before);
+    for (n, right) in
+        ["application/json", "Application/JSON; charset=utf-8", "application/merge-patch+json"].iter().enumerate()
+    {
+        let body = json!({"name": format!("scout{n}")}).to_string();
+        ada.call("POST", "/api/agents").body(right, body).await.status(201);
+    }
+    hub.finish().await;
+}
+
+const MEBIBYTE: usize = 1024 * 1024;
+
+/// A request for an agent whose body has exactly this length.
+fn body_of(length: usize) -> String {
+    let frame = r#"{"name":"scout"}"#;
+    format!("{frame}{}", " ".repeat(length - frame.len()))
+}
+
+#[tokio::test]
+async fn a_body_may_have_a_mebibyte() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = stored(&hub).await;
+    let post = |body: String| ada.call("POST", "/api/agents").body("application/json", body);
+    post(body_of(MEBIBYTE + 1)).await.problem(413, "payload_too_large");
+    post(body_of(MEBIBYTE + 1)).header("idempotency-key", "k").await.problem(413, "payload_too_large");
+    let chunked = chunked(&hub, &ada, &body_of(MEBIBYTE + 1)).await;
+    assert!(chunked.starts_with("HTTP/1.1 413"), "{chunked:.200}");
+    assert!(chunked.contains("payload_too_large"), "{chunked}");
+    assert_eq!(stored(&hub).await, before);
+    post(body_of(MEBIBYTE)).await.status(201);
+    ada.delete("/api/agents/scout").await.ok();
+    let body = body_of(MEBIBYTE).replace("scout", "other");
+    let answer = self::chunked(&hub, &ada, &body).await;
+    assert!(answer.starts_with("HTTP/1.1 201"), "{answer:.200}");
+    hub.finish().await;
+}
+
+/// Sends a body in pieces, without saying how long it is.
+async fn chunked(hub: &TestHub, human: &Human, body: &str) -> String {
+    let crate::support::Proof::Cookie(cookie) = &human.client.proof else { panic!("a person has a cookie") };
+    let mut request = format!(
+        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
+         transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
+    );
+    for piece in body.as_bytes().chunks(60_000) {
+        request += &format!("{:x}\r\n{}\r\n", piece.len(), str::from_utf8(piece).unwrap());
+    }
+    request += "0\r\n\r\n";
+    hub.raw(request.as_bytes()).await
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_stores_nothing() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = stored(&hub).await;
+    let crate::support::Proof::Cookie(cookie) = &ada.client.proof else { panic!("a person has a cookie") };
+    let request = format!(
+        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
+         content-length: 100\r\n\r\n{{\"name\":\"scout\"}}"
+    );
+    {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+        let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = String::new();
+        let _ = stream.read_to_string(&mut answer).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
+    }
+    assert_eq!(stored(&hub).await, before);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn nul_and_broken_text_are_refused_in_paths_and_queries() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.get("/api/agents/sc%00out").await.invalid(&[""]);
+    ada.delete("/api/agents/%00").await.invalid(&[""]);
+    ada.get("/api/agents/%ff").await.problem(400, "malformed_request");
+    ada.get("/api/directory?q=%00").await.invalid(&[""]);
+    ada.get("/api/directory?q=%ff").await.problem(400, "malformed_request");
+    ada.get("/api/agents?cursor=%00").await.invalid(&[""]);
+    ada.get("/api/agents?limit=1&limit=2").await.invalid(&["limit"]);
+    for name in ["%2e%2e", "a%2Fb", "a%20b", "%F0%9F%9B%B0", "'%3B--", &"x".repeat(5000)] {
+        ada.get(&format!("/api/agents/{name}")).await.problem(404, "not_found");
+    }
+    for id in ["0", "-1", "abc", "1.5", "99999999999999999999", "%31x", "9223372036854775807"] {
+        ada.get(&format!("/api/keys/{id}")).await.problem(404, "not_found");
+        ada.delete(&format!("/auth/sessions/{id}")).await.problem(404, "not_found");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn bodies_of_calls_without_one_are_ignored() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    for body in ["", "{}", "nonsense"] {
+        ada.call("POST", "/api/agents/scout/pause").body("text/plain", body).await.status(200);
+    }
+    hub.finish().await;
+}
