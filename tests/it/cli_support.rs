@@ -169,6 +169,13 @@ impl Place {
         self.data().to_str().unwrap().to_owned()
     }
 
+    /// Where the database is, asked for in another way.
+    pub(crate) fn database_url(&self, parameters: &str) -> String {
+        let (_, url) = self.database.as_ref().expect("asked only on PostgreSQL");
+        let separator = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{separator}{parameters}")
+    }
+
     /// Changes the database behind the back of a hub that is not running.
     pub(crate) fn tamper(&self, sql: &str) {
         match &self.database {
