@@ -15,6 +15,8 @@ use crate::error::HubError;
 #[derive(Debug, Clone, Default)]
 pub struct Call {
     pub request_id: String,
+    /// The public address, as this caller should write it.
+    pub base_url: String,
     /// The connection's address.
     pub peer_ip: Option<IpAddr>,
     /// What the auth log calls `remote_ip`: `X-Forwarded-For` if there is one, else the connection's.
@@ -40,6 +42,10 @@ pub struct Idempotency {
 impl Idempotency {
     pub fn mark_replayed(&self) {
         self.replayed.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_replayed(&self) -> bool {
+        self.replayed.load(Ordering::Relaxed)
     }
 }
 

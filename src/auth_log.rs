@@ -1,6 +1,6 @@
 //! The auth log: structured entries about logins, sessions and accounts.
 
-use crate::actor::Call;
+use crate::actor::{Call, Idempotency};
 
 /// What happened, by the names that log readers know.
 #[derive(Debug, Clone, Copy)]
@@ -31,8 +31,13 @@ impl AuthEvent {
     }
 }
 
-/// Writes one entry. Fields that are not known are left out.
+/// Writes one entry. Fields that are not known are left out. A replayed answer is not news.
 pub fn record(event: AuthEvent, call: &Call, user_id: Option<i64>, username: Option<&str>, detail: Option<&str>) {
+    if call.idempotency.as_ref().is_some_and(Idempotency::is_replayed) {
+        return;
+    }
+    // The operator and the hub itself are no users.
+    let user_id = user_id.filter(|id| *id != 0);
     tracing::info!(
         target: "stoa::auth",
         event = event.name(),

@@ -1,5 +1,6 @@
 //! How a hub is set up. The command line fills this in; tests do it by hand.
 
+use std::io::Write;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -62,9 +63,12 @@ impl Config {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "the first password goes to standard output and nowhere else")]
+/// The first password goes to standard output and nowhere else.
 fn print_password(password: &str) {
-    println!("password: {password}");
+    let mut stdout = std::io::stdout();
+    if let Err(error) = writeln!(stdout, "password: {password}").and_then(|()| stdout.flush()) {
+        tracing::error!(%error, "the first password could not be shown; set one with `stoa admin users passwd admin`");
+    }
 }
 
 /// Where the admin socket may be when nobody said where: in a container first under /tmp, where
@@ -75,10 +79,15 @@ pub fn admin_socket_candidates(data: &Path) -> Vec<PathBuf> {
         || ["container", "KUBERNETES_SERVICE_HOST"].iter().any(|name| std::env::var_os(name).is_some());
     let mut candidates = Vec::new();
     if is_container && let Ok(own) = std::fs::metadata("/proc/self") {
-        candidates.push(PathBuf::from(format!("/tmp/stoa-{}/admin.sock", own.uid())));
+        candidates.push(shared_admin_socket(own.uid()));
     }
     candidates.push(data.join("admin.sock"));
     candidates
+}
+
+/// The place under /tmp for the hubs of one user.
+pub fn shared_admin_socket(uid: u32) -> PathBuf {
+    PathBuf::from(format!("/tmp/stoa-{uid}/admin.sock"))
 }
 
 /// Reads `30s`, `15m`, `24h` or `7d`; `0` is no time at all.
@@ -167,9 +176,8 @@ mod tests {
 
     #[test]
     fn networks() {
-        let contains = |network: &str, address: &str| {
-            network.parse::<Network>().unwrap().contains(address.parse().unwrap())
-        };
+        let contains =
+            |network: &str, address: &str| network.parse::<Network>().unwrap().contains(address.parse().unwrap());
         assert!(contains("127.0.0.0/8", "127.3.2.1") && !contains("127.0.0.0/8", "128.0.0.1"));
         assert!(contains("10.1.2.3", "10.1.2.3") && !contains("10.1.2.3", "10.1.2.4"));
         assert!(contains("fd00::/8", "fd12::1") && !contains("fd00::/8", "fe80::1"));

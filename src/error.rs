@@ -72,10 +72,17 @@ impl ErrorKind {
     }
 }
 
-/// Why something was not done, in words for whoever asked. A cause that is none of their business is
-/// kept apart: it goes to the log and nowhere else.
+/// Why something was not done, in words for whoever asked.
 #[derive(Debug, Clone)]
-pub struct HubError {
+pub struct HubError(
+    // Boxed, so that the results of services stay small where all goes well.
+    Box<ErrorDetails>,
+);
+
+/// What an error says. A cause that is none of the caller's business is kept apart: it goes to the
+/// log and nowhere else.
+#[derive(Debug, Clone)]
+pub struct ErrorDetails {
     pub kind: ErrorKind,
     pub code: &'static str,
     pub detail: String,
@@ -88,7 +95,9 @@ pub struct HubError {
 
 impl HubError {
     pub fn new(kind: ErrorKind, code: &'static str, detail: impl Into<String>) -> Self {
-        Self { kind, code, detail: detail.into(), hint: None, errors: Vec::new(), retry_after_seconds: None, cause: None }
+        let detail = detail.into();
+        let (hint, errors, retry_after_seconds, cause) = (None, Vec::new(), None, None);
+        Self(Box::new(ErrorDetails { kind, code, detail, hint, errors, retry_after_seconds, cause }))
     }
 
     pub fn malformed(detail: impl Into<String>) -> Self {
@@ -118,7 +127,9 @@ impl HubError {
             [only] => format!("The field {} {}.", only.field, only.message),
             several => format!("{} fields are not acceptable.", several.len()),
         };
-        Self { errors, ..Self::new(ErrorKind::Invalid, "validation_failed", detail) }
+        let mut error = Self::new(ErrorKind::Invalid, "validation_failed", detail);
+        error.0.errors = errors;
+        error
     }
 
     pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
@@ -134,27 +145,32 @@ impl HubError {
     }
 
     pub fn rate_limited(detail: impl Into<String>, retry_after_seconds: u64) -> Self {
-        Self {
-            retry_after_seconds: Some(retry_after_seconds),
-            ..Self::new(ErrorKind::RateLimited, "rate_limited", detail)
-        }
+        Self::new(ErrorKind::RateLimited, "rate_limited", detail).retry_after(retry_after_seconds)
     }
 
     pub fn unavailable(detail: impl Into<String>) -> Self {
-        Self { retry_after_seconds: Some(1), ..Self::new(ErrorKind::Unavailable, "unavailable", detail) }
+        Self::new(ErrorKind::Unavailable, "unavailable", detail).retry_after(1)
     }
 
     pub fn internal(cause: impl fmt::Display) -> Self {
-        Self {
-            cause: Some(cause.to_string()),
-            ..Self::new(ErrorKind::Internal, "internal", "Something went wrong inside the hub.")
-        }
-        .hint("Tell the operator the request id; the log has the cause.")
+        Self::new(ErrorKind::Internal, "internal", "Something went wrong inside the hub.")
+            .because(cause)
+            .hint("Tell the operator the request id; the log has the cause.")
     }
 
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    fn retry_after(mut self, seconds: u64) -> Self {
+        self.0.retry_after_seconds = Some(seconds);
+        self
+    }
+
+    fn because(mut self, cause: impl fmt::Display) -> Self {
+        self.0.cause = Some(cause.to_string());
         self
     }
 
@@ -213,6 +229,14 @@ impl HubError {
     }
 }
 
+impl std::ops::Deref for HubError {
+    type Target = ErrorDetails;
+
+    fn deref(&self) -> &ErrorDetails {
+        &self.0
+    }
+}
+
 impl fmt::Display for HubError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
@@ -233,7 +257,8 @@ impl From<DbError> for HubError {
             _ if error.is_unavailable() => "The hub's database cannot be reached right now.",
             _ => return Self::internal(error),
         };
-        Self { cause: Some(error.to_string()), ..Self::unavailable(detail) }
+        Self::unavailable(detail)
+            .because(&error)
             .hint("Try again in a moment, with the same Idempotency-Key if you sent one.")
     }
 }

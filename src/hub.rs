@@ -16,11 +16,11 @@ use crate::config::Config;
 use crate::error::HubError;
 use crate::events::{Listener, Planner, Worker, listener, work};
 use crate::idempotency;
+use crate::identity::IdentityCache;
 use crate::keys::KeyRing;
+use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::password::PasswordHasher;
-use crate::identity::IdentityCache;
-use crate::limits::Limits;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -40,6 +40,7 @@ struct Inner {
     config: Config,
     db: Database,
     keys: RwLock<Arc<KeyRing>>,
+    key_rotation: tokio::sync::Mutex<()>,
     extensions: Extensions,
     identities: IdentityCache,
     limits: Limits,
@@ -70,6 +71,7 @@ impl Hub {
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
             keys: RwLock::new(Arc::new(keys)),
+            key_rotation: tokio::sync::Mutex::default(),
             config,
             db,
             extensions,
@@ -126,6 +128,12 @@ impl Hub {
 
     pub fn keys(&self) -> Arc<KeyRing> {
         self.0.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Held while the key is changed: the file, the database and this process must agree in the end,
+    /// which two changes at once would not see to.
+    pub(crate) async fn begin_key_rotation(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.0.key_rotation.lock().await
     }
 
     pub(crate) fn replace_keys(&self, keys: KeyRing) {
@@ -199,9 +207,8 @@ impl Hub {
         let listeners = self.listener_names();
         let mut left = String::new();
         for _ in 0..PATIENCE {
-            let (behind, unsettled) = self
-                .read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?)))
-                .await?;
+            let (behind, unsettled) =
+                self.read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?))).await?;
             let waiting: Vec<_> = listeners
                 .iter()
                 .filter(|name| behind.iter().find(|(known, _)| known == *name).is_none_or(|(_, events)| *events > 0))

@@ -40,11 +40,7 @@ struct Entry {
 
 impl IdentityCache {
     pub fn new(engine: Engine, is_wanted: bool) -> Self {
-        Self {
-            is_on: is_wanted && engine == Engine::Sqlite,
-            generation: Arc::default(),
-            entries: RwLock::default(),
-        }
+        Self { is_on: is_wanted && engine == Engine::Sqlite, generation: Arc::default(), entries: RwLock::default() }
     }
 
     /// Forgets everything once `tx` is committed, and before its caller is answered: whoever hears

@@ -146,7 +146,13 @@ impl KeyRing {
     }
 
     /// Encrypts a secret for storage. `context` says where it is stored; it opens only there.
-    pub fn seal(&self, purpose: Purpose, context: &str, nonce: [u8; NONCE_BYTES], plain: &[u8]) -> Result<Vec<u8>, KeyError> {
+    pub fn seal(
+        &self,
+        purpose: Purpose,
+        context: &str,
+        nonce: [u8; NONCE_BYTES],
+        plain: &[u8],
+    ) -> Result<Vec<u8>, KeyError> {
         let key = self.keys.first().ok_or(KeyError::Sealed)?;
         let payload = Payload { msg: plain, aad: context.as_bytes() };
         let sealed = key.cipher(purpose).encrypt(&XNonce::from(nonce), payload).map_err(|_| KeyError::Sealed)?;

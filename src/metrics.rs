@@ -47,10 +47,7 @@ impl Metrics {
                 HistogramOpts::new("stoa_commit_seconds", "Time of one commit, from its first statement to its sync")
                     .buckets(prometheus::exponential_buckets(0.000_1, 2.0, 16)?)
             )),
-            bcrypt_verifications: registered!(IntCounter::new(
-                "stoa_bcrypt_verifications_total",
-                "Passwords compared"
-            )),
+            bcrypt_verifications: registered!(IntCounter::new("stoa_bcrypt_verifications_total", "Passwords compared")),
             identity_lookups: registered!(IntCounterVec::new(
                 Opts::new("stoa_identity_lookups_total", "Credentials checked, by where the answer came from"),
                 &["source"]

@@ -1,5 +1,6 @@
 //! What can be typed: one module for each command.
 
+mod admin;
 mod serve;
 
 use std::io::Write;
@@ -20,6 +21,8 @@ struct Cli {
 enum Command {
     /// Run a hub
     Serve(Box<serve::ServeArguments>),
+    /// Look after a running hub
+    Admin(Box<admin::AdminArguments>),
     /// Print a completion script for a shell
     Completions { shell: Shell },
 }
@@ -27,12 +30,13 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
+        Command::Admin(arguments) => admin::run(*arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);
             match std::io::stdout().write_all(&script) {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => fail(&error),
+                Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => fail(&error),
+                _ => ExitCode::SUCCESS,
             }
         }
     }

@@ -102,8 +102,7 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
 async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
     let address = arguments.listen;
     let config = configuration(arguments)?;
-    let listener =
-        TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let shutdown = async move {
@@ -146,7 +145,7 @@ fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
             let is_terminal = std::io::IsTerminal::is_terminal(&std::io::stderr());
             log.with_ansi(is_terminal).try_init()
         }
-        LogFormat::Json => log.json().flatten_event(true).with_current_span(false).with_span_list(false).try_init(),
+        LogFormat::Json => log.json().flatten_event(true).with_current_span(true).with_span_list(false).try_init(),
     };
     started.map_err(|error| error.to_string())
 }

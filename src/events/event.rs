@@ -11,10 +11,18 @@ use super::Position;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Event {
-    PrincipalCreated { principal: PrincipalId, principal_kind: PrincipalKind, owner: Option<PrincipalId> },
+    PrincipalCreated {
+        principal: PrincipalId,
+        principal_kind: PrincipalKind,
+        owner: Option<PrincipalId>,
+    },
     /// A display name, a role or settings changed, or the principal was disabled or enabled.
-    PrincipalUpdated { principal: PrincipalId },
-    PrincipalDeleted { principal: PrincipalId },
+    PrincipalUpdated {
+        principal: PrincipalId,
+    },
+    PrincipalDeleted {
+        principal: PrincipalId,
+    },
 }
 
 impl Event {

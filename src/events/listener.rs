@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx, params};
 
+use super::StoredEvent;
 use super::outbox::{self, Position};
 use super::work::futures_catch_unwind;
-use super::StoredEvent;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, pause};
 
@@ -86,7 +86,11 @@ enum Claim {
     Taken(i64),
     /// The cursor is new, or behind what has been pruned.
     Rebuild(Position),
-    Events { from: Position, events: Vec<StoredEvent>, held_back: bool },
+    Events {
+        from: Position,
+        events: Vec<StoredEvent>,
+        held_back: bool,
+    },
 }
 
 async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubError> {

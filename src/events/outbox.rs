@@ -62,7 +62,9 @@ pub fn is_held_back(tx: &mut Tx<'_>) -> Result<bool, DbError> {
         return Ok(false);
     }
     let horizon = horizon(tx)?;
-    tx.query_one("select exists (select 1 from outbox where xid >= $1) as held", params![horizon], |row| row.get("held"))
+    tx.query_one("select exists (select 1 from outbox where xid >= $1) as held", params![horizon], |row| {
+        row.get("held")
+    })
 }
 
 /// Events after `position`, safe to read or not.
@@ -134,7 +136,10 @@ pub fn history_epoch(tx: &mut Tx<'_>) -> Result<String, DbError> {
 /// Begins the first history of a new hub.
 pub fn ensure_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
     let epoch = epoch_text(tx.random_bytes());
-    tx.execute("insert into meta (name, value) values ('history_epoch', $1) on conflict (name) do nothing", params![epoch])?;
+    tx.execute(
+        "insert into meta (name, value) values ('history_epoch', $1) on conflict (name) do nothing",
+        params![epoch],
+    )?;
     Ok(())
 }
 
@@ -146,11 +151,11 @@ fn epoch_text(random: [u8; 4]) -> String {
 fn horizon(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     match tx.engine() {
         Engine::Sqlite => Ok(i64::MAX),
-        Engine::Postgres => tx.query_one(
-            "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon",
-            &[],
-            |row| row.get("horizon"),
-        ),
+        Engine::Postgres => {
+            tx.query_one("select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon", &[], |row| {
+                row.get("horizon")
+            })
+        }
     }
 }
 

@@ -14,11 +14,9 @@ const BATCH: i64 = 2000;
 
 /// Deletes a batch of events that nobody needs any more. Returns how many.
 pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
-    let slowest = tx.query_optional(
-        "select xid, seq from listener_cursors order by xid, seq limit 1",
-        &[],
-        |row| Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? }),
-    )?;
+    let slowest = tx.query_optional("select xid, seq from listener_cursors order by xid, seq limit 1", &[], |row| {
+        Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? })
+    })?;
     let slowest = slowest.unwrap_or(Position { xid: i64::MAX, seq: i64::MAX });
     // The end of the run of rows that may go: it stops at the first one that must stay, so that
     // "pruned through" is true of everything before it.
@@ -33,8 +31,7 @@ pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
         |row| Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? }),
     )?;
     let Some(through) = through else { return Ok(0) };
-    let deleted =
-        tx.execute("delete from outbox where (xid, seq) <= ($1, $2)", params![through.xid, through.seq])?;
+    let deleted = tx.execute("delete from outbox where (xid, seq) <= ($1, $2)", params![through.xid, through.seq])?;
     set_pruned_through(tx, through)?;
     Ok(deleted)
 }

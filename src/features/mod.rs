@@ -3,6 +3,7 @@
 pub mod agents;
 pub mod api_keys;
 pub mod audit;
+pub mod backup;
 pub mod housekeeping;
 pub mod principals;
 pub mod system;
@@ -14,7 +15,7 @@ use crate::surfaces::http::ApiRouter;
 
 /// Every planner, listener and worker.
 pub fn extensions() -> Extensions {
-    Extensions { planners: vec![], listeners: vec![], workers: vec![housekeeping::worker()] }
+    Extensions { planners: vec![api_keys::plan], listeners: vec![], workers: vec![housekeeping::worker()] }
 }
 
 /// Every REST route.
@@ -36,5 +37,6 @@ pub fn admin_methods() -> Methods {
     api_keys::add_methods(&mut methods);
     audit::add_methods(&mut methods);
     system::add_methods(&mut methods);
+    backup::add_methods(&mut methods);
     methods
 }

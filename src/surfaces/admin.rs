@@ -55,6 +55,19 @@ impl Methods {
 pub(crate) struct Socket {
     listener: UnixListener,
     path: PathBuf,
+    folder: PathBuf,
+    /// Device and number of the file, to know it again.
+    file: (u64, u64),
+}
+
+impl Socket {
+    /// Takes the file away, unless somebody has put another one in its place.
+    fn remove(&self) {
+        let Ok(_locked) = lock(&self.folder) else { return };
+        if fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
+            let _ = fs::remove_file(&self.path);
+        }
+    }
 }
 
 /// Opens the socket so that only this user can use it.
@@ -72,6 +85,7 @@ pub(crate) fn bind(path: &Path, data: &Path) -> io::Result<Socket> {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
     }
+    let _locked = lock(folder)?;
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => {
             if std::os::unix::net::UnixStream::connect(path).is_ok() {
@@ -85,18 +99,26 @@ pub(crate) fn bind(path: &Path, data: &Path) -> io::Result<Socket> {
     }
     let listener = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
-    Ok(Socket { listener, path: path.to_owned() })
+    let file = fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))?;
+    Ok(Socket { listener, path: path.to_owned(), folder: folder.to_owned(), file })
+}
+
+/// Between looking for a socket and laying out our own, another hub could do the same and one of
+/// the two would lose its socket. So one at a time; the lock goes with the file.
+fn lock(folder: &Path) -> io::Result<fs::File> {
+    let file = fs::File::open(folder)?;
+    file.lock()?;
+    Ok(file)
 }
 
 /// Answers on the socket until the hub stops.
 pub(crate) async fn serve(hub: Hub, socket: Socket, mut methods: Methods) {
-    let Socket { listener, path } = socket;
     methods.add("hub.identify", identify);
     let methods = Arc::new(methods);
-    let own = fs::metadata(&path).map(|found| found.uid()).unwrap_or(u32::MAX);
+    let own = fs::metadata(&socket.path).map(|found| found.uid()).unwrap_or(u32::MAX);
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = socket.listener.accept() => accepted,
             () = hub.stopping() => break,
         };
         let Ok((stream, _)) = accepted else { continue };
@@ -115,7 +137,7 @@ pub(crate) async fn serve(hub: Hub, socket: Socket, mut methods: Methods) {
             }
         });
     }
-    let _ = fs::remove_file(&path);
+    socket.remove();
 }
 
 #[derive(Deserialize)]
@@ -124,7 +146,11 @@ struct NoParams {}
 
 /// Says which hub this is: in a container several may look for each other at the same place.
 async fn identify(hub: Hub, _: Actor, _: NoParams) -> Result<Value, HubError> {
-    Ok(json!({"version": env!("CARGO_PKG_VERSION"), "data": hub.config().data, "pid": std::process::id()}))
+    let data = &hub.config().data;
+    // Whoever asks compares paths, and may have come by a link.
+    let data = fs::canonicalize(data).unwrap_or_else(|_| data.clone());
+    let data = data.to_string_lossy();
+    Ok(json!({"version": env!("CARGO_PKG_VERSION"), "data": data, "pid": std::process::id()}))
 }
 
 async fn converse(hub: &Hub, methods: &Methods, stream: UnixStream) -> io::Result<()> {
@@ -180,9 +206,12 @@ async fn answer_request(hub: &Hub, methods: &Methods, mut request: Value) -> Opt
     }
     let name = request["method"].as_str().unwrap_or_default();
     let Some(handler) = methods.0.get(name) else {
-        let near = nearest(name, methods.0.keys().copied()).join(", ");
-        let message = format!("There is no method {name}.");
-        let error = json!({"code": -32601, "message": message, "data": {"code": "not_found", "hint": format!("Did you mean {near}?")}});
+        let near = nearest(name, methods.0.keys().copied());
+        let mut data = json!({"code": "not_found"});
+        if !near.is_empty() {
+            data["hint"] = json!(format!("Did you mean {}?", near.join(", ")));
+        }
+        let error = json!({"code": -32601, "message": format!("There is no method {name}."), "data": data});
         return id.map(|id| failure(&id, error));
     };
     let params = match request["params"].take() {

@@ -29,7 +29,8 @@ pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Prin
 pub async fn authenticate_session(hub: &Hub, token: &str) -> Result<Arc<Principal>, HubError> {
     let found = authenticate(hub, credential_hash(token), users::find_by_session_hash).await?;
     found.ok_or_else(|| {
-        HubError::unauthenticated("session_expired", "The session has ended.").hint("Log in again with POST /auth/login.")
+        HubError::unauthenticated("session_expired", "The session has ended.")
+            .hint("Log in again with POST /auth/login.")
     })
 }
 
@@ -50,7 +51,12 @@ async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Ar
             let Some(found) = hub.read(move |tx| find(tx, &hash)).await? else { return Ok(None) };
             let principal = Arc::new(found.principal);
             let is_stale = found.seen_at.is_none_or(|seen_at| now - seen_at >= SEEN_EVERY_MS);
-            cache.insert(hash, generation, principal.clone(), if is_stale { now } else { found.seen_at.unwrap_or(now) });
+            cache.insert(
+                hash,
+                generation,
+                principal.clone(),
+                if is_stale { now } else { found.seen_at.unwrap_or(now) },
+            );
             (principal, is_stale)
         }
     };

@@ -10,7 +10,12 @@
 mod support;
 
 mod agents;
+mod backup;
 mod bodies;
+mod cli;
+mod cli_serve;
+mod cli_socket;
+mod cli_support;
 mod csrf;
 mod idempotency;
 mod keys;
@@ -21,6 +26,7 @@ mod names;
 mod outbox;
 mod planners;
 mod rate_limit;
+mod readme;
 mod registration;
 mod requests;
 mod sessions;

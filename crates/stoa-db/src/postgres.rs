@@ -6,8 +6,10 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
+use postgres::config::SslMode;
 use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, Config, NoTls, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::database::{CommitReport, Context, Options, WriterTask};
 use crate::job::Job;
@@ -103,8 +105,18 @@ pub(crate) fn connect_aside(url: &str) -> Result<Session, DbError> {
     Ok(Session { client, statements: HashMap::new() })
 }
 
+/// Connects as the address's `sslmode` says. `require` means TLS with a certificate that the system
+/// (or the file in `SSL_CERT_FILE`) vouches for; anything less would not keep a listener out.
 fn connect(config: &Config) -> Result<Client, DbError> {
-    let mut client = config.connect(NoTls)?;
+    let mut client = match config.get_ssl_mode() {
+        SslMode::Require => {
+            let (tls, _) = MakeRustlsConnect::with_native_certs().map_err(|_| {
+                DbError::Unavailable("the system has no root certificates; name a file in SSL_CERT_FILE".to_owned())
+            })?;
+            config.connect(tls)?
+        }
+        _ => config.connect(NoTls)?,
+    };
     client.batch_execute(
         "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '120s'; set timezone = 'UTC';
          set standard_conforming_strings = on; set synchronous_commit = on",

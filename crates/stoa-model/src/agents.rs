@@ -293,7 +293,8 @@ impl Harness {
     fn check(&self, faults: &mut Faults) {
         match self.backend {
             HarnessBackend::Subprocess => {
-                let has_program = self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
+                let has_program =
+                    self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
                 faults.require("harness.command", has_program, "must name a program for the subprocess backend");
             }
             HarnessBackend::Webhook => {
@@ -309,7 +310,8 @@ impl Harness {
             let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
             faults.require("harness.url", fits, "must be an http or https address of at most 2048 bytes");
         }
-        let timeout_fits = self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
+        let timeout_fits =
+            self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
         if let Some(variables) = &self.env {
             faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");

@@ -30,9 +30,9 @@ pub fn check_channel_name(name: &str) -> Result<(), &'static str> {
     if name.len() == 1 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit()) {
         return Ok(());
     }
-    check_agent_name(name).map_err(|_| {
-        "must be 1 to 64 lower-case letters, digits, underscores or dashes, beginning with a letter or digit"
-    })
+    check_agent_name(name).map_err(
+        |_| "must be 1 to 64 lower-case letters, digits, underscores or dashes, beginning with a letter or digit",
+    )
 }
 
 pub fn is_reserved(name: &str) -> bool {

@@ -75,7 +75,11 @@ impl PermissionSet {
         if self.is_all {
             return vec!["*"];
         }
-        Permission::ALL.iter().filter(|permission| self.contains(**permission)).map(|permission| permission.name()).collect()
+        Permission::ALL
+            .iter()
+            .filter(|permission| self.contains(**permission))
+            .map(|permission| permission.name())
+            .collect()
     }
 }
 

@@ -24,7 +24,8 @@ pub fn check_body(text: &str, max: usize) -> Result<(), String> {
     if text.len() > max { Err(format!("must be at most {max} bytes long")) } else { Ok(()) }
 }
 
-fn is_unprintable(character: char) -> bool {
+/// Control characters, and invisible ones that change how their neighbours look.
+pub fn is_unprintable(character: char) -> bool {
     character.is_control()
         || matches!(character,
             '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}')

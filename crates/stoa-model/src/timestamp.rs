@@ -39,11 +39,9 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         const WANTED: &str = "must be a time like 2026-01-31T09:30:00Z or a date like 2026-01-31";
         let ms = match jiff::civil::Date::from_str(text) {
-            Ok(date) if text.len() == 10 => date
-                .to_zoned(jiff::tz::TimeZone::UTC)
-                .map_err(|_| WANTED)?
-                .timestamp()
-                .as_millisecond(),
+            Ok(date) if text.len() == 10 => {
+                date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| WANTED)?.timestamp().as_millisecond()
+            }
             _ => jiff::Timestamp::from_str(text).map_err(|_| WANTED)?.as_millisecond(),
         };
         if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err("must lie between the years 1970 and 9999") }

@@ -26,9 +26,10 @@ struct UpdateParams {
 }
 
 pub fn add_methods(methods: &mut Methods) {
-    methods.add("agents.list", |hub, actor, list: ListQuery| async move {
-        service::list_agents(&hub, &actor, list).await
-    });
+    methods.add(
+        "agents.list",
+        |hub, actor, list: ListQuery| async move { service::list_agents(&hub, &actor, list).await },
+    );
     methods.add("agents.show", |hub, actor, params: NameParams| async move {
         service::get_agent(&hub, &actor, params.name).await.map(|revised| revised.agent)
     });

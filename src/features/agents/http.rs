@@ -4,6 +4,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::agents::{AgentView, CreateAgentRequest, CreatedAgent, UpdateAgentRequest};
 use stoa_model::page::Page;
+use stoa_model::users::MeView;
 use utoipa_axum::routes;
 
 use super::service::{self, RevisedAgent};
@@ -17,6 +18,7 @@ type WithEtag = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<AgentView>)
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
+        .routes(routes!(me))
         .routes(routes!(list_agents, create_agent))
         .routes(routes!(get_agent, update_agent, delete_agent))
         .routes(routes!(rotate_key))
@@ -41,6 +43,13 @@ fn expected_revision(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
         HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", "The agent has no such ETag.")
             .hint("Send the ETag that you got when you read the agent.")
     })
+}
+
+/// Who is logged in, and their agents (the first 200 by name).
+#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = MeView)),
+    security(("session" = [])))]
+async fn me(State(hub): State<Hub>, actor: Actor) -> Result<Json<MeView>, HubError> {
+    Ok(Json(service::me(&hub, &actor).await?))
 }
 
 /// The caller's agents, by name.

@@ -3,14 +3,12 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
-use stoa_model::agents::{
-    AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest,
-};
+use stoa_model::agents::{AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
-use stoa_model::users::Role;
+use stoa_model::users::{MeView, Role};
 use stoa_model::{PrincipalId, Secret};
 
 use super::store::{self, AgentRow};
@@ -19,7 +17,7 @@ use crate::auth_log::{self, AuthEvent};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event};
-use crate::features::{api_keys, audit, principals, users};
+use crate::features::{audit, principals, users};
 use crate::hub::Hub;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
@@ -57,12 +55,6 @@ pub fn note_key_use(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> 
     store::update_key_used(tx, agent)
 }
 
-/// The first agents of a user by name.
-pub fn owned_by(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<AgentView>, DbError> {
-    let agents = store::list_agents(tx, owner, "", i64::from(MAX_LIMIT))?;
-    Ok(agents.into_iter().map(|(_, agent)| agent).collect())
-}
-
 /// The id of an agent that `owner` owns; anybody else's does not exist for them.
 pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<PrincipalId, HubError> {
     let agent = store::find_agent(tx, name)?.filter(|agent| agent.owner_id == owner);
@@ -71,6 +63,20 @@ pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<
 
 pub fn count_active(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     store::count_seen_since(tx, tx.now_ms() - milliseconds(ACTIVE_WITHIN))
+}
+
+/// Who is logged in, and the first of their agents by name.
+pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
+    actor.require_session()?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let agents = store::list_agents(tx, actor.id(), "", i64::from(MAX_LIMIT))?;
+        Ok(MeView {
+            user: users::current_user(tx, &actor)?,
+            agents: agents.into_iter().map(|(_, agent)| agent).collect(),
+        })
+    })
+    .await
 }
 
 /// Makes an agent for the caller.
@@ -226,14 +232,14 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor, name: String) -> Result<Create
     Ok(created)
 }
 
-/// Takes the agent away, with every key that acts as it. What it wrote stays.
+/// Takes the agent away, with every key that acts as it (managed keys follow by a planner). What it
+/// wrote stays.
 pub async fn delete_agent(hub: &Hub, actor: &Actor, name: String) -> Result<(), HubError> {
     actor.require_session()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let agent = find_changeable(tx, &actor_in, &name)?;
         store::delete_key(tx, agent.view.id)?;
-        api_keys::revoke_all_of_agent(tx, agent.view.id)?;
         principals::delete(&hub_in, tx, &actor_in, agent.view.id)?;
         hub_in.identities().forget_after(tx);
         audit::record(tx, &actor_in, "agent.deleted", Some(&agent.view.name), &json!({}))?;

@@ -195,8 +195,7 @@ fn to_json(value: &impl Serialize) -> Result<String, DbError> {
 }
 
 fn from_json<T: DeserializeOwned>(column: &str, text: &str) -> Result<T, DbError> {
-    serde_json::from_str(text)
-        .map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
+    serde_json::from_str(text).map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
 }
 
 /// Enumerations are stored by the word they have on the wire.

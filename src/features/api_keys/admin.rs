@@ -21,9 +21,10 @@ struct CreateParams {
 
 pub fn add_methods(methods: &mut Methods) {
     methods.add("keys.list", |hub, actor, list: ListQuery| async move { service::list_keys(&hub, &actor, list).await });
-    methods.add("keys.show", |hub, actor, params: KeyParams| async move {
-        service::get_key(&hub, &actor, params.id).await
-    });
+    methods.add(
+        "keys.show",
+        |hub, actor, params: KeyParams| async move { service::get_key(&hub, &actor, params.id).await },
+    );
     methods.add("keys.create", |hub, actor, params: CreateParams| async move {
         service::create_key_for(&hub, &actor, Some(params.owner), params.key).await
     });

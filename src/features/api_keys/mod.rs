@@ -3,9 +3,11 @@
 
 mod admin;
 mod http;
+mod planner;
 mod service;
 mod store;
 
 pub use admin::add_methods;
 pub use http::routes;
-pub use service::{find_by_key_hash, note_use, revoke_all_of_agent};
+pub use planner::plan;
+pub use service::{find_by_key_hash, note_use};

@@ -39,7 +39,7 @@ pub fn note_use(tx: &mut Tx<'_>, key: ApiKeyId) -> Result<(), DbError> {
     store::update_used(tx, key)
 }
 
-/// Part of taking an agent away. The caller forgets the identities.
+/// Puts every key of an agent out of force, as part of taking the agent away.
 pub fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
     store::update_all_revoked(tx, agent)
 }

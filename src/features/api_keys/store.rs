@@ -13,7 +13,8 @@ pub(super) struct NewKey<'a> {
     pub(super) expires_at: Option<Timestamp>,
 }
 
-const SELECT_KEY: &str = "select k.id, k.name, p.handle as agent, k.permissions, k.channels, k.created_at, k.expires_at,
+const SELECT_KEY: &str =
+    "select k.id, k.name, p.handle as agent, k.permissions, k.channels, k.created_at, k.expires_at,
         k.last_used_at, k.revoked_at
      from api_keys k join principals p on p.id = k.agent_id";
 

@@ -24,7 +24,13 @@ pub struct AuditQuery {
 }
 
 /// Adds an entry. `details` must not contain secrets.
-pub fn record(tx: &mut Tx<'_>, actor: &Actor, action: &str, target: Option<&str>, details: &Value) -> Result<(), DbError> {
+pub fn record(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    action: &str,
+    target: Option<&str>,
+    details: &Value,
+) -> Result<(), DbError> {
     let request_id = Some(actor.call.request_id.as_str()).filter(|id| !id.is_empty());
     let entry = NewEntry {
         actor: actor.audit_name(),

@@ -21,9 +21,8 @@ pub struct KeyRotation {
 pub async fn system(hub: &Hub, actor: &Actor) -> Result<SystemView, HubError> {
     actor.require_admin()?;
     let info = hub.db().info().await?;
-    let (users, agents, backlog) = hub
-        .read(|tx| Ok::<_, HubError>((count(tx, "user")?, count(tx, "agent")?, listener::backlog(tx)?)))
-        .await?;
+    let (users, agents, backlog) =
+        hub.read(|tx| Ok::<_, HubError>((count(tx, "user")?, count(tx, "agent")?, listener::backlog(tx)?))).await?;
     Ok(SystemView {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         started_at: hub.started_at(),
@@ -77,6 +76,7 @@ pub async fn vacuum(hub: &Hub, actor: &Actor) -> Result<DatabaseView, HubError> 
 /// holds both.
 pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubError> {
     actor.require_admin()?;
+    let _rotating = hub.begin_key_rotation().await;
     let from_environment = hub.config().key.is_some();
     let ring = if from_environment {
         // The operator has put the new key first; the hub must not invent one that nobody keeps.
@@ -99,9 +99,9 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
         let note = "The first key of STOA_KEY is in force. Remove the others and restart every hub.".to_owned();
         return Ok(KeyRotation { key_file: false, note });
     }
-    let current = ring.without_old_keys();
-    current.store(&hub.config().data).map_err(HubError::internal)?;
-    hub.replace_keys(current);
+    // The file forgets the old key. This process keeps it in memory until it ends, so that pages
+    // that are being read can be read to their end.
+    ring.without_old_keys().store(&hub.config().data).map_err(HubError::internal)?;
     let note = "The key file holds the new key. Take a backup, and give the file to every other hub on this database.";
     Ok(KeyRotation { key_file: true, note: note.to_owned() })
 }

@@ -34,9 +34,8 @@ struct InviteParams {
 }
 
 pub fn add_methods(methods: &mut Methods) {
-    methods.add("users.list", |hub, actor, list: ListQuery| async move {
-        service::list_users(&hub, &actor, list).await
-    });
+    methods
+        .add("users.list", |hub, actor, list: ListQuery| async move { service::list_users(&hub, &actor, list).await });
     methods.add("users.create", |hub, actor, request: CreateUserRequest| async move {
         service::create_user(&hub, &actor, request).await
     });

@@ -4,14 +4,14 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::page::Page;
 use stoa_model::users::{
-    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, MeView, RegisterRequest, SessionView,
-    UpdateProfileRequest, UserView,
+    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, RegisterRequest, SessionView, UpdateProfileRequest,
+    UserView,
 };
 use stoa_model::{Secret, SessionId};
 use utoipa_axum::routes;
 
-use super::service::{self, NewLogin, session_cookie_name};
 use super::login_page;
+use super::service::{self, NewLogin, session_cookie_name};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -25,7 +25,6 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(log_in))
         .routes(routes!(log_out))
         .routes(routes!(register))
-        .routes(routes!(me))
         .routes(routes!(change_password))
         .routes(routes!(update_profile))
         .routes(routes!(list_sessions, end_sessions))
@@ -91,13 +90,6 @@ async fn register(
     Ok((StatusCode::CREATED, logged_in(&hub, login)?))
 }
 
-/// Who is logged in, and their agents (the first 200 by name).
-#[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = MeView)),
-    security(("session" = [])))]
-async fn me(State(hub): State<Hub>, actor: Actor) -> Result<Json<MeView>, HubError> {
-    Ok(Json(service::me(&hub, &actor).await?))
-}
-
 /// Sets a new password, ends all sessions and begins a new one.
 #[utoipa::path(put, path = "/auth/password", tag = "auth", request_body = ChangePasswordRequest,
     responses((status = 200, body = LoginView, description = "The new session is in the cookie")),
@@ -141,11 +133,7 @@ async fn end_sessions(State(hub): State<Hub>, actor: Actor) -> Result<WithCookie
 /// Ends one session of the caller.
 #[utoipa::path(delete, path = "/auth/sessions/{id}", tag = "auth", params(("id" = SessionId, Path)),
     responses((status = 204)), security(("session" = [])))]
-async fn end_session(
-    State(hub): State<Hub>,
-    actor: Actor,
-    Path(id): Path<SessionId>,
-) -> Result<StatusCode, HubError> {
+async fn end_session(State(hub): State<Hub>, actor: Actor, Path(id): Path<SessionId>) -> Result<StatusCode, HubError> {
     service::end_session(&hub, &actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -90,7 +90,8 @@ mod tests {
     #[test]
     fn only_own_paths_are_followed() {
         assert_eq!(local_path("/oauth/authorize?x=1"), "/oauth/authorize?x=1");
-        for next in ["", "//evil.example", "/\\evil.example", "https://evil.example", "javascript:x", "/a\r\nb", "evil"] {
+        for next in ["", "//evil.example", "/\\evil.example", "https://evil.example", "javascript:x", "/a\r\nb", "evil"]
+        {
             assert_eq!(local_path(next), "/", "{next:?}");
         }
     }

@@ -10,5 +10,6 @@ mod store;
 pub use admin::add_methods;
 pub use http::routes;
 pub use service::{
-    ensure_first_admin, find_by_session_hash, find_user_id, note_session_use, prune_sessions, session_cookie_name,
+    current_user, ensure_first_admin, find_by_session_hash, find_user_id, note_session_use, prune_sessions,
+    session_cookie_name,
 };

@@ -8,8 +8,8 @@ use stoa_model::page::Page;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::{
-    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, MeView, RegisterRequest,
-    Role, SessionView, UpdateProfileRequest, UserView, check_account, check_password,
+    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, RegisterRequest, Role,
+    SessionView, UpdateProfileRequest, UserView, check_account, check_password,
 };
 use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
@@ -19,7 +19,7 @@ use crate::auth_log::{self, AuthEvent};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{self, Event};
-use crate::features::{agents, audit, principals};
+use crate::features::{audit, principals};
 use crate::hub::Hub;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
@@ -147,14 +147,9 @@ pub async fn log_out(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
     Ok(())
 }
 
-pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
-    actor.require_session()?;
-    let id = actor.id();
-    hub.read(move |tx| {
-        let user = store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?;
-        Ok(MeView { user: user.view, agents: agents::owned_by(tx, id)? })
-    })
-    .await
+/// The account of whoever is logged in.
+pub fn current_user(tx: &mut Tx<'_>, actor: &Actor) -> Result<UserView, HubError> {
+    Ok(store::find_user(tx, actor.id())?.ok_or_else(|| HubError::not_found("user"))?.view)
 }
 
 pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequest) -> Result<UserView, HubError> {
@@ -164,7 +159,7 @@ pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequ
     hub.command(actor, move |tx| {
         let id = actor_in.id();
         principals::set_display_name(&hub_in, tx, &actor_in, id, &request.display_name)?;
-        Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::not_found("user"))?.view)
+        current_user(tx, &actor_in)
     })
     .await
 }
@@ -361,7 +356,12 @@ pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pag
 }
 
 /// Sets a user's password for the operator, which ends all of that user's sessions.
-pub async fn set_user_password(hub: &Hub, actor: &Actor, username: String, password: Secret) -> Result<UserView, HubError> {
+pub async fn set_user_password(
+    hub: &Hub,
+    actor: &Actor,
+    username: String,
+    password: Secret,
+) -> Result<UserView, HubError> {
     actor.require_admin()?;
     check_password(&password).map_err(|message| HubError::invalid_field("password", message))?;
     let hash = hub.passwords().hash(&password).await?;
@@ -375,29 +375,40 @@ pub async fn set_user_password(hub: &Hub, actor: &Actor, username: String, passw
         .await?;
     let detail = Some("by the operator");
     auth_log::record(AuthEvent::PasswordChanged, &actor.call, Some(user.id.0), Some(&user.username), detail);
+    log_all_sessions_ended(actor, &user);
     Ok(user)
+}
+
+fn log_all_sessions_ended(actor: &Actor, user: &UserView) {
+    let (id, name) = (Some(user.id.0), Some(user.username.as_str()));
+    auth_log::record(AuthEvent::SessionDestroyed, &actor.call, id, name, Some("all, by the operator"));
 }
 
 /// Shuts a user out, with all their sessions and all their agents' keys, or lets them in again.
 pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disabled: bool) -> Result<UserView, HubError> {
     actor.require_admin()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let user = require_user(tx, &username)?.view;
-        if is_disabled && user.disabled_at.is_none() {
-            require_another_admin(tx, &user)?;
-            store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
-            store::delete_sessions(tx, user.id)?;
-        } else if !is_disabled {
-            store::update_disabled(tx, user.id, None)?;
-        }
-        hub_in.identities().forget_after(tx);
-        let action = if is_disabled { "user.disabled" } else { "user.enabled" };
-        audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
-        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
-        Ok(require_user(tx, &username)?.view)
-    })
-    .await
+    let user = hub
+        .command(actor, move |tx| {
+            let user = require_user(tx, &username)?.view;
+            if is_disabled && user.disabled_at.is_none() {
+                require_another_admin(tx, &user)?;
+                store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
+                store::delete_sessions(tx, user.id)?;
+            } else if !is_disabled {
+                store::update_disabled(tx, user.id, None)?;
+            }
+            hub_in.identities().forget_after(tx);
+            let action = if is_disabled { "user.disabled" } else { "user.enabled" };
+            audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
+            events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
+            Ok(require_user(tx, &username)?.view)
+        })
+        .await?;
+    if is_disabled {
+        log_all_sessions_ended(actor, &user);
+    }
+    Ok(user)
 }
 
 pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) -> Result<UserView, HubError> {
@@ -421,14 +432,17 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
 pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Result<EndedSessions, HubError> {
     actor.require_admin()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let user = require_user(tx, &username)?.view;
-        let ended = store::delete_sessions(tx, user.id)?;
-        hub_in.identities().forget_after(tx);
-        audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
-        Ok(EndedSessions { ended })
-    })
-    .await
+    let (user, ended) = hub
+        .command(actor, move |tx| {
+            let user = require_user(tx, &username)?.view;
+            let ended = store::delete_sessions(tx, user.id)?;
+            hub_in.identities().forget_after(tx);
+            audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
+            Ok((user, EndedSessions { ended }))
+        })
+        .await?;
+    log_all_sessions_ended(actor, &user);
+    Ok(ended)
 }
 
 /// A hub without an administrator could not be mended from the web page any more.
@@ -456,19 +470,23 @@ pub async fn ensure_first_admin(hub: &Hub) -> Result<Option<Secret>, HubError> {
     let password = Secret::new(&credentials::base62(random)[19..]);
     let hash = hub.passwords().hash(&password).await?;
     let hub_in = hub.clone();
-    let is_ours = hub
+    let created = hub
         .write(move |tx| {
             // Two hubs may start on one new database.
             if store::has_users(tx)? {
-                return Ok(false);
+                return Ok(None);
             }
             let actor = Actor::system();
-            insert_user_unchecked(&hub_in, tx, &actor, FIRST_ADMIN, Some("Administrator"), &hash, Role::Admin)?;
+            let user =
+                insert_user_unchecked(&hub_in, tx, &actor, FIRST_ADMIN, Some("Administrator"), &hash, Role::Admin)?;
             audit::record(tx, &actor, "user.created", Some(FIRST_ADMIN), &json!({"role": Role::Admin}))?;
-            Ok::<_, HubError>(true)
+            Ok::<_, HubError>(Some(user))
         })
         .await?;
-    Ok(is_ours.then_some(password))
+    Ok(created.map(|user| {
+        log_user_created(&Actor::system(), &user, "at the first start");
+        password
+    }))
 }
 
 /// Deletes sessions that have run out.

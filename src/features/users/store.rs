@@ -71,14 +71,7 @@ pub(super) fn insert_session(tx: &mut Tx<'_>, session: &NewSession<'_>) -> Resul
     tx.query_one(
         "insert into sessions (user_id, token_hash, created_at, last_seen_at, expires_at, remote_ip, user_agent)
          values ($1, $2, $3, $3, $4, $5, $6) returning id",
-        params![
-            session.user.0,
-            session.token_hash,
-            now,
-            session.expires_at,
-            session.remote_ip,
-            session.user_agent
-        ],
+        params![session.user.0, session.token_hash, now, session.expires_at, session.remote_ip, session.user_agent],
         |row| row.get("id").map(SessionId),
     )
 }

@@ -1,10 +1,11 @@
-//! Whose address a request comes from, as far as it can be told.
+//! Whose address a request comes from, as far as it can be told, and which of ours it went to.
 
 use std::net::IpAddr;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, header};
 
 use crate::config::Network;
+use crate::hub::Hub;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
@@ -30,6 +31,26 @@ pub(super) fn client_ip(headers: &HeaderMap, peer: Option<IpAddr>, trusted: &[Ne
         }
     }
     Some(client)
+}
+
+/// The public address as this caller should write it. Where none is configured, a caller on this
+/// machine keeps the name they used: `localhost` and `127.0.0.1` both work.
+pub(super) fn base_url(hub: &Hub, headers: &HeaderMap) -> String {
+    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).filter(|host| is_loopback(host));
+    match host {
+        Some(host) if hub.config().base_url.is_none() => format!("http://{}", host.to_ascii_lowercase()),
+        _ => hub.base_url().to_owned(),
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    let (name, port) = match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, port),
+        _ => (host, ""),
+    };
+    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
+    let is_name = name.eq_ignore_ascii_case("localhost") || parse(name).is_some_and(|address| address.is_loopback());
+    is_port && is_name
 }
 
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
@@ -61,6 +82,18 @@ mod tests {
         assert_eq!(remote_ip(&headers("[2001:db8::1]:443"), peer).as_deref(), Some("2001:db8::1"));
         assert_eq!(remote_ip(&headers("<script>"), peer).as_deref(), Some("127.0.0.1"));
         assert_eq!(remote_ip(&HeaderMap::new(), peer).as_deref(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn loopback_names() {
+        for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:8080", "[::1]"] {
+            assert!(is_loopback(host), "{host}");
+        }
+        for host in
+            ["", "hub.example", "localhost.evil.example", "localhost:80/x", "10.0.0.1:80", "127.0.0.1:x", "[::2]"]
+        {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 
     #[test]

@@ -76,17 +76,18 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let started = Instant::now();
     let hub = state.hub.clone();
     let request_id = request_id(request.headers());
+    let base_url = address::base_url(&hub, request.headers());
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let notes = ResponseNotes::default();
     let replayed = Arc::new(AtomicBool::new(false));
     let span = tracing::info_span!("request", request_id);
-    let answer = prepare_and_run(state, request, next, &request_id, notes.clone(), replayed.clone());
+    let answer = prepare_and_run(state, request, next, &request_id, &base_url, notes.clone(), replayed.clone());
     let mut response = match answer.instrument(span).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
-        response = problem_response(&hub, &request_id, &error, response.headers());
+        response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
     }
     add_headers(&hub, &mut response, &request_id);
     if replayed.load(Ordering::Relaxed) {
@@ -109,6 +110,7 @@ async fn prepare_and_run(
     request: Request,
     next: Next,
     request_id: &str,
+    base_url: &str,
     notes: ResponseNotes,
     replayed: Arc<AtomicBool>,
 ) -> Result<Response, HubError> {
@@ -117,10 +119,11 @@ async fn prepare_and_run(
         return Err(HubError::unavailable("The hub is shutting down."));
     }
     let (mut parts, mut body) = request.into_parts();
-    csrf::check(&parts.method, parts.uri.path(), &parts.headers, hub.base_url())?;
+    csrf::check(&parts.method, parts.uri.path(), &parts.headers, base_url)?;
     let peer: Option<IpAddr> = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let mut call = Call {
         request_id: request_id.to_owned(),
+        base_url: base_url.to_owned(),
         peer_ip: peer,
         remote_ip: address::remote_ip(&parts.headers, peer),
         client_ip: address::client_ip(&parts.headers, peer, &hub.config().trusted_proxies),
@@ -162,9 +165,11 @@ fn request_id(headers: &HeaderMap) -> String {
 
 fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, HubError> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY).filter(|_| !method.is_safe()) else { return Ok(None) };
-    let key = value.to_str().ok().filter(|key| (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()));
+    let key = value.to_str().ok().filter(|key| {
+        (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+    });
     key.map(|key| Some(key.to_owned())).ok_or_else(|| {
-        HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters")
+        HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters without blanks")
     })
 }
 
@@ -210,14 +215,14 @@ impl Drop for InFlight {
     }
 }
 
-fn problem_response(hub: &Hub, request_id: &str, error: &HubError, kept: &HeaderMap) -> Response {
+fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubError, kept: &HeaderMap) -> Response {
     if error.kind == ErrorKind::Internal {
         hub.metrics().errors_total.inc();
         tracing::error!(request_id, cause = error.cause, code = error.code, "a request failed");
     } else if error.kind == ErrorKind::Unavailable {
         tracing::warn!(request_id, cause = error.cause, detail = error.detail, "a request could not be served");
     }
-    let problem = error.to_problem(hub.base_url(), request_id);
+    let problem = error.to_problem(base_url, request_id);
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     let body = serde_json::to_vec(&problem).unwrap_or_default();
     let mut response = (status, body).into_response();

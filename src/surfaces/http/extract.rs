@@ -110,7 +110,9 @@ pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, limit: usize)
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(HubError::too_large(limit)),
         Ok(Err(_)) => Err(HubError::malformed("The request body broke off.")),
-        Err(_) => Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive.")),
+        Err(_) => {
+            Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive."))
+        }
     }
 }
 
@@ -171,7 +173,9 @@ fn refuse_nul_in_json(bytes: &[u8]) -> Result<(), HubError> {
         match value {
             serde_json::Value::String(text) => text.contains('\0'),
             serde_json::Value::Array(items) => items.iter().any(has_nul),
-            serde_json::Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+            serde_json::Value::Object(fields) => {
+                fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value))
+            }
             _ => false,
         }
     }
@@ -189,7 +193,11 @@ fn nul_refused() -> HubError {
 fn content_fault(path: &str, message: &str) -> HubError {
     let message = message.split(" at line ").next().unwrap_or(message);
     let parent = if path == "." { "" } else { path };
-    for (prefix, said) in [("unknown field `", "is not known"), ("missing field `", "is missing"), ("duplicate field `", "is there twice")] {
+    for (prefix, said) in [
+        ("unknown field `", "is not known"),
+        ("missing field `", "is missing"),
+        ("duplicate field `", "is there twice"),
+    ] {
         if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
             // The path of an unknown field ends with the field itself, that of a missing one does not.
             let field = match parent {

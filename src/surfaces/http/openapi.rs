@@ -48,6 +48,11 @@ pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error
 }
 
 fn complete_operation(method: &str, operation: &mut Value) {
+    for (_, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        if response.get("description").is_none() {
+            response["description"] = json!("Done");
+        }
+    }
     for (status, description) in PROBLEMS.into_iter().chain([("412", "Changed since it was read")]) {
         if operation["responses"].get(status).is_none() {
             operation["responses"][status] = json!({

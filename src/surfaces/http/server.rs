@@ -1,6 +1,7 @@
 //! Accepting connections, and letting go of them.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
@@ -45,10 +46,24 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
                 continue;
             }
         };
-        let connection = graceful.watch(connection(stream, Peer(peer), router.clone()));
+        let has_asked = Arc::new(AtomicBool::new(false));
+        let connection = graceful.watch(connection(stream, Peer(peer), router.clone(), has_asked.clone()));
+        let stopping = hub.clone();
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            // Nothing is lost with a connection that has not asked for anything, and browsers open
+            // some in advance. Waiting for their headers would hold up the stop.
+            let unused = async {
+                stopping.stopping().await;
+                if has_asked.load(Ordering::Relaxed) {
+                    std::future::pending::<()>().await;
+                }
+            };
+            tokio::select! {
+                biased;
+                outcome = connection => if let Err(error) = outcome {
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = unused => {}
             }
             drop(slot);
         });
@@ -63,12 +78,22 @@ fn connection(
     stream: TcpStream,
     peer: Peer,
     router: Router,
-) -> http1::Connection<TokioIo<TcpStream>, impl hyper::service::HttpService<Incoming, ResBody = Body, Error: Into<Box<dyn std::error::Error + Send + Sync>>, Future: Send>> {
+    has_asked: Arc<AtomicBool>,
+) -> http1::Connection<
+    TokioIo<TcpStream>,
+    impl hyper::service::HttpService<
+        Incoming,
+        ResBody = Body,
+        Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+        Future: Send,
+    >,
+> {
     // Without it, small answers wait for the client's delayed acknowledgement.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "TCP_NODELAY could not be set");
     }
     let service = router.map_request(move |mut request: Request<Incoming>| {
+        has_asked.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);
         request.map(Body::new)
     });

@@ -24,8 +24,8 @@ use tokio::task::JoinHandle;
 pub(crate) use actors::{Agent, Human, PASSWORD};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
-use place::{Folder, TestDatabase};
-pub(crate) use place::{off_the_runtime, on_postgres};
+use place::Folder;
+pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
 pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
 
 /// 2027-01-15T08:00:00Z: every test begins here, unless it says otherwise.

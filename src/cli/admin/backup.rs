@@ -1,0 +1,70 @@
+//! `stoa admin backup` and `stoa admin restore`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+use stoa::features::backup::{self, RestoreTarget};
+use stoa_model::Secret;
+
+use super::output::show;
+use super::{Failure, Session};
+
+#[derive(Args)]
+pub(super) struct BackupArguments {
+    /// File to write; it must not be there yet
+    file: PathBuf,
+}
+
+#[derive(Args)]
+pub(super) struct RestoreArguments {
+    /// Backup to restore
+    file: PathBuf,
+
+    /// Empty PostgreSQL database to restore into, instead of SQLite in the data folder
+    #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
+    database_url: Option<String>,
+}
+
+impl BackupArguments {
+    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        // The hub writes the file, and need not stand where we stand.
+        let path = std::path::absolute(&self.file)
+            .map_err(|error| Failure::Usage(format!("{}: {error}", self.file.display())))?;
+        let Some(path) = path.to_str() else {
+            return Err(Failure::Usage("the name of the file must be UTF-8".to_owned()));
+        };
+        let backup = session.call("backup.create", &json!({"path": path}))?;
+        session.output.result(&backup, |_| {
+            format!(
+                "{} rows are in {} ({} bytes).\n",
+                show(&backup["rows"]),
+                show(&backup["path"]),
+                show(&backup["size_bytes"])
+            )
+        })
+    }
+}
+
+impl RestoreArguments {
+    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        let data = std::path::absolute(&session.place.data).map_err(|error| Failure::Usage(error.to_string()))?;
+        let database_url = self.database_url.filter(|url| !url.is_empty()).map(Secret::new);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| Failure::Other(error.to_string()))?;
+        let restored = runtime
+            .block_on(backup::restore(&self.file, RestoreTarget { data, database_url }))
+            .map_err(|error| Failure::Other(error.to_string()))?;
+        let restored = serde_json::to_value(restored).map_err(|error| Failure::Other(error.to_string()))?;
+        session.output.result(&restored, |_| {
+            format!(
+                "{} rows of {} are restored; start the hub with `stoa serve --data {}`.\n",
+                show(&restored["rows"]),
+                show(&restored["created_at"]),
+                show(&restored["data"])
+            )
+        })
+    }
+}

@@ -1,0 +1,176 @@
+//! `stoa admin`: what the operator of a hub can do, over its admin socket.
+//!
+//! A new subject is a file with its subcommands and a line in [`Subject`].
+
+mod agents;
+mod audit;
+mod backup;
+mod client;
+mod db;
+mod input;
+mod keys;
+mod output;
+mod users;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+
+use client::{Client, Place};
+use output::Output;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done
+  1  it failed, in the hub or on the way there
+  2  the command was not typed right
+  3  there is no hub to talk to, or this user may not
+  4  the hub refused";
+
+const GLOBAL: &str = "Global options";
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct AdminArguments {
+    /// Unix socket of the hub [default: where the hub of the data folder listens]
+    #[arg(long, value_name = "PATH", env = "STOA_ADMIN_SOCKET", global = true, help_heading = GLOBAL)]
+    admin_socket: Option<PathBuf>,
+
+    /// Data folder of the hub
+    #[arg(long, value_name = "DIR", env = "STOA_DATA", default_value = "./data", global = true, help_heading = GLOBAL)]
+    data: PathBuf,
+
+    /// Print the hub's answer as JSON, and errors as JSON to standard error
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    json: bool,
+
+    #[command(subcommand)]
+    subject: Subject,
+}
+
+#[derive(Subcommand)]
+enum Subject {
+    /// People: accounts, passwords, invitations
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Users(users::UsersCommand),
+    /// Agents: settings, keys, pauses
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Agents(agents::AgentsCommand),
+    /// Managed API keys
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Keys(keys::KeysCommand),
+    /// Who changed what
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Audit(audit::AuditCommand),
+    /// The database and the key that protects its secrets
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Db(db::DbCommand),
+    /// Write everything into one file, while the hub runs
+    #[command(after_help = EXIT_CODES)]
+    Backup(backup::BackupArguments),
+    /// Make a new data folder from a backup, without a hub
+    #[command(after_help = EXIT_CODES)]
+    Restore(backup::RestoreArguments),
+}
+
+/// Why a command was not done. Each kind has its exit code.
+enum Failure {
+    /// What was typed or piped in cannot be meant.
+    Usage(String),
+    NoHub(String),
+    /// The hub said no: `error` of its JSON-RPC answer.
+    Hub(Value),
+    Other(String),
+}
+
+impl Failure {
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Usage(_) => ExitCode::from(2),
+            Failure::NoHub(_) => ExitCode::from(3),
+            // A hub that broke has not refused.
+            Failure::Hub(error) if error["data"]["status"].as_u64().is_some_and(|status| status >= 500) => {
+                ExitCode::FAILURE
+            }
+            Failure::Hub(_) => ExitCode::from(4),
+            Failure::Other(_) => ExitCode::FAILURE,
+        }
+    }
+
+    /// What programs get, in the shape in which the hub says no.
+    fn to_json(&self) -> Value {
+        let (code, message) = match self {
+            Failure::Hub(error) => return json!({"error": error}),
+            Failure::Usage(message) => ("usage", message),
+            Failure::NoHub(message) => ("no_hub", message),
+            Failure::Other(message) => ("failed", message),
+        };
+        json!({"error": {"message": message, "data": {"code": code}}})
+    }
+}
+
+/// What a command works with: the hub, found when it is first needed, and where to say what it said.
+struct Session {
+    place: Place,
+    client: Option<Client>,
+    output: Output,
+}
+
+impl Session {
+    /// Finds the hub. Commands that ask for something first do this before they ask.
+    fn connect(&mut self) -> Result<&mut Client, Failure> {
+        if self.client.is_none() {
+            self.client = Some(self.place.connect()?);
+        }
+        self.client.as_mut().ok_or_else(|| Failure::Other("there is no connection".to_owned()))
+    }
+
+    fn call(&mut self, method: &str, params: &Value) -> Result<Value, Failure> {
+        self.connect()?.call(method, params)
+    }
+
+    /// The items of a list, page by page: all of them, or the first `limit`.
+    fn list(&mut self, method: &str, mut params: Value, limit: Option<u64>) -> Result<Vec<Value>, Failure> {
+        const PAGE: u64 = 200;
+        let mut items = Vec::new();
+        loop {
+            let wanted = limit.map_or(u64::MAX, |limit| limit - items.len() as u64);
+            params["limit"] = json!(wanted.min(PAGE));
+            let mut page = self.call(method, &params)?;
+            let Value::Array(found) = page["items"].take() else {
+                return Err(Failure::Other(format!("the hub's answer to {method} has no items")));
+            };
+            let is_empty = found.is_empty();
+            items.extend(found);
+            let next = page["next_cursor"].take();
+            if next.is_null() || is_empty || limit.is_some_and(|limit| items.len() as u64 >= limit) {
+                return Ok(items);
+            }
+            params["cursor"] = next;
+        }
+    }
+}
+
+pub(super) fn run(arguments: AdminArguments) -> ExitCode {
+    let output = Output::new(arguments.json);
+    let place = Place { socket: arguments.admin_socket, data: arguments.data };
+    let mut session = Session { place, client: None, output };
+    let outcome = match arguments.subject {
+        Subject::Users(command) => command.run(&mut session),
+        Subject::Agents(command) => command.run(&mut session),
+        Subject::Keys(command) => command.run(&mut session),
+        Subject::Audit(command) => command.run(&mut session),
+        Subject::Db(command) => command.run(&mut session),
+        Subject::Backup(command) => command.run(&mut session),
+        Subject::Restore(command) => command.run(&mut session),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            session.output.failure(&failure);
+            failure.exit_code()
+        }
+    }
+}

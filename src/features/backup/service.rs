@@ -1,0 +1,175 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{Database, DbError, OpenError, Options, SnapshotError};
+use stoa_model::{Secret, Timestamp};
+
+use super::archive::{self, ArchiveError, Spool};
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::events::outbox;
+use crate::features::audit;
+use crate::hub::Hub;
+use crate::keys::{KeyError, KeyRing};
+use crate::migrations::MIGRATIONS;
+
+/// What was backed up.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct BackupView {
+    pub path: PathBuf,
+    pub size_bytes: u64,
+    pub rows: u64,
+    pub created_at: Timestamp,
+}
+
+/// What was restored.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RestoredView {
+    pub data: PathBuf,
+    pub rows: u64,
+    /// When the backup was taken.
+    pub created_at: Timestamp,
+}
+
+/// Where a backup is restored to: a new data folder, and PostgreSQL if an address is given.
+pub struct RestoreTarget {
+    pub data: PathBuf,
+    pub database_url: Option<Secret>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RestoreError {
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    #[error("{0} is not empty; a backup is restored into a new data folder, beside whatever there is")]
+    NotEmpty(PathBuf),
+    #[error("the backup could not be loaded: {0}")]
+    Load(#[from] SnapshotError),
+    #[error("the database refused: {0}")]
+    Database(#[from] DbError),
+    #[error("the backup is damaged: its key does not belong to its database")]
+    WrongKey,
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    #[error("{path}: {reason}")]
+    File { path: PathBuf, reason: String },
+}
+
+/// Takes a consistent backup while the hub goes on working.
+pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<BackupView, HubError> {
+    actor.require_admin()?;
+    if !path.is_absolute() {
+        return Err(HubError::invalid_field("path", "must be an absolute path"));
+    }
+    if path.exists() {
+        return Err(HubError::conflict("file_exists", format!("{} is there already.", path.display()))
+            .hint("Choose another name; a backup never replaces a file."));
+    }
+    let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
+    let refused = |error: &dyn std::fmt::Display| {
+        HubError::new(ErrorKind::Invalid, "backup_failed", format!("The backup could not be written: {error}."))
+            .hint("The hub itself writes the file: its user needs a folder it can write to, with enough space.")
+    };
+    // Beside the backup, where there is room for it.
+    let spool_folder = tempfile::Builder::new()
+        .prefix(".stoa-backup-")
+        .tempdir_in(&folder)
+        .map_err(|error| refused(&format!("{}: {error}", folder.display())))?;
+    let (snapshot, spool, keys) = dump(hub, spool_folder.path()).await?;
+    let rows = snapshot.tables.iter().map(|table| table.rows).sum();
+    let (created_at, target) = (hub.clock().now(), path.clone());
+    let written =
+        tokio::task::spawn_blocking(move || archive::write(&target, &spool, snapshot, &keys.to_text(), created_at));
+    let size_bytes = written.await.map_err(HubError::internal)?.map_err(|error| refused(&error))?;
+    let (actor_in, shown) = (actor.clone(), path.display().to_string());
+    hub.write(move |tx| audit::record(tx, &actor_in, "backup.created", Some(&shown), &json!({"rows": rows}))).await?;
+    Ok(BackupView { path, size_bytes, rows, created_at })
+}
+
+/// The tables, and the keys that belong to them.
+async fn dump(hub: &Hub, folder: &Path) -> Result<(stoa_db::Snapshot, Spool, std::sync::Arc<KeyRing>), HubError> {
+    loop {
+        let keys = hub.keys();
+        let dumped = hub.db().dump(Spool::new(folder)).await;
+        let (snapshot, spool) = dumped.map_err(HubError::internal)?;
+        // A change of key in the meantime would make a backup that does not fit together.
+        if hub.keys().check_value() == keys.check_value() {
+            return Ok((snapshot, spool, keys));
+        }
+    }
+}
+
+/// Restores a backup into a new data folder. Everything is verified before anything is kept, and
+/// the folder appears only when it is whole.
+pub async fn restore(path: &Path, target: RestoreTarget) -> Result<RestoredView, RestoreError> {
+    let is_free = match fs::read_dir(&target.data) {
+        Ok(mut found) => found.next().is_none(),
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    };
+    if !is_free {
+        return Err(RestoreError::NotEmpty(target.data));
+    }
+    let parent = match target.data.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    };
+    let fault = |path: &Path| {
+        let path = path.to_owned();
+        move |error: std::io::Error| RestoreError::File { path, reason: error.to_string() }
+    };
+    fs::create_dir_all(&parent).map_err(fault(&parent))?;
+    let workshop = tempfile::Builder::new().prefix(".stoa-restore-").tempdir_in(&parent).map_err(fault(&parent))?;
+    let (tables, data) = (workshop.path().join("tables"), workshop.path().join("data"));
+    fs::create_dir(&tables).map_err(fault(&tables))?;
+    let (manifest, key, spool) = archive::read(path, &tables)?;
+    let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
+    if manifest.database.schema_version > known {
+        return Err(ArchiveError::Newer.into());
+    }
+    let keys = KeyRing::read(&key).ok_or(RestoreError::WrongKey)?;
+    let rows = manifest.database.tables.iter().map(|table| table.rows).sum();
+    load(&data, &target, manifest.database, spool, &keys).await?;
+    keys.store(&data)?;
+    // An empty folder of that name may be there.
+    let _ = fs::remove_dir(&target.data);
+    fs::rename(&data, &target.data).map_err(fault(&target.data))?;
+    fs::File::open(&parent).and_then(|folder| folder.sync_all()).map_err(fault(&parent))?;
+    Ok(RestoredView { data: target.data, rows, created_at: manifest.created_at })
+}
+
+async fn load(
+    data: &Path,
+    target: &RestoreTarget,
+    snapshot: stoa_db::Snapshot,
+    spool: Spool,
+    keys: &KeyRing,
+) -> Result<(), RestoreError> {
+    let options = Options {
+        postgres_url: target.database_url.as_ref().map(|url| url.expose().to_owned()),
+        migrate_to: Some(snapshot.schema_version),
+        readers: 1,
+        postgres_writers: 1,
+        ..Options::new(data)
+    };
+    let opened = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS)).await;
+    let db = opened.map_err(|error| RestoreError::File { path: data.to_owned(), reason: error.to_string() })??;
+    let keys = keys.clone();
+    let loaded = async {
+        db.load(snapshot, spool).await?;
+        let fits = db
+            .write(move |tx| {
+                outbox::begin_new_history(tx)?;
+                let stored = Hub::meta(tx, "key_check")?;
+                Ok::<_, DbError>(stored.is_none_or(|stored| keys.has_check_value(&stored)))
+            })
+            .await?;
+        if fits { Ok(()) } else { Err(RestoreError::WrongKey) }
+    }
+    .await;
+    db.close().await;
+    loaded
+}

@@ -1,0 +1,365 @@
+//! `stoa serve`: how it begins, how it refuses to, how it ends, and what it logs.
+
+use std::fs;
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, is_on_postgres, password_of, stoa};
+
+/// Something that would be noticed.
+fn canary(name: &str) -> String {
+    format!("canary-{name}-5cb1")
+}
+
+#[test]
+fn the_first_password_is_shown_once_and_only_there() {
+    let place = Place::new();
+    let first = place.start_with(&["--log-level", "trace"]).stop();
+    let lines: Vec<_> = first.stdout.lines().collect();
+    let [line] = lines[..] else { panic!("{:?}", first.stdout) };
+    let password = line.strip_prefix("password: ").unwrap();
+    assert!(password.len() == 24 && !first.stderr.contains(password));
+
+    let hub = place.start();
+    assert!(hub.log_in("admin", password).is_some());
+    let second = hub.stop();
+    assert_eq!(second.stdout, "");
+    assert!(!second.stderr.contains(password));
+    // Nowhere on the disk either.
+    for entry in fs::read_dir(place.data()).unwrap() {
+        let bytes = fs::read(entry.unwrap().path()).unwrap_or_default();
+        assert!(!bytes.windows(password.len()).any(|window| window == password.as_bytes()));
+    }
+}
+
+#[test]
+fn a_hub_starts_even_if_nobody_can_read_the_password() {
+    let place = Place::new();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let mut command = place.serve(&[]);
+    let hub = Hub::spawn(command.stdin(Stdio::null()).stdout(full), place.data());
+    hub.admin_with(&["users", "passwd", "admin"], "correct horse\n").ok();
+    assert!(hub.log_in("admin", "correct horse").is_some());
+    let said = hub.stop();
+    assert!(said.code == Some(0) && said.stderr.contains("stoa admin users passwd admin"), "{said:?}");
+}
+
+#[test]
+fn wrong_settings_are_refused_in_a_sentence() {
+    let place = Place::new();
+    for (arguments, code, words) in [
+        (&["--base-url", "hub.example"][..], 1, &["the base URL hub.example must be"][..]),
+        (&["--base-url", "https://hub.example/path"], 1, &["without a path"]),
+        (&["--base-url", "ftp://hub.example"], 1, &["http:// or https://"]),
+        (&["--listen", "nowhere"], 2, &["--listen"]),
+        (&["--listen", "192.0.2.1:80"], 1, &["cannot listen on 192.0.2.1:80"]),
+        (&["--log-level", "stoa=loud"], 1, &["--log-level"]),
+        (&["--log-format", "xml"], 2, &["--log-format", "text, json"]),
+        (&["--trace-retention", "soon"], 2, &["--trace-retention", "30m or 7d"]),
+        (&["--session-lifetime", "0"], 2, &["--session-lifetime", "longer than nothing"]),
+        (&["--bcrypt-cost", "3"], 2, &["--bcrypt-cost"]),
+        (&["--bcrypt-cost", "99"], 2, &["--bcrypt-cost"]),
+        (&["--rate-limit", "-1"], 2, &["-1"]),
+        (&["--trusted-proxies", "10.0.0.0/99"], 2, &["--trusted-proxies"]),
+        (&["--auth-cache", "maybe"], 2, &["--auth-cache"]),
+        (&["--database-connections", "1"], 2, &["--database-connections"]),
+        (&["--admin-socket", "/proc/nowhere/admin.sock"], 1, &["the admin socket /proc/nowhere/admin.sock"]),
+        (&["--no-such-flag"], 2, &["--no-such-flag"]),
+    ] {
+        place.fails_to_start(arguments).fails(code, words);
+    }
+    for key in ["short", "AAEC", "!"] {
+        Outcome::of(place.serve(&[]).env("STOA_KEY", key), b"").fails(1, &["STOA_KEY must be 32 bytes in base64"]);
+    }
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    place.fails_to_start(&["--listen", &address]).fails(1, &["cannot listen on", &address, "in use"]);
+    // None of that was a first start.
+    assert!(place.start().stop().stdout.starts_with("password: "));
+}
+
+#[test]
+fn a_password_in_the_database_address_is_not_repeated() {
+    let place = Place::new();
+    let secret = canary("database");
+    for url in [
+        format!("postgres://hub:{secret}@127.0.0.1:1/none"),
+        format!("postgres://hub:{secret}@[nonsense/none"),
+        format!("postgres://hub:{secret}@127.0.0.1:99999/none"),
+    ] {
+        let mut command = place.serve(&["--log-level", "trace"]);
+        let said = Outcome::of(command.env("STOA_DATABASE_URL", url), b"").fails(1, &["stoa: "]);
+        assert!(!said.contains(&secret), "{said}");
+    }
+    let help = Outcome::of(stoa(&["serve", "--help"]).env("STOA_DATABASE_URL", &secret), b"").ok();
+    assert!(!help.contains(&secret));
+}
+
+#[test]
+fn a_data_folder_that_cannot_be_used_is_refused() {
+    let place = Place::new();
+    fs::write(place.data(), "a file").unwrap();
+    place.fails_to_start(&[]).fails(1, &["the data folder", "cannot be used"]);
+    assert_eq!(fs::read(place.data()).unwrap(), b"a file");
+    fs::remove_file(place.data()).unwrap();
+
+    let hub = place.start();
+    place.fails_to_start(&[]).fails(1, &["is in use by another hub", "--data"]);
+    hub.admin(&["users", "list"]).ok();
+    drop(hub);
+
+    let key = place.data().join("key");
+    for mode in [0o644, 0o640, 0o660, 0o606] {
+        fs::set_permissions(&key, fs::Permissions::from_mode(mode)).unwrap();
+        place.fails_to_start(&[]).fails(1, &["the key file", "chmod 600"]);
+    }
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    let good = fs::read(&key).unwrap();
+    for bad in ["", "stoa-key-v1:AAEC\n", "something else\n"] {
+        fs::write(&key, bad).unwrap();
+        place.fails_to_start(&[]).fails(1, &["the key file", "does not hold a key"]);
+    }
+    // A lost key is not made up for by a new one.
+    fs::remove_file(&key).unwrap();
+    place.fails_to_start(&[]).fails(1, &["the key is not the one", "bring back the key file"]);
+    let other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    Outcome::of(place.serve(&[]).env("STOA_KEY", other), b"").fails(1, &["the key is not the one"]);
+    fs::write(&key, good).unwrap();
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(place.start().stop().code, Some(0));
+}
+
+#[test]
+fn a_read_only_data_folder_is_refused() {
+    if !can_be_another_user() {
+        return;
+    }
+    let place = Place::new();
+    fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).unwrap();
+    let socket = place.data().join("admin.sock");
+    let serve = || place.serve_as(Some(NOBODY), &["--admin-socket", socket.to_str().unwrap()]);
+    let start = || Outcome::of(&mut serve(), b"");
+    // It cannot be made.
+    start().fails(1, &["the data folder", "ermission denied"]);
+    // It is there, but not to be written to.
+    fs::create_dir(place.data()).unwrap();
+    fs::set_permissions(place.data(), fs::Permissions::from_mode(0o555)).unwrap();
+    start().fails(1, &["the data folder", "ermission denied"]);
+    assert_eq!(fs::read_dir(place.data()).unwrap().count(), 0);
+    // Written by us before, now closed.
+    fs::set_permissions(place.data(), fs::Permissions::from_mode(0o755)).unwrap();
+    chown(place.data(), Some(NOBODY), Some(NOBODY)).unwrap();
+    assert_eq!(Hub::start(&mut serve(), place.data()).stop().code, Some(0));
+    for entry in fs::read_dir(place.data()).unwrap() {
+        fs::set_permissions(entry.unwrap().path(), fs::Permissions::from_mode(0o400)).unwrap();
+    }
+    fs::set_permissions(place.data(), fs::Permissions::from_mode(0o500)).unwrap();
+    start().fails(1, &["ermission denied"]);
+}
+
+#[test]
+fn a_database_from_the_future_is_left_alone() {
+    let place = Place::new();
+    place.start().stop();
+    place.tamper("insert into schema_migrations (number, name, checksum, applied_at) values (9999, 'future', '', 0)");
+    place.fails_to_start(&[]).fails(1, &["a newer version", "9999", "upgrade the program"]);
+    place.tamper("delete from schema_migrations where number = 9999");
+    assert_eq!(place.start().stop().code, Some(0));
+    place.tamper("update schema_migrations set checksum = 'other' where number = 1");
+    place.fails_to_start(&[]).fails(1, &["migration 0001", "differs from this program's"]);
+}
+
+#[test]
+fn a_damaged_database_is_refused() {
+    if is_on_postgres() {
+        return;
+    }
+    let place = Place::new();
+    place.start().stop();
+    let file = place.data().join("stoa.db");
+    let good = fs::read(&file).unwrap();
+    let mut torn = good.clone();
+    torn[..4096].fill(0x5a);
+    fs::write(&file, &torn).unwrap();
+    place.fails_to_start(&[]).fails(1, &["stoa.db is damaged or not a database", "restore a backup"]);
+    fs::write(&file, "this is no database, but a letter to whoever finds it").unwrap();
+    place.fails_to_start(&[]).fails(1, &["is damaged or not a database"]);
+    assert!(fs::read(&file).unwrap().starts_with(b"this is no database"));
+    fs::remove_file(&file).unwrap();
+    fs::create_dir(&file).unwrap();
+    place.fails_to_start(&[]).fails(1, &["stoa.db"]);
+}
+
+#[test]
+fn it_stops_when_asked() {
+    let place = Place::new();
+    let mut hub = place.start();
+    // Somebody who is connected and says nothing holds nobody up.
+    let _idle = TcpStream::connect(&hub.address).unwrap();
+    let mut half = TcpStream::connect(&hub.address).unwrap();
+    half.write_all(b"GET /auth/me HTTP/1.1\r\nhost: x\r\n").unwrap();
+    let mut socket = hub.socket();
+    assert!(socket.call("users.list", &json!({}))["result"].is_object());
+    let said = hub.terminate(Duration::from_secs(5)).expect("it takes too long");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(said.stderr.contains("the hub has stopped"));
+    assert_eq!(socket.receive(), Value::Null);
+    assert!(!place.data().join("admin.sock").exists());
+}
+
+/// The entries of the auth log, in order.
+fn auth_log(log: &str) -> Vec<Value> {
+    let entries =
+        log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap_or_else(|_| panic!("not JSON: {line}")));
+    entries.filter(|entry| entry["event"].is_string()).collect()
+}
+
+#[test]
+fn logins_and_accounts_are_logged() {
+    let place = Place::new();
+    let hub = place.start();
+    hub.create_user("ada");
+    let by_proxy = ("x-forwarded-for", "203.0.113.9, 10.0.0.1");
+    let log_in = |password: &str| {
+        let request = json!({"username": "Ada", "password": password});
+        hub.http("POST", "/auth/login", &[by_proxy], Some(&request))
+    };
+    assert_eq!(log_in("wrong horse").status, 401);
+    let cookie = log_in(&password_of("ada")).cookie().unwrap();
+    let change = json!({"current_password": password_of("ada"), "new_password": "another horse"});
+    let changed = hub.http("PUT", "/auth/password", &[by_proxy, ("cookie", &cookie)], Some(&change));
+    let cookie = changed.cookie().unwrap();
+    assert_eq!(hub.http("POST", "/auth/logout", &[("cookie", &cookie)], None).status, 204);
+    hub.admin_with(&["users", "passwd", "ada"], "third horse\n").ok();
+    hub.admin(&["users", "end-sessions", "ada"]).ok();
+    hub.admin(&["users", "disable", "ada"]).ok();
+    let list = hub.json(&["users", "list"]);
+    let ada = &list["items"][1]["id"];
+    let entries = auth_log(&hub.stop().stderr);
+    let events: Vec<_> = entries.iter().map(|entry| entry["event"].as_str().unwrap()).collect();
+    assert_eq!(
+        events,
+        [
+            "user_created", // the first administrator
+            "user_created",
+            "login_failure",
+            "login_success",
+            "session_created",
+            "password_changed",
+            "session_destroyed",
+            "session_created",
+            "session_destroyed", // logged out
+            "password_changed",  // by the operator
+            "session_destroyed",
+            "session_destroyed", // end-sessions
+            "session_destroyed", // disable
+        ]
+    );
+    for (index, entry) in entries.iter().enumerate() {
+        let name = if index == 0 { "admin" } else { "ada" };
+        assert!(entry["username"].as_str().unwrap().eq_ignore_ascii_case(name), "{entry}");
+        assert!(entry["timestamp"].is_string() && entry["level"] == "INFO", "{entry}");
+        // Nobody knows yet who a failed login is.
+        if index > 0 && entry["event"] != "login_failure" {
+            assert_eq!(entry["user_id"], *ada, "{entry}");
+        }
+        if (2..8).contains(&index) {
+            assert_eq!(
+                (&entry["remote_ip"], &entry["peer_ip"]),
+                (&json!("203.0.113.9"), &json!("127.0.0.1")),
+                "{entry}"
+            );
+            assert!(entry["request_id"].is_string(), "{entry}");
+        }
+        if index == 8 {
+            assert_eq!((&entry["remote_ip"], &entry["peer_ip"]), (&json!("127.0.0.1"), &json!("127.0.0.1")), "{entry}");
+        }
+    }
+}
+
+#[test]
+fn no_secret_reaches_the_log() {
+    let place = Place::new();
+    let mut command = place.serve(&["--log-level", "trace"]);
+    command.env("STOA_METRICS_TOKEN", canary("metrics"));
+    let hub = Hub::start(&mut command, place.data());
+    let mut secrets = vec![canary("metrics")];
+    let mut keep = |secret: &str| {
+        assert!(secret.len() >= 12, "{secret}");
+        secrets.push(secret.to_owned());
+        secret.to_owned()
+    };
+
+    // Passwords, right and wrong, in all the places where one can be typed.
+    let password = keep(&canary("created"));
+    hub.admin_with(&["users", "create", "ada"], &password).ok();
+    hub.admin_with(&["users", "create", "bob"], &keep(&format!("{}{}", canary("long"), "x".repeat(80)))).fails(4, &[]);
+    let wrong = keep(&canary("wrong"));
+    assert!(hub.log_in("ada", &wrong).is_none() && hub.log_in(&keep(&canary("as-a-name")), &wrong).is_none());
+    let session = hub.log_in("ada", &password).unwrap();
+    keep(session.split_once('=').unwrap().1);
+    let changed = keep(&canary("changed"));
+    let request = json!({"current_password": password, "new_password": changed});
+    let answer = hub.http("PUT", "/auth/password", &[("cookie", &session)], Some(&request));
+    let session = answer.cookie().unwrap();
+    keep(session.split_once('=').unwrap().1);
+    let refused = json!({"current_password": keep(&canary("current")), "new_password": keep(&canary("new"))});
+    assert_eq!(hub.http("PUT", "/auth/password", &[("cookie", &session)], Some(&refused)).status, 403);
+    let malformed = json!({"username": "ada", "password": {"nested": keep(&canary("nested"))}});
+    assert!(hub.http("POST", "/auth/login", &[], Some(&malformed)).status >= 400);
+    hub.admin_with(&["users", "passwd", "ada"], &keep(&canary("operator"))).ok();
+    let session = hub.log_in("ada", &canary("operator")).unwrap();
+    keep(session.split_once('=').unwrap().1);
+
+    // Invitations, agent keys, managed keys, good and not.
+    let invitation = hub.json(&["users", "invite"]);
+    let register = json!({"invite": keep(invitation["invite"].as_str().unwrap()), "username": "carol", "password": keep(&canary("carol"))});
+    assert_eq!(hub.http("POST", "/auth/register", &[], Some(&register)).status, 201);
+    let agent = hub.json(&["agents", "create", "scout", "--owner", "ada"]);
+    assert_eq!(hub.status_with_key(&keep(agent["key"].as_str().unwrap())), 200);
+    let rotated = hub.json(&["agents", "rotate-key", "scout"]);
+    assert_eq!(hub.status_with_key(&keep(rotated["key"].as_str().unwrap())), 200);
+    let create = ["keys", "create", "--owner", "ada", "--agent", "scout", "--name", "ci", "--permissions", "*"];
+    let key = hub.json(&create);
+    assert_eq!(hub.status_with_key(&keep(key["key"].as_str().unwrap())), 200);
+    assert_eq!(hub.status_with_key(&keep(&canary("no-key"))), 401);
+    let made = [("cookie", session.as_str()), ("idempotency-key", "one")];
+    let answer = hub.http("POST", "/api/agents", &made, Some(&json!({"name": "finder"})));
+    keep(answer.body["key"].as_str().unwrap());
+    let replayed = hub.http("POST", "/api/agents", &made, Some(&json!({"name": "finder"})));
+    assert_eq!(replayed.body["key"], answer.body["key"]);
+
+    // Metrics, with and without the token; the key file.
+    let bearer = format!("Bearer {}", canary("metrics"));
+    assert_eq!(hub.http("GET", "/metrics", &[("authorization", &bearer)], None).status, 200);
+    assert_eq!(
+        hub.http("GET", "/metrics", &[("authorization", &format!("Bearer {}", keep(&canary("metrics-wrong"))))], None)
+            .status,
+        401
+    );
+    hub.admin(&["db", "rotate-key"]).ok();
+    let file = fs::read_to_string(place.data().join("key")).unwrap();
+    keep(file.trim().strip_prefix("stoa-key-v1:").unwrap());
+    // A key in the wrong place.
+    let in_path = keep(&canary("in-the-query"));
+    hub.http("GET", &format!("/api/agents?key={in_path}"), &[], None);
+
+    let said = hub.stop();
+    // An answer that was given again is no second key.
+    let issued = auth_log(&said.stderr).iter().filter(|entry| entry["event"] == "token_issued").count();
+    assert_eq!(issued, 4);
+    assert!(said.stderr.contains("DEBUG"), "{}", said.stderr);
+    keep(said.stdout.trim().strip_prefix("password: ").unwrap());
+    for secret in &secrets {
+        let line = said.stderr.lines().find(|line| line.contains(secret.as_str()));
+        assert_eq!(line, None, "{secret}");
+    }
+    for line in said.stderr.lines() {
+        assert!(serde_json::from_str::<Value>(line).is_ok(), "not JSON: {line}");
+    }
+}

@@ -1,0 +1,419 @@
+//! The real program: `stoa serve` in a place of its own, `stoa admin` and plain HTTP to talk to it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::MetadataExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_stoa");
+/// An account that owns nothing.
+pub(crate) const NOBODY: u32 = 65534;
+
+/// How long anything may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Says why a test could not be run here, past the harness, which hides what passing tests print.
+pub(crate) fn skip(why: &str) {
+    let name = std::thread::current().name().unwrap_or_default().to_owned();
+    let _ = writeln!(std::io::stderr(), "skipped {name}: {why}");
+}
+
+pub(crate) fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+/// For tests that need a second user. Only root can become one.
+pub(crate) fn can_be_another_user() -> bool {
+    let can = is_root() && Command::new("setpriv").arg("--version").output().is_ok();
+    if !can {
+        skip("it needs root and setpriv");
+    }
+    can
+}
+
+/// The program without anything from the environment of the tests.
+pub(crate) fn stoa(arguments: &[&str]) -> Command {
+    stoa_as(None, arguments)
+}
+
+/// The same as another user.
+pub(crate) fn stoa_as(user: Option<u32>, arguments: &[&str]) -> Command {
+    let mut command = match user {
+        None => Command::new(PROGRAM),
+        Some(user) => {
+            let mut command = Command::new("setpriv");
+            command.args([&format!("--reuid={user}"), &format!("--regid={user}"), "--clear-groups", "--", PROGRAM]);
+            command
+        }
+    };
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
+    // Whatever machine the tests run on, the shared place for sockets is tried as well.
+    command.env("container", "tests").env("STOA_BCRYPT_COST", "4").args(arguments);
+    command
+}
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Outcome {
+    /// Runs a command to its end, which has to come.
+    pub(crate) fn of(command: &mut Command, input: &[u8]) -> Self {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // A command that does not read its input closes it early.
+        let _ = child.stdin.take().unwrap().write_all(input);
+        let stdout = collect(child.stdout.take().unwrap());
+        let stderr = collect(child.stderr.take().unwrap());
+        let status = wait(&mut child, PATIENCE).expect("the command hangs");
+        Self { code: status.code(), stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap() }
+    }
+
+    #[track_caller]
+    pub(crate) fn ok(self) -> String {
+        assert!(self.code == Some(0) && self.stderr.is_empty(), "{self:?}");
+        self.stdout
+    }
+
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+
+    /// Failed like this, with each of these on standard error and nothing on standard output.
+    #[track_caller]
+    pub(crate) fn fails(self, code: i32, words: &[&str]) -> String {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert!(self.stdout.is_empty(), "{self:?}");
+        for word in words {
+            assert!(self.stderr.contains(word), "{word:?} is missing: {self:?}");
+        }
+        assert!(!self.stderr.contains("panicked"), "{self:?}");
+        self.stderr
+    }
+}
+
+fn collect(mut stream: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// The status, or none when the process is still there.
+fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
+    let step = Duration::from_millis(5);
+    for _ in 0..=patience.as_millis() / step.as_millis() {
+        if let Some(status) = child.try_wait().unwrap() {
+            return Some(status);
+        }
+        std::thread::sleep(step);
+    }
+    let _ = child.kill();
+    None
+}
+
+fn test_server() -> Option<String> {
+    std::env::var("STOA_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
+}
+
+pub(crate) fn is_on_postgres() -> bool {
+    test_server().is_some()
+}
+
+/// Where a hub lives: a data folder, and on PostgreSQL a fresh database besides. Both go with it.
+pub(crate) struct Place {
+    folder: TempDir,
+    database: Option<(String, String)>,
+}
+
+impl Place {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let database = test_server().map(|server| {
+            let unique = folder.path().file_name().unwrap().to_string_lossy().to_lowercase();
+            let name = format!("stoa_cli_{}_{}", std::process::id(), unique.trim_start_matches('.'));
+            execute(&server, &format!("create database \"{name}\""));
+            let (before, rest) = server.rsplit_once('/').unwrap();
+            let query = rest.find('?').map_or("", |at| &rest[at..]);
+            (name.clone(), format!("{before}/{name}{query}"))
+        });
+        Self { folder, database }
+    }
+
+    /// A folder around the data folder, for whatever else a test needs.
+    pub(crate) fn root(&self) -> &Path {
+        self.folder.path()
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn data_text(&self) -> String {
+        self.data().to_str().unwrap().to_owned()
+    }
+
+    /// Changes the database behind the back of a hub that is not running.
+    pub(crate) fn tamper(&self, sql: &str) {
+        match &self.database {
+            Some((_, url)) => execute(url, sql),
+            None => rusqlite::Connection::open(self.data().join("stoa.db")).unwrap().execute_batch(sql).unwrap(),
+        }
+    }
+
+    /// `stoa serve` here, on a port that is free.
+    pub(crate) fn serve(&self, more: &[&str]) -> Command {
+        self.serve_as(None, more)
+    }
+
+    pub(crate) fn serve_as(&self, user: Option<u32>, more: &[&str]) -> Command {
+        let mut command = stoa_as(user, &["serve", "--data", &self.data_text()]);
+        command.env("STOA_LISTEN", "127.0.0.1:0").env("STOA_LOG_FORMAT", "json");
+        if let Some((_, url)) = &self.database {
+            command.env("STOA_DATABASE_URL", url).env("STOA_DATABASE_CONNECTIONS", "4");
+        }
+        command.args(more);
+        command
+    }
+
+    pub(crate) fn start(&self) -> Hub {
+        self.start_with(&[])
+    }
+
+    pub(crate) fn start_with(&self, more: &[&str]) -> Hub {
+        Hub::start(&mut self.serve(more), self.data())
+    }
+
+    /// Runs `stoa serve` where it has to give up by itself.
+    pub(crate) fn fails_to_start(&self, more: &[&str]) -> Outcome {
+        Outcome::of(&mut self.serve(more), b"")
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let (Some((name, _)), Some(server)) = (&self.database, test_server()) {
+            execute(&server, &format!("drop database if exists \"{name}\" with (force)"));
+        }
+    }
+}
+
+fn execute(url: &str, sql: &str) {
+    postgres::Client::connect(url, postgres::NoTls).unwrap().batch_execute(sql).unwrap();
+}
+
+/// A hub that serves. It is stopped when this goes.
+pub(crate) struct Hub {
+    child: Child,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+    data: PathBuf,
+    pub(crate) address: String,
+}
+
+impl Hub {
+    pub(crate) fn start(command: &mut Command, data: PathBuf) -> Self {
+        command.stdin(Stdio::null()).stderr(Stdio::piped());
+        command.stdout(Stdio::piped());
+        Self::spawn(command, data)
+    }
+
+    /// The same, for commands whose standard output the test has seen to.
+    pub(crate) fn spawn(command: &mut Command, data: PathBuf) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let stdout = child.stdout.take().map(collect);
+        let mut lines = BufReader::new(child.stderr.take().unwrap());
+        let (serving, is_serving) = mpsc::channel();
+        let stderr = std::thread::spawn(move || {
+            let mut log = String::new();
+            loop {
+                let begin = log.len();
+                if lines.read_line(&mut log).unwrap_or(0) == 0 {
+                    return log;
+                }
+                if log[begin..].contains("the hub is serving") {
+                    let entry: Value = serde_json::from_str(&log[begin..]).unwrap();
+                    let _ = serving.send(entry["address"].as_str().unwrap().trim_start_matches("http://").to_owned());
+                }
+            }
+        });
+        let Ok(address) = is_serving.recv_timeout(PATIENCE) else {
+            let _ = child.kill();
+            panic!("the hub did not start: {}", stderr.join().unwrap());
+        };
+        Self { child, stdout, stderr: Some(stderr), data, address }
+    }
+
+    /// Asks the hub to stop, as a service manager does, and returns all it said.
+    pub(crate) fn stop(mut self) -> Outcome {
+        self.terminate(PATIENCE).expect("the hub does not stop")
+    }
+
+    pub(crate) fn terminate(&mut self, patience: Duration) -> Option<Outcome> {
+        let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let status = wait(&mut self.child, patience);
+        let text = |stream: Option<JoinHandle<String>>| stream.map(|text| text.join().unwrap()).unwrap_or_default();
+        let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
+        status.map(|status| Outcome { code: status.code(), stdout, stderr })
+    }
+
+    /// `stoa admin` for this hub.
+    pub(crate) fn admin(&self, arguments: &[&str]) -> Outcome {
+        self.admin_with(arguments, "")
+    }
+
+    pub(crate) fn admin_with(&self, arguments: &[&str], input: &str) -> Outcome {
+        Outcome::of(&mut self.admin_command(arguments), input.as_bytes())
+    }
+
+    pub(crate) fn admin_command(&self, arguments: &[&str]) -> Command {
+        let mut command = stoa(&["admin", "--data", self.data.to_str().unwrap()]);
+        command.args(arguments);
+        command
+    }
+
+    /// The answer to a command with `--json`.
+    #[track_caller]
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        self.admin(&[&["--json"], arguments].concat()).json()
+    }
+
+    #[track_caller]
+    pub(crate) fn create_user(&self, name: &str) {
+        self.admin_with(&["users", "create", name], &format!("{}\n", password_of(name))).ok();
+    }
+
+    /// A connection to the admin socket itself.
+    pub(crate) fn socket(&self) -> Socket {
+        for path in stoa_sockets(&self.data) {
+            if let Ok(stream) = UnixStream::connect(&path) {
+                let mut socket = Socket(BufReader::new(stream));
+                let who = socket.call("hub.identify", &json!({}));
+                if who["result"]["pid"] == self.child.id() {
+                    return socket;
+                }
+            }
+        }
+        panic!("the admin socket is not where it should be");
+    }
+
+    pub(crate) fn http(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&Value>) -> Answer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let body = body.map(Value::to_string).unwrap_or_default();
+        let mut request = format!("{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", self.address);
+        if !body.is_empty() {
+            request.push_str("content-type: application/json\r\n");
+        }
+        for (name, value) in headers {
+            request.push_str(&format!("{name}: {value}\r\n"));
+        }
+        request.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let mut lines = head.lines();
+        let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
+        let headers =
+            lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_owned(), value.to_owned()));
+        Answer { status, headers: headers.collect(), body: serde_json::from_str(body).unwrap_or(Value::Null) }
+    }
+
+    /// Tries to log in; the session cookie if it worked.
+    pub(crate) fn log_in(&self, username: &str, password: &str) -> Option<String> {
+        let request = json!({"username": username, "password": password});
+        let answer = self.http("POST", "/auth/login", &[], Some(&request));
+        assert!([200, 401].contains(&answer.status), "{answer:?}");
+        answer.cookie().filter(|_| answer.status == 200)
+    }
+
+    /// The status of a request with a session.
+    pub(crate) fn status_with_cookie(&self, cookie: &str) -> u16 {
+        self.http("GET", "/auth/me", &[("cookie", cookie)], None).status
+    }
+
+    /// The status of a request with a key.
+    pub(crate) fn status_with_key(&self, key: &str) -> u16 {
+        self.http("GET", "/api/agents", &[("authorization", &format!("Bearer {key}"))], None).status
+    }
+}
+
+impl Drop for Hub {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+pub(crate) fn password_of(name: &str) -> String {
+    format!("the password of {name}")
+}
+
+/// Where hubs look for a place for their socket, in their order.
+fn stoa_sockets(data: &Path) -> [PathBuf; 2] {
+    let own = fs::metadata("/proc/self").unwrap().uid();
+    [PathBuf::from(format!("/tmp/stoa-{own}/admin.sock")), data.join("admin.sock")]
+}
+
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: BTreeMap<String, String>,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    pub(crate) fn cookie(&self) -> Option<String> {
+        Some(self.headers.get("set-cookie")?.split(';').next()?.to_owned())
+    }
+}
+
+/// JSON-RPC by hand.
+pub(crate) struct Socket(BufReader<UnixStream>);
+
+impl Socket {
+    pub(crate) fn send(&mut self, line: &str) {
+        // A hub that has heard enough closes before it has read everything.
+        let _ = self.0.get_ref().write_all(line.as_bytes());
+    }
+
+    /// The next answer; null once the hub has hung up.
+    pub(crate) fn receive(&mut self) -> Value {
+        let mut line = String::new();
+        match self.0.read_line(&mut line) {
+            Ok(0) => Value::Null,
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => Value::Null,
+            read => {
+                read.unwrap();
+                serde_json::from_str(&line).unwrap()
+            }
+        }
+    }
+
+    pub(crate) fn ask(&mut self, line: &str) -> Value {
+        self.send(&format!("{line}\n"));
+        self.receive()
+    }
+
+    pub(crate) fn call(&mut self, method: &str, params: &Value) -> Value {
+        self.ask(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
+    }
+}
