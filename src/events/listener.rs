@@ -7,6 +7,7 @@ use stoa_db::{DbError, Tx, params};
 
 use super::StoredEvent;
 use super::outbox::{self, Position};
+use super::work::futures_catch_unwind;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, pause};
 
@@ -38,7 +39,9 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
     let mut changes = hub.db().changes();
     loop {
         changes.mark_unchanged();
-        let next_look = match advance(&hub, &*listener).await {
+        // A panic of a feature must not end the listener for good.
+        let advanced = futures_catch_unwind(std::panic::AssertUnwindSafe(advance(&hub, &*listener))).await;
+        let next_look = match advanced.unwrap_or_else(|| Err(HubError::internal("the listener panicked"))) {
             Ok(next_look) => next_look,
             Err(error) => {
                 tracing::error!(listener = listener.name(), %error, "a listener failed and will try again");
@@ -92,6 +95,10 @@ enum Claim {
 
 async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubError> {
     loop {
+        // What is left is there for the next one, here or on another hub.
+        if hub.is_stopping() {
+            return Ok(NextLook::OnSignal);
+        }
         let (name, owner) = (listener.name(), hub.instance().to_owned());
         match hub.write(move |tx| claim(tx, name, &owner)).await? {
             Claim::Taken(until) => return Ok(NextLook::At(until)),
@@ -165,6 +172,8 @@ fn release(tx: &mut Tx<'_>, name: &str, owner: &str) -> Result<(), DbError> {
         "update listener_cursors set lease_owner = null, lease_until = null where name = $1 and lease_owner = $2",
         params![name, owner],
     )?;
+    // Another hub can take over at once.
+    tx.signal_change();
     Ok(())
 }
 
@@ -181,10 +190,15 @@ pub(crate) fn tidy_at_start(tx: &mut Tx<'_>, names: &[&'static str]) -> Result<(
     Ok(())
 }
 
-/// How many events each listener has not seen yet.
+/// How many events each listener has not seen yet; at least one if it has to rebuild.
 pub fn backlog(tx: &mut Tx<'_>) -> Result<Vec<(String, i64)>, DbError> {
     let cursors = tx.query("select name, xid, seq from listener_cursors order by name", &[], |row| {
         Ok((row.get::<String>("name")?, Position { xid: row.get("xid")?, seq: row.get("seq")? }))
     })?;
-    cursors.into_iter().map(|(name, position)| Ok((name, outbox::count_after(tx, position)?))).collect()
+    let pruned = outbox::pruned_through(tx)?;
+    let behind = |(name, position): (String, Position)| {
+        let unseen = outbox::count_after(tx, position)?;
+        Ok((name, unseen.max(i64::from(position < pruned))))
+    };
+    cursors.into_iter().map(behind).collect()
 }

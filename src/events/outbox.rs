@@ -102,6 +102,9 @@ pub(super) fn set_pruned_through(tx: &mut Tx<'_>, position: Position) -> Result<
 /// keep their order and lose their ids; cursors move along. Ids that clients hold from before
 /// belong to another history, which the new epoch tells.
 pub fn begin_new_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    // A listener that missed something begins anew: what it missed is not in the new history either.
+    let pruned = pruned_through(tx)?;
+    tx.execute("delete from listener_cursors where (xid, seq) < ($1, $2)", params![pruned.xid, pruned.seq])?;
     tx.execute(
         "update listener_cursors set
              seq = (select count(*) from outbox o where (o.xid, o.seq) <= (listener_cursors.xid, listener_cursors.seq)),

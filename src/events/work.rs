@@ -202,7 +202,7 @@ async fn extend(hub: &Hub, worker: &dyn Worker, item: &WorkItem) {
     }
 }
 
-async fn futures_catch_unwind<F: Future>(future: std::panic::AssertUnwindSafe<F>) -> Option<F::Output> {
+pub(super) async fn futures_catch_unwind<F: Future>(future: std::panic::AssertUnwindSafe<F>) -> Option<F::Output> {
     let mut future = Box::pin(future.0);
     std::future::poll_fn(move |context| {
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| future.as_mut().poll(context))) {

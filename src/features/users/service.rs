@@ -422,6 +422,7 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
         store::update_role(tx, user.id, role)?;
         hub_in.identities().forget_after(tx);
         audit::record(tx, &actor_in, "user.role_changed", Some(&user.username), &json!({"role": role}))?;
+        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
         Ok(require_user(tx, &username)?.view)
     })
     .await

@@ -4,6 +4,7 @@ mod actors;
 mod admin_socket;
 mod client;
 mod place;
+mod probes;
 
 use std::future::IntoFuture;
 use std::net::SocketAddr;
@@ -25,6 +26,7 @@ pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
 use place::Folder;
 pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
+pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
 
 /// 2027-01-15T08:00:00Z: every test begins here, unless it says otherwise.
 pub(crate) const START_MS: i64 = 1_800_000_000_000;
@@ -110,6 +112,11 @@ impl Setup {
 
     pub(crate) fn without_listeners(mut self) -> Self {
         self.extensions.listeners.clear();
+        self
+    }
+
+    pub(crate) fn without_workers(mut self) -> Self {
+        self.extensions.workers = stoa::features::extensions().workers;
         self
     }
 

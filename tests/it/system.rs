@@ -1,0 +1,228 @@
+//! The hub as a process: how it starts, tells about itself, stops and starts again.
+
+use serde_json::json;
+use stoa::StartError;
+use stoa::error::HubError;
+use stoa::events::{Event, Outcome};
+use stoa::hub::Hub;
+use stoa_db::{OpenError, Tx};
+use stoa_model::Secret;
+use stoa_model::principals::PrincipalKind;
+
+use crate::support::{Gate, KEY, TestHub, on_postgres};
+
+#[tokio::test]
+async fn the_hub_tells_that_it_is_well() {
+    let hub = TestHub::start().await;
+    let nobody = hub.nobody();
+    assert_eq!(nobody.get("/healthz").await.status(200).json(), json!({"status": "ok"}));
+    assert_eq!(nobody.get("/readyz").await.status(200).json(), json!({"status": "ready"}));
+    let version = json!({"name": "stoa", "version": env!("CARGO_PKG_VERSION")});
+    assert_eq!(nobody.get("/api/version").await.status(200).json(), version);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn figures_are_open_unless_there_is_a_token() {
+    let hub = TestHub::start().await;
+    let scout = hub.human("ada").await.agent("scout").await;
+    scout.get("/api/agents").await.ok();
+    let reply = hub.nobody().get("/metrics").await.status(200);
+    assert!(reply.header("content-type").unwrap().starts_with("text/plain; version=0.0.4"));
+    for figure in [
+        "active_agents 1",
+        "errors_total 0",
+        "stoa_requests_total{",
+        "stoa_commit_seconds_bucket",
+        "stoa_commit_commands_count",
+    ] {
+        assert!(reply.text().contains(figure), "{figure}");
+    }
+    hub.advance(std::time::Duration::from_secs(301));
+    assert!(hub.nobody().get("/metrics").await.text().contains("active_agents 0"));
+    hub.finish().await;
+
+    let hub = TestHub::setup().configure(|config| config.metrics_token = Some(Secret::new("figures"))).start().await;
+    let ada = hub.admin().await;
+    let reply = hub.nobody().get("/metrics").await.problem(401, "unauthenticated");
+    assert!(reply.header("www-authenticate").is_some());
+    ada.get("/metrics").await.problem(401, "unauthenticated");
+    for wrong in ["", "figure", "figuress", "FIGURES"] {
+        hub.nobody().bearer(wrong).get("/metrics").await.problem(401, "unauthenticated");
+    }
+    hub.nobody().bearer("figures").get("/metrics").await.status(200);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn methods_that_callers_invent_make_no_new_figures() {
+    let hub = TestHub::start().await;
+    for method in ["BREW", "FETCH", "X-1"] {
+        hub.nobody().call(method, "/healthz").await.status(405);
+    }
+    let text = hub.nobody().get("/metrics").await.text();
+    assert!(text.contains(r#"method="other""#) && !text.contains("BREW"), "{text}");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn the_first_start_shows_a_password_once() {
+    let hub = TestHub::start().await;
+    let password = hub.admin_password();
+    assert!(password.len() >= 20);
+    let admin = hub.admin().await;
+    assert_eq!(admin.get("/auth/me").await.json()["user"]["role"], "admin");
+    let setup = hub.stop().await;
+    let hub =
+        setup.configure(|config| config.show_password = std::sync::Arc::new(|_| panic!("shown again"))).start().await;
+    hub.admin().await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn administrators_see_the_state_of_the_hub() {
+    let hub = TestHub::start().await;
+    let admin = hub.admin().await;
+    admin.agent("scout").await;
+    let system = admin.get("/api/admin/system").await.status(200).json();
+    assert_eq!(system["database"]["engine"], if on_postgres() { "postgres" } else { "sqlite" });
+    assert_eq!((&system["users"], &system["agents"]), (&json!(1), &json!(1)));
+    assert_eq!(system["started_at"], "2027-01-15T08:00:00.000Z");
+    assert_eq!(system["base_url"], format!("http://{}", hub.address));
+    assert!(system["database"]["size_bytes"].as_i64().unwrap() > 0);
+    hub.operator().call("db.vacuum", json!({})).await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_restart_keeps_everything() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent_with(json!({"name": "scout", "instructions": "Look."})).await;
+    let (record, key) = ada.key("scout", json!(["*"])).await;
+    ada.agent("gone").await;
+    ada.delete("/api/agents/gone").await.ok();
+    let (me, audit) = (ada.get("/auth/me").await.json(), hub.audit().await);
+    let hub = hub.restart().await;
+    let hub = hub.crash().await.start().await;
+    // The address is a new one; sessions and keys are not.
+    let back = hub.nobody();
+    let ada_again = back.with(ada.client.proof.clone());
+    assert_eq!(ada_again.get("/auth/me").await.ok().json(), me);
+    back.bearer(&scout.key).get("/api/agents/scout").await.ok();
+    back.bearer(&key).get("/api/agents/scout").await.ok();
+    assert_eq!(ada_again.get(&format!("/api/keys/{}", record["id"])).await.ok().json()["status"], "active");
+    assert_eq!(hub.audit().await, audit);
+    hub.finish().await;
+}
+
+static UNDER_WAY: Gate = Gate::new();
+
+fn hold_new_agents(_: &Hub, _: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
+    if matches!(event, Event::PrincipalCreated { principal_kind: PrincipalKind::Agent, .. }) {
+        UNDER_WAY.pass();
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_request_under_way_is_finished_and_answered() {
+    let hub = TestHub::setup().planner(hold_new_agents).start().await;
+    let ada = hub.human("ada").await;
+    let waiting = {
+        let ada = ada.clone();
+        tokio::spawn(async move { ada.post("/api/agents", &json!({"name": "scout"})).await })
+    };
+    UNDER_WAY.somebody_waits().await;
+    let inner = hub.inner().clone();
+    let stopped = tokio::spawn(hub.stop());
+    inner.stopping().await;
+    drop(inner);
+    assert!(!stopped.is_finished());
+    UNDER_WAY.open();
+    waiting.await.unwrap().status(201);
+    let hub = stopped.await.unwrap().start().await;
+    assert_eq!(hub.log_in("ada").await.list("/api/agents").await.len(), 1);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_hub_with_another_key_does_not_start() {
+    let setup = TestHub::setup().key(KEY).start().await.stop().await;
+    let other = "AQECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+    let refused = setup.clone().key(other).try_start().await;
+    assert!(matches!(refused.err(), Some(StartError::WrongKey)));
+    let garbled = setup.clone().key("garbled").try_start().await;
+    assert!(matches!(garbled.err(), Some(StartError::Key(_))));
+    // A new key in front of the old one is how keys are changed.
+    setup.clone().key(&format!("{other},{KEY}")).start().await.finish().await;
+    setup.key(KEY).start().await.finish().await;
+}
+
+#[tokio::test]
+async fn a_folder_serves_one_hub() {
+    let hub = TestHub::start().await;
+    let mut second = hub.beside();
+    second.config.data = hub.folder();
+    assert!(matches!(second.try_start().await.err(), Some(StartError::Open(OpenError::Locked(_)))));
+    hub.nobody().get("/readyz").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_base_url_must_be_one() {
+    let setup = TestHub::start().await.stop().await;
+    for bad in ["", "hub.example", "ftp://hub.example", "https://", "https://hub.example/path", "https://a b"] {
+        let refused = setup.clone().base_url(bad).try_start().await;
+        assert!(matches!(refused.err(), Some(StartError::BaseUrl(_))), "{bad}");
+    }
+    setup.start().await.finish().await;
+}
+
+#[tokio::test]
+async fn a_rotated_key_file_serves_on() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.agent("other").await;
+    ada.post("/api/agents", &json!({"name": "once"})).header("idempotency-key", "k").await.status(201);
+    let before = std::fs::read(hub.folder().join("key")).unwrap();
+    hub.operator().call("db.rotate_key", json!({})).await;
+    assert_ne!(std::fs::read(hub.folder().join("key")).unwrap(), before);
+    scout.get("/api/agents").await.ok();
+    // Answers that the old key had sealed are forgotten, not mistaken.
+    let again = ada.post("/api/agents", &json!({"name": "once"})).header("idempotency-key", "k").await;
+    again.problem(409, "name_taken");
+    let hub = hub.restart().await;
+    hub.log_in("ada").await.get("/api/agents").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn two_hubs_on_one_database_are_one() {
+    if !on_postgres() {
+        return;
+    }
+    let one = TestHub::setup().key(KEY).start().await;
+    let two = one.beside().start().await;
+    let ada = one.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (record, key) = ada.key("scout", json!(["*"])).await;
+    let there = |proof: &crate::support::Proof| two.nobody().with(proof.clone());
+    assert_eq!(there(&ada.client.proof).list("/api/agents").await.len(), 1);
+    there(&scout.client.proof).get("/api/agents").await.ok();
+    let managed = two.nobody().bearer(&key);
+    managed.get("/api/agents").await.ok();
+    ada.delete(&format!("/api/keys/{}", record["id"])).await.ok();
+    managed.get("/api/agents").await.problem(401, "invalid_credentials");
+    ada.call("POST", "/auth/logout").await.ok();
+    there(&ada.client.proof).get("/api/agents").await.problem(401, "session_expired");
+    // Pages begun here are read on there.
+    let ada = two.log_in("ada").await;
+    ada.agent("second").await;
+    let cursor = ada.get("/api/agents?limit=1").await.json()["next_cursor"].as_str().unwrap().to_owned();
+    let page = one.log_in("ada").await.get(&format!("/api/agents?cursor={cursor}")).await.ok().json();
+    assert_eq!(page["items"][0]["name"], "second");
+    two.finish().await;
+    one.finish().await;
+}
