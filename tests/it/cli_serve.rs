@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, is_on_postgres, password_of, stoa};
+use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, password_of, stoa};
+use crate::support::on_postgres;
 
 /// A certificate that vouches for nobody here.
 const STRANGER: &str = "\
@@ -190,7 +191,7 @@ fn a_database_from_the_future_is_left_alone() {
 
 #[test]
 fn a_damaged_database_is_refused() {
-    if is_on_postgres() {
+    if on_postgres() {
         return;
     }
     let place = Place::new();
@@ -380,7 +381,7 @@ fn no_secret_reaches_the_log() {
 
 #[test]
 fn over_tls_only_a_server_that_somebody_vouches_for_is_trusted() {
-    let Some(authority) = std::env::var_os("STOA_TEST_DATABASE_CA").filter(|_| is_on_postgres()) else { return };
+    let Some(authority) = std::env::var_os("STOA_TEST_DATABASE_CA").filter(|_| on_postgres()) else { return };
     let place = Place::new();
     let over_tls = |authority: &std::ffi::OsStr| {
         let mut command = place.serve(&[]);

@@ -158,13 +158,15 @@ impl Setup {
     }
 }
 
+type Serving = JoinHandle<Result<(), stoa::StartError>>;
+
 /// A running hub. End it with [`finish`](Self::finish), which checks that no work is left.
 pub(crate) struct TestHub {
     setup: Setup,
     hub: Option<Hub>,
     pub(crate) address: SocketAddr,
     client: Client,
-    running: Option<(Runtime, oneshot::Sender<()>, JoinHandle<Result<(), stoa::StartError>>)>,
+    running: Option<(Runtime, oneshot::Sender<()>, Serving)>,
 }
 
 impl TestHub {
