@@ -105,7 +105,9 @@ async fn hubs_that_start_at_once_on_a_new_database_make_one_admin() {
     }
     let shown = Arc::new(AtomicUsize::new(0));
     let counter = shown.clone();
-    let count = Arc::new(move |_: &str| drop(counter.fetch_add(1, Ordering::SeqCst)));
+    let count = Arc::new(move |_: &str| {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
     let first = TestHub::setup().key(KEY).configure(|config| config.show_password = count);
     let (second, third) = (first.beside(), first.beside());
     let (one, two, three) = tokio::join!(first.start(), second.start(), third.start());

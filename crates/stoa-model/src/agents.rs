@@ -230,9 +230,9 @@ impl CreateAgentRequest {
         let is_named_well = faults.check("name", handles::check_agent_name(&self.name)).is_some();
         let settings = AgentSettings {
             // A bad name is one fault, not two.
-            display_name: self.display_name.unwrap_or_else(|| {
-                if is_named_well { self.name.clone() } else { "unnamed".to_owned() }
-            }),
+            display_name: self
+                .display_name
+                .unwrap_or_else(|| if is_named_well { self.name.clone() } else { "unnamed".to_owned() }),
             archetype: self.archetype.unwrap_or(Archetype::Custom),
             trigger_mode: self.trigger_mode.unwrap_or(TriggerMode::Passive),
             cooldown_seconds: self.cooldown_seconds.unwrap_or(30),
