@@ -119,6 +119,33 @@ async fn hubs_that_start_at_once_on_a_new_database_make_one_admin() {
 }
 
 #[tokio::test]
+async fn while_the_database_is_away_the_hub_says_so_and_then_goes_on() {
+    if !on_postgres() {
+        return;
+    }
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let database = hub.database();
+    let away = database.clone();
+    off_the_runtime(move || away.go_away());
+    let calls = [
+        hub.nobody().get("/readyz").may_fail(),
+        ada.get("/auth/me").may_fail(),
+        ada.post("/api/agents", &json!({"name": "scout"})).may_fail(),
+    ];
+    for reply in together(calls).await {
+        let reply = reply.problem(503, "unavailable");
+        assert_eq!(reply.header("retry-after"), Some("1"));
+        assert!(!reply.text().contains("FATAL") && !reply.text().contains("stoa_it_"), "{reply:?}");
+    }
+    hub.nobody().get("/healthz").await.ok();
+    off_the_runtime(move || database.come_back());
+    hub.nobody().get("/readyz").await.ok();
+    ada.agent("scout").await;
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn lost_connections_to_the_database_are_made_again() {
     if !on_postgres() {
         return;
@@ -132,9 +159,7 @@ async fn lost_connections_to_the_database_are_made_again() {
     for round in 1..=3 {
         let database = hub.database();
         off_the_runtime(move || {
-            let others = "select pg_terminate_backend(pid) from pg_stat_activity
-                 where datname = current_database() and pid <> pg_backend_pid()";
-            database.connect().execute(others, &[]).unwrap();
+            database.lose_connections();
         });
         let calls = (0..10).map(|_| ada.get("/api/agents"));
         assert_eq!(how_many(&together(calls).await, 200), 10);
