@@ -137,6 +137,38 @@ async fn a_body_may_have_a_mebibyte() {
     hub.finish().await;
 }
 
+#[tokio::test]
+async fn a_refusal_is_heard_even_while_the_body_is_being_sent() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for _ in 0..5 {
+        let body = || body_of(4 * MEBIBYTE);
+        let post =
+            |client: &crate::support::Client, path: &str| client.call("POST", path).body("application/json", body());
+        post(&ada, "/api/agents").await.problem(413, "payload_too_large");
+        post(&hub.nobody(), "/api/agents").await.problem(401, "unauthenticated");
+        post(&ada, "/api/nothing").await.problem(404, "not_found");
+        post(&ada, "/api/version").await.problem(405, "method_not_allowed");
+        post(&ada, "/api/agents").header("sec-fetch-site", "cross-site").await.problem(403, "csrf_failed");
+        let answer = chunked(&hub, &ada, &body()).await;
+        assert!(answer.starts_with("HTTP/1.1 413"), "{answer:.200}");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_asks_before_sending_is_refused_before_sending() {
+    let hub = TestHub::start().await;
+    let request = format!(
+        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n\
+         content-length: {}\r\nconnection: close\r\n\r\n",
+        4 * MEBIBYTE
+    );
+    let answer = hub.raw(request.as_bytes()).await;
+    assert!(answer.starts_with("HTTP/1.1 401"), "{answer:.200}");
+    hub.finish().await;
+}
+
 /// Sends a body in pieces, without saying how long it is.
 async fn chunked(hub: &TestHub, human: &Human, body: &str) -> String {
     let crate::support::Proof::Cookie(cookie) = &human.client.proof else { panic!("a person has a cookie") };

@@ -25,6 +25,7 @@ mod login_page;
 mod names;
 mod outbox;
 mod planners;
+mod races;
 mod rate_limit;
 mod readme;
 mod registration;

@@ -124,6 +124,7 @@ impl Row {
             (Access::Public(status), _) => (status, ""),
             (_, "nobody") => (401, "unauthenticated"),
             (_, "revoked") => (401, "invalid_credentials"),
+            (_, "logged out") => (401, "session_expired"),
             (Access::Admin, "admin") => found,
             (Access::Admin, _) => (403, "admin_required"),
             (Access::Either, _) => found,
@@ -196,6 +197,7 @@ struct Visitors {
     hub: TestHub,
     agent: Agent,
     revoked: Client,
+    logged_out: Client,
 }
 
 impl Visitors {
@@ -208,13 +210,16 @@ impl Visitors {
         let own = second.agent("seconds-agent").await;
         second.key(&own.name, json!(["*"])).await;
         let revoked = hub.nobody().bearer(&revoked);
-        Self { hub, agent, revoked }
+        let logged_out = hub.log_in("second").await.client;
+        logged_out.call("POST", "/auth/logout").await.status(204);
+        Self { hub, agent, revoked, logged_out }
     }
 
     async fn all(&self, world: &World) -> Vec<(&'static str, Client)> {
         vec![
             ("nobody", self.hub.nobody()),
             ("revoked", self.revoked.clone()),
+            ("logged out", self.logged_out.clone()),
             ("agent", self.agent.client.clone()),
             ("stranger", self.hub.log_in("stranger").await.client),
             ("second", self.hub.log_in("second").await.client),

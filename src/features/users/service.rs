@@ -169,14 +169,13 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     actor.require_session()?;
     request.check()?;
     let id = actor.id();
-    let user = hub
-        .read(move |tx| store::find_user(tx, id))
-        .await?
-        .ok_or_else(|| HubError::unauthenticated("session_expired", "The session has ended."))?;
+    let ended = || HubError::unauthenticated("session_expired", "The session has ended.");
+    let user = hub.read(move |tx| store::find_user(tx, id)).await?.ok_or_else(ended)?;
     // Whoever found an open session could otherwise guess here without end.
     let folded = handles::fold(&user.view.username);
     hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
-    if !hub.passwords().verify(&request.current_password, Some(user.password_hash)).await? {
+    let checked_hash = user.password_hash;
+    if !hub.passwords().verify(&request.current_password, Some(checked_hash.clone())).await? {
         return Err(HubError::forbidden("invalid_credentials", "The current password is wrong."));
     }
     hub.limits().refund_login(&folded, actor.call.client_ip);
@@ -184,8 +183,13 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let login = hub
         .command(actor, move |tx| {
+            // Somebody else may have set a new one in the meantime, which must not be overruled by
+            // whoever knew the old one.
+            let user = store::find_user(tx, id)?
+                .filter(|user| user.password_hash == checked_hash && user.view.disabled_at.is_none())
+                .ok_or_else(ended)?;
             set_password(&hub_in, tx, &actor_in, &user.view, &hash)?;
-            begin_session(&hub_in, tx, &actor_in, user.view.clone())
+            begin_session(&hub_in, tx, &actor_in, user.view)
         })
         .await?;
     let (user_id, name) = (Some(id.0), Some(login.user.username.as_str()));

@@ -15,6 +15,7 @@ use sha2::{Digest, Sha256};
 use tracing::Instrument;
 use uuid::Uuid;
 
+use super::leftover::Leftover;
 use super::{address, csrf, extract};
 use crate::actor::{Call, Idempotency};
 use crate::error::{ErrorKind, HubError};
@@ -80,12 +81,19 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let notes = ResponseNotes::default();
     let replayed = Arc::new(AtomicBool::new(false));
+    let leftover = Leftover::default();
+    // Who waits for a "100 Continue" has not begun to send.
+    let is_sending = !request.headers().contains_key(header::EXPECT);
+    let request = request.map(|body| leftover.watch(body));
     let span = tracing::info_span!("request", request_id);
     let answer = prepare_and_run(state, request, next, &request_id, &base_url, notes.clone(), replayed.clone());
     let mut response = match answer.instrument(span).await {
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
+    if is_sending {
+        leftover.discard().await;
+    }
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
     }

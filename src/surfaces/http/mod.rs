@@ -7,6 +7,7 @@ mod address;
 mod csrf;
 mod envelope;
 mod extract;
+mod leftover;
 mod openapi;
 mod server;
 

@@ -120,6 +120,16 @@ impl Setup {
         self
     }
 
+    /// The same in another folder.
+    pub(crate) fn beside(&self) -> Self {
+        let folder = Folder::create();
+        let mut setup = self.clone();
+        setup.config.data = folder.path();
+        setup.config.admin_socket = Some(folder.path().join("admin.sock"));
+        setup.folder = folder;
+        setup
+    }
+
     /// For tests that make the hub fail inside: others check that it never does.
     pub(crate) fn may_fail(mut self) -> Self {
         self.may_fail = true;
@@ -158,7 +168,8 @@ impl Setup {
     }
 }
 
-type Serving = JoinHandle<Result<(), stoa::StartError>>;
+/// The hub's runtime, what stops it, and what tells how it ended.
+type Running = (Runtime, oneshot::Sender<()>, JoinHandle<Result<(), stoa::StartError>>);
 
 /// A running hub. End it with [`finish`](Self::finish), which checks that no work is left.
 pub(crate) struct TestHub {
@@ -166,7 +177,7 @@ pub(crate) struct TestHub {
     hub: Option<Hub>,
     pub(crate) address: SocketAddr,
     client: Client,
-    running: Option<(Runtime, oneshot::Sender<()>, Serving)>,
+    running: Option<Running>,
 }
 
 impl TestHub {
@@ -180,12 +191,7 @@ impl TestHub {
 
     /// For a second hub on the same database, in a folder of its own. Both need [`KEY`].
     pub(crate) fn beside(&self) -> Setup {
-        let folder = Folder::create();
-        let mut setup = self.setup.clone();
-        setup.config.data = folder.path();
-        setup.config.admin_socket = Some(folder.path().join("admin.sock"));
-        setup.folder = folder;
-        setup
+        self.setup.beside()
     }
 
     /// The hub itself, for what no caller can see.

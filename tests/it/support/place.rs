@@ -44,6 +44,22 @@ impl TestDatabase {
         Some(Arc::new(Self { url: format!("{before}/{name}{query}"), name }))
     }
 
+    /// Ends every connection, as a network that breaks does.
+    pub(crate) fn lose_connections(&self) {
+        let sql = format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{}'", self.name);
+        admin(&sql).unwrap();
+    }
+
+    /// Lets nobody in until it [comes back](Self::come_back).
+    pub(crate) fn go_away(&self) {
+        admin(&format!("alter database {} allow_connections false", self.name)).unwrap();
+        self.lose_connections();
+    }
+
+    pub(crate) fn come_back(&self) {
+        admin(&format!("alter database {} allow_connections true", self.name)).unwrap();
+    }
+
     /// A connection beside those of the hub. Use it on a thread of its own.
     pub(crate) fn connect(&self) -> postgres::Client {
         postgres::Client::connect(&self.url, postgres::NoTls).unwrap()

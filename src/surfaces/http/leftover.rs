@@ -1,0 +1,83 @@
+//! Reading what a refused request is still sending.
+//!
+//! A client that is cut off in the middle of its body may never learn why: the connection is reset,
+//! and its own system throws away the answer that it has not read yet.
+
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::body::Body;
+use bytes::Bytes;
+use http_body_util::BodyExt;
+use hyper::body::{Body as HttpBody, Frame, SizeHint};
+
+/// Who sends more than this after a refusal is cut off after all.
+const MAX_BYTES: u64 = 8 * 1024 * 1024;
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Where the rest of a body is put when nobody wants to read it.
+#[derive(Clone, Default)]
+pub(super) struct Leftover(Arc<Mutex<Option<Body>>>);
+
+impl Leftover {
+    /// The body, watched for whether it is read to its end.
+    pub(super) fn watch(&self, body: Body) -> Body {
+        if body.is_end_stream() { body } else { Body::new(Watched { body: Some(body), leftover: self.clone() }) }
+    }
+
+    /// Reads what is left, if it is little enough, and forgets it.
+    pub(super) async fn discard(&self) {
+        let body = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut body) = body.filter(|body| HttpBody::size_hint(body).lower() <= MAX_BYTES) else { return };
+        let discard = async {
+            let mut seen = 0;
+            while let Some(Ok(frame)) = body.frame().await
+                && seen <= MAX_BYTES
+            {
+                seen += frame.data_ref().map_or(0, Bytes::len) as u64;
+            }
+        };
+        // Whoever is slower than that has to do without the answer.
+        let _ = tokio::time::timeout(PATIENCE, discard).await;
+    }
+}
+
+struct Watched {
+    /// None once it has ended.
+    body: Option<Body>,
+    leftover: Leftover,
+}
+
+impl HttpBody for Watched {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let polled = Pin::new(body).poll_frame(context);
+        if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
+            self.body = None;
+        }
+        polled
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(HttpBody::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or(SizeHint::with_exact(0), HttpBody::size_hint)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        let body = self.body.take().filter(|body| !body.is_end_stream());
+        *self.leftover.0.lock().unwrap_or_else(PoisonError::into_inner) = body;
+    }
+}

@@ -1,0 +1,173 @@
+//! Many things at once: all of them are done, each as if it were alone.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use serde_json::json;
+
+use crate::listeners::{happen, subjects};
+use crate::support::{Human, KEY, PASSWORD, Recorder, TestHub, how_many, off_the_runtime, on_postgres, together};
+
+#[tokio::test]
+async fn writers_do_not_hinder_each_other() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let replies = together((0..80).map(|n| ada.post("/api/agents", &json!({"name": format!("agent{n}")})))).await;
+    assert_eq!(how_many(&replies, 201), 80);
+    let agents: Vec<_> = ada.list("/api/agents").await;
+    let keys: BTreeSet<_> = replies.iter().map(|reply| reply.json()["key"].as_str().unwrap().to_owned()).collect();
+    let ids: BTreeSet<_> = agents.iter().map(|agent| agent["id"].as_i64().unwrap()).collect();
+    assert_eq!((agents.len(), keys.len(), ids.len()), (80, 80, 80));
+    let calls = keys.iter().map(|key| hub.nobody().bearer(key).get("/api/agents"));
+    assert_eq!(how_many(&together(calls).await, 200), 80);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn no_change_of_one_thing_is_lost() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let calls = (0..24).map(|n| match n % 3 {
+        0 => ada.patch("/api/agents/scout", &json!({"instructions": n.to_string()})),
+        1 => ada.patch("/api/agents/scout", &json!({"cooldown_seconds": n})),
+        _ => ada.patch("/api/agents/scout", &json!({"display_name": format!("Scout {n}")})),
+    });
+    let replies = together(calls).await;
+    let etags: BTreeSet<_> = replies.iter().map(|reply| reply.header("etag").unwrap().to_owned()).collect();
+    assert_eq!((how_many(&replies, 200), etags.len()), (24, 24), "{replies:?}");
+    let agent = ada.get("/api/agents/scout").await.ok();
+    assert_eq!(agent.header("etag"), Some("\"25\""));
+    // Nobody's change of one field undid another's of another field.
+    assert_ne!(agent.json()["instructions"], "");
+    assert_ne!(agent.json()["cooldown_seconds"], 30);
+    assert_ne!(agent.json()["display_name"], "scout");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn of_new_passwords_at_once_one_is_set() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for round in 0..3 {
+        let current = if round == 0 { PASSWORD.to_owned() } else { format!("new password {}", round - 1) };
+        let session = Human::log_in(&hub.nobody(), "ada", &current).await;
+        let calls = (0..5).map(|n| {
+            // Each from an address of its own, or the guard against guessing would step in.
+            let new = if n == 0 { format!("new password {round}") } else { format!("lost password {n}") };
+            session
+                .put("/auth/password", &json!({"current_password": current, "new_password": new}))
+                .header("x-forwarded-for", format!("203.0.113.{n}"))
+        });
+        let replies = together(calls).await;
+        // The others' session had ended, or what they gave was not the current password any more.
+        let refused = how_many(&replies, 401) + how_many(&replies, 403);
+        assert_eq!((how_many(&replies, 200), refused), (1, 4), "{replies:?}");
+        let winner = replies.iter().position(|reply| reply.code() == 200).unwrap();
+        let renewed = hub.nobody().cookie(&replies[winner].cookie());
+        assert_eq!(renewed.get("/auth/sessions").await.ok().json()["items"].as_array().unwrap().len(), 1);
+        let set = if winner == 0 { format!("new password {round}") } else { format!("lost password {winner}") };
+        Human::log_in(&hub.nobody(), "ada", &set).await;
+        let reset = json!({"username": "ada", "password": format!("new password {round}")});
+        hub.operator().call("users.passwd", reset).await;
+    }
+    assert!(ada.get("/auth/me").await.code() == 401);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_key_is_never_made_for_an_agent_that_is_gone() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for round in 0..5 {
+        let name = format!("scout{round}");
+        ada.agent(&name).await;
+        let request = json!({"name": "k", "agent": name, "permissions": ["*"]});
+        let mut calls: Vec<_> = (0..6).map(|_| ada.post("/api/keys", &request)).collect();
+        calls.insert(3, ada.delete(&format!("/api/agents/{name}")));
+        let replies = together(calls).await;
+        for reply in replies.iter().filter(|reply| reply.code() == 201) {
+            let key = reply.json()["key"].as_str().unwrap().to_owned();
+            hub.nobody().bearer(&key).get("/api/agents").await.problem(401, "invalid_credentials");
+        }
+        assert_eq!(how_many(&replies, 204), 1);
+        assert_eq!(how_many(&replies, 201) + how_many(&replies, 422), 6, "{replies:?}");
+    }
+    assert!(ada.list("/api/keys").await.iter().all(|key| key["status"] == "revoked"));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn hubs_that_start_at_once_on_a_new_database_make_one_admin() {
+    if !on_postgres() {
+        return;
+    }
+    let shown = Arc::new(AtomicUsize::new(0));
+    let counter = shown.clone();
+    let count = Arc::new(move |_: &str| {
+        counter.fetch_add(1, Ordering::SeqCst);
+    });
+    let first = TestHub::setup().key(KEY).configure(|config| config.show_password = count);
+    let (second, third) = (first.beside(), first.beside());
+    let (one, two, three) = tokio::join!(first.start(), second.start(), third.start());
+    assert_eq!(shown.load(Ordering::SeqCst), 1);
+    assert_eq!(one.count("select count(*) as n from users").await, 1);
+    for hub in [three, two, one] {
+        hub.finish().await;
+    }
+}
+
+#[tokio::test]
+async fn while_the_database_is_away_the_hub_says_so_and_then_goes_on() {
+    if !on_postgres() {
+        return;
+    }
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let database = hub.database();
+    let away = database.clone();
+    off_the_runtime(move || away.go_away());
+    let calls = [
+        hub.nobody().get("/readyz").may_fail(),
+        ada.get("/auth/me").may_fail(),
+        ada.post("/api/agents", &json!({"name": "scout"})).may_fail(),
+    ];
+    for reply in together(calls).await {
+        let reply = reply.problem(503, "unavailable");
+        assert_eq!(reply.header("retry-after"), Some("1"));
+        assert!(!reply.text().contains("FATAL") && !reply.text().contains("stoa_it_"), "{reply:?}");
+    }
+    hub.nobody().get("/healthz").await.ok();
+    off_the_runtime(move || database.come_back());
+    hub.nobody().get("/readyz").await.ok();
+    ada.agent("scout").await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn lost_connections_to_the_database_are_made_again() {
+    if !on_postgres() {
+        return;
+    }
+    let recorder = Recorder::new("recorder");
+    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    hub.settle().await;
+    recorder.forget();
+    let ada = hub.human("ada").await;
+    hub.settle().await;
+    for round in 1..=3 {
+        let database = hub.database();
+        off_the_runtime(move || {
+            database.lose_connections();
+        });
+        let calls = (0..10).map(|_| ada.get("/api/agents"));
+        assert_eq!(how_many(&together(calls).await, 200), 10);
+        ada.agent(&format!("scout{round}")).await;
+        happen(&hub, 1000 + round, 1).await;
+        hub.settle().await;
+    }
+    assert_eq!(subjects(&recorder.seen()).iter().filter(|subject| **subject > 1000).count(), 3);
+    assert_eq!(recorder.seen().len(), 7);
+    hub.finish().await;
+}
