@@ -1,5 +1,6 @@
 //! What can be typed: one module for each command.
 
+mod bench;
 mod serve;
 
 use std::io::Write;
@@ -20,6 +21,9 @@ struct Cli {
 enum Command {
     /// Run a hub
     Serve(Box<serve::ServeArguments>),
+    /// Measure this machine, and the hub on it
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
     /// Print a completion script for a shell
     Completions { shell: Shell },
 }
@@ -27,6 +31,7 @@ enum Command {
 pub(crate) fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
+        Command::Bench(command) => bench::bench(command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);
