@@ -1,6 +1,7 @@
 //! What can be typed: one module for each command.
 
 mod admin;
+mod bench;
 mod serve;
 
 use std::io::Write;
@@ -23,6 +24,9 @@ enum Command {
     Serve(Box<serve::ServeArguments>),
     /// Look after a running hub
     Admin(Box<admin::AdminArguments>),
+    /// Measure this machine, and the hub on it
+    #[command(subcommand)]
+    Bench(bench::BenchCommand),
     /// Print a completion script for a shell
     Completions { shell: Shell },
 }
@@ -31,6 +35,7 @@ pub(crate) fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
         Command::Admin(arguments) => admin::run(*arguments),
+        Command::Bench(command) => bench::bench(command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);

@@ -11,6 +11,7 @@ mod support;
 
 mod agents;
 mod backup;
+mod bench;
 mod bodies;
 mod cli;
 mod cli_serve;

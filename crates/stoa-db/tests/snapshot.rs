@@ -965,7 +965,7 @@ fn now() -> std::time::Instant {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_rows_need_little_memory() {
-    const ROWS: i64 = 200_000;
+    const ROWS: i64 = 100_000;
     for engine in engines() {
         let source = Store::new(engine);
         fill_notes(&source, ROWS, 600).await;
@@ -976,7 +976,7 @@ async fn many_rows_need_little_memory() {
         };
         let mut report = String::new();
         let mut note = |what: &str, started: std::time::Instant, memory: u64| {
-            let rate = 200_000.0 / started.elapsed().as_secs_f64();
+            let rate = 100_000.0 / started.elapsed().as_secs_f64();
             report += &format!("{}: {what} {rate:.0} rows/s, {} MiB more memory; ", engine.name(), memory >> 20);
         };
 
@@ -986,7 +986,7 @@ async fn many_rows_need_little_memory() {
         let dumping = sink.peak.load(Ordering::Relaxed) - base;
         note("dump", started, dumping);
         let size = std::fs::metadata(folder.path().join("samples")).unwrap().len();
-        assert!(size > 140_000_000, "{size}");
+        assert!(size > 70_000_000, "{size}");
 
         let started = now();
         let file = File::open(folder.path().join("samples")).unwrap();

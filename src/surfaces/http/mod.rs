@@ -4,6 +4,7 @@
 //! answer. [Extractors](extract) refuse what is malformed before a feature sees it.
 
 mod address;
+mod body;
 mod csrf;
 mod envelope;
 mod extract;

@@ -16,6 +16,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
+use super::body;
 use super::envelope::Peer;
 use crate::hub::{Hub, pause};
 
@@ -95,7 +96,7 @@ fn connection(
     let service = router.map_request(move |mut request: Request<Incoming>| {
         has_asked.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);
-        request.map(Body::new)
+        request.map(|body| Body::new(body::Drained::new(body)))
     });
     http1::Builder::new()
         .timer(TokioTimer::new())

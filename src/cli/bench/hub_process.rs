@@ -1,0 +1,151 @@
+//! A hub to measure: `stoa serve` as it is, in a process and a folder of its own.
+
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::{Child, Command};
+use tokio::task::JoinSet;
+
+use super::say;
+
+/// Admin connections that fill a hub at the same time, so that many agents share a commit.
+const FILLERS: usize = 64;
+
+pub(super) struct HubProcess {
+    process: Child,
+    pub(super) pid: u32,
+    pub(super) address: SocketAddr,
+    socket: PathBuf,
+}
+
+impl HubProcess {
+    /// Starts a hub and waits until it serves.
+    pub(super) async fn start(folder: &Path, has_cache: bool, database_url: Option<&str>) -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let socket = folder.join("admin.sock");
+        let mut command = Command::new(program);
+        // What is set for the developer's own hub is not meant for this one.
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("STOA_")) {
+            command.env_remove(name);
+        }
+        if let Some(url) = database_url {
+            command.env("STOA_DATABASE_URL", url);
+        }
+        let mut process = command
+            .args(["serve", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--bcrypt-cost", "4"])
+            .args(["--log-format", "json", "--log-level", "warn,stoa::start=info"])
+            .args(["--auth-cache", if has_cache { "true" } else { "false" }])
+            .arg("--data")
+            .arg(folder)
+            .arg("--admin-socket")
+            .arg(&socket)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("a hub cannot be started: {error}"))?;
+        let log = process.stderr.take().ok_or("the hub has no log")?;
+        let mut log = BufReader::new(log).lines();
+        let address = address_in(&mut log).await?;
+        // A full pipe would hold the hub up, and warnings may explain a figure.
+        tokio::spawn(async move {
+            while let Ok(Some(line)) = log.next_line().await {
+                if !line.contains(r#""level":"INFO""#) {
+                    say(&line);
+                }
+            }
+        });
+        let pid = process.id().ok_or("the hub has ended")?;
+        Ok(Self { process, pid, address, socket })
+    }
+
+    /// Asks the hub to stop and waits until it has.
+    pub(super) async fn stop(mut self) -> Result<(), String> {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("the hub has no process id")?;
+        kill_process(pid, Signal::TERM).map_err(|error| format!("the hub cannot be stopped: {error}"))?;
+        self.process.wait().await.map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// What the hub says about itself.
+    pub(super) async fn info(&self) -> Result<Value, String> {
+        Admin::connect(&self.socket).await?.call("db.info", json!({})).await
+    }
+
+    /// Makes that many agents and returns their keys.
+    pub(super) async fn fill(&self, agents: usize) -> Result<Vec<String>, String> {
+        let next = Arc::new(AtomicUsize::new(0));
+        let mut running = JoinSet::new();
+        for _ in 0..FILLERS.min(agents) {
+            let (next, mut admin) = (next.clone(), Admin::connect(&self.socket).await?);
+            running.spawn(async move {
+                let mut keys = Vec::new();
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= agents {
+                        return Ok::<_, String>(keys);
+                    }
+                    let agent = json!({"name": format!("bench-{number:06}")});
+                    let created = admin.call("agents.create", json!({"owner": "admin", "agent": agent})).await?;
+                    let key = created["key"].as_str().ok_or_else(|| format!("a new agent has no key: {created}"))?;
+                    keys.push(key.to_owned());
+                }
+            });
+        }
+        let mut all = Vec::new();
+        while let Some(ended) = running.join_next().await {
+            all.extend(ended.map_err(|error| error.to_string())??);
+        }
+        Ok(all)
+    }
+}
+
+/// Reads the log up to the line that says where the hub listens.
+async fn address_in(log: &mut Lines<impl AsyncBufReadExt + Unpin>) -> Result<SocketAddr, String> {
+    let mut last = "it said nothing".to_owned();
+    while let Some(line) = log.next_line().await.map_err(|error| error.to_string())? {
+        let entry: Value = serde_json::from_str(&line).unwrap_or_default();
+        let address = entry["address"].as_str().and_then(|address| address.strip_prefix("http://")?.parse().ok());
+        if let Some(address) = address {
+            return Ok(address);
+        }
+        last = line;
+    }
+    Err(format!("a hub did not start: {last}"))
+}
+
+/// A connection to a hub's admin socket.
+struct Admin {
+    lines: Lines<BufReader<OwnedReadHalf>>,
+    writer: OwnedWriteHalf,
+}
+
+impl Admin {
+    async fn connect(socket: &Path) -> Result<Self, String> {
+        let stream = UnixStream::connect(socket).await;
+        let stream = stream.map_err(|error| format!("{} cannot be opened: {error}", socket.display()))?;
+        let (reader, writer) = stream.into_split();
+        Ok(Self { lines: BufReader::new(reader).lines(), writer })
+    }
+
+    async fn call(&mut self, method: &str, params: Value) -> Result<Value, String> {
+        let request = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        self.writer.write_all(format!("{request}\n").as_bytes()).await.map_err(|error| error.to_string())?;
+        let line = self.lines.next_line().await.map_err(|error| error.to_string())?;
+        let mut answer: Value =
+            serde_json::from_str(&line.unwrap_or_default()).map_err(|error| format!("{method}: {error}"))?;
+        match answer.get("error") {
+            Some(error) => Err(format!("{method}: {error}")),
+            None => Ok(answer["result"].take()),
+        }
+    }
+}

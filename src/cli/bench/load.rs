@@ -1,0 +1,257 @@
+//! The load generator: a process of its own, so that its CPU time is not the server's.
+
+use std::net::SocketAddr;
+use std::process::{ExitCode, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::{Method, Request, Uri};
+use hyper_util::rt::TokioIo;
+use serde::{Deserialize, Serialize};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+use tokio::process::Command;
+use tokio::task::JoinSet;
+
+use super::machine::CpuTimes;
+use super::report::{Figure, Latency, Outcome, json, per};
+use super::{Dice, now, pause};
+
+/// How long a process that was asked nothing more may take to become idle.
+const SETTLING: Duration = Duration::from_millis(20);
+/// The part of a measurement that comes before it and is not counted.
+const WARM_UP: f64 = 0.15;
+
+/// What a load process is to do.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Order {
+    pub(super) server: u32,
+    pub(super) address: SocketAddr,
+    pub(super) path: String,
+    /// A JSON body to post; without one, requests are GET.
+    pub(super) body: Option<String>,
+    /// Bearer credentials, one picked at random for each request.
+    pub(super) credentials: Vec<String>,
+    pub(super) connections: usize,
+    pub(super) extent: Extent,
+}
+
+#[derive(Clone, Copy, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Extent {
+    Seconds(f64),
+    /// One request with each credential.
+    EachCredential,
+}
+
+/// What came of it. Every request was answered with success, or there is no such thing.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Load {
+    pub(super) requests: u64,
+    pub(super) seconds: f64,
+    pub(super) p50_ms: f64,
+    pub(super) p99_ms: f64,
+    pub(super) server_cpu_us_per_request: f64,
+}
+
+/// The figures of several loads of the same kind.
+#[derive(Serialize)]
+pub(super) struct LoadFigures {
+    pub(super) requests: u64,
+    pub(super) requests_per_second: Figure,
+    pub(super) p50_ms: Figure,
+    pub(super) p99_ms: Figure,
+    pub(super) server_cpu_us_per_request: Figure,
+}
+
+impl LoadFigures {
+    pub(super) fn of(rounds: &[Load]) -> Self {
+        Self {
+            requests: rounds.iter().map(|load| load.requests).sum(),
+            requests_per_second: Figure::of(rounds.iter().map(|load| load.requests as f64 / load.seconds)),
+            p50_ms: Figure::of(rounds.iter().map(|load| load.p50_ms)),
+            p99_ms: Figure::of(rounds.iter().map(|load| load.p99_ms)),
+            server_cpu_us_per_request: Figure::of(rounds.iter().map(|load| load.server_cpu_us_per_request)),
+        }
+    }
+}
+
+/// Has another process send requests, and waits for what comes of it.
+pub(super) async fn send(order: &Order) -> Result<Load, String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut process = Command::new(program)
+        .args(["bench", "load"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("the load process cannot be started: {error}"))?;
+    let text = json(order)?;
+    if let Some(mut stdin) = process.stdin.take() {
+        // If it ended early, its exit code says more than this would.
+        let _ = stdin.write_all(text.as_bytes()).await;
+    }
+    let output = process.wait_with_output().await.map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err("the load process failed".to_owned());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("the load process said something else: {error}"))
+}
+
+/// `stoa bench load`: carries out the order on standard input.
+pub(super) async fn load() -> Result<Outcome, String> {
+    // Waits for the whole order; there is nothing else to do before.
+    let text = std::io::read_to_string(std::io::stdin()).map_err(|error| error.to_string())?;
+    let order: Order = serde_json::from_str(&text).map_err(|error| format!("this is not an order: {error}"))?;
+    let load = carry_out(&order).await?;
+    Ok(Outcome { text: json(&load)?, code: ExitCode::SUCCESS })
+}
+
+async fn carry_out(order: &Order) -> Result<Load, String> {
+    let requests = Arc::new(Requests::of(order)?);
+    let mut clients = Vec::new();
+    for seed in 0..order.connections {
+        clients.push(Client::connect(order.address, seed as u64).await?);
+    }
+    if let Extent::Seconds(seconds) = order.extent {
+        let end = now() + Duration::from_secs_f64(seconds * WARM_UP);
+        clients = run(clients, &requests, &Turn::Until(end)).await?.0;
+    }
+    pause(SETTLING).await;
+    let before = CpuTimes::of(order.server)?;
+    let started = now();
+    let turn = match order.extent {
+        Extent::Seconds(seconds) => Turn::Until(started + Duration::from_secs_f64(seconds)),
+        Extent::EachCredential => Turn::Each(Arc::default()),
+    };
+    let (clients, samples) = run(clients, &requests, &turn).await?;
+    let seconds = started.elapsed().as_secs_f64();
+    pause(SETTLING).await;
+    let cpu = CpuTimes::of(order.server)?.since(&before);
+    // Only now may the connections end: the server would have to do something about it.
+    drop(clients);
+    let requests = samples.len() as u64;
+    let Latency { p50_ms, p99_ms } = Latency::of(samples);
+    Ok(Load { requests, seconds, p50_ms, p99_ms, server_cpu_us_per_request: per(cpu, requests) })
+}
+
+/// Who sends the next request, if anybody does.
+#[derive(Clone)]
+enum Turn {
+    Until(Instant),
+    Each(Arc<AtomicUsize>),
+}
+
+/// All requests, ready to be sent.
+struct Requests {
+    method: Method,
+    uri: Uri,
+    host: HeaderValue,
+    authorization: Vec<HeaderValue>,
+    body: Bytes,
+}
+
+impl Requests {
+    fn of(order: &Order) -> Result<Self, String> {
+        let header = |text: String| HeaderValue::try_from(text).map_err(|error| error.to_string());
+        let credentials = order.credentials.iter();
+        Ok(Self {
+            method: if order.body.is_some() { Method::POST } else { Method::GET },
+            uri: order.path.parse().map_err(|error| format!("{}: {error}", order.path))?,
+            host: header(order.address.to_string())?,
+            authorization: credentials.map(|key| header(format!("Bearer {key}"))).collect::<Result<_, _>>()?,
+            body: Bytes::from(order.body.clone().unwrap_or_default()),
+        })
+    }
+
+    fn with_credential(&self, place: usize) -> Request<Full<Bytes>> {
+        let mut request = Request::new(Full::new(self.body.clone()));
+        *request.method_mut() = self.method.clone();
+        *request.uri_mut() = self.uri.clone();
+        let headers = request.headers_mut();
+        headers.insert(HOST, self.host.clone());
+        if self.method == Method::POST {
+            headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        }
+        if let Some(credential) = self.authorization.get(place) {
+            headers.insert(AUTHORIZATION, credential.clone());
+        }
+        request
+    }
+}
+
+/// One connection that is kept open.
+struct Client {
+    sender: SendRequest<Full<Bytes>>,
+    dice: Dice,
+}
+
+impl Client {
+    async fn connect(address: SocketAddr, seed: u64) -> Result<Self, String> {
+        let failed = |error: &dyn std::fmt::Display| format!("{address} cannot be reached: {error}");
+        let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
+        stream.set_nodelay(true).map_err(|error| failed(&error))?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
+        // How the connection ended shows in the request that it was needed for.
+        tokio::spawn(async move { drop(connection.await) });
+        Ok(Self { sender, dice: Dice::new(seed) })
+    }
+
+    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<(), String> {
+        let broken = |error: hyper::Error| format!("a request failed: {error}");
+        self.sender.ready().await.map_err(broken)?;
+        let response = self.sender.send_request(request).await.map_err(broken)?;
+        let status = response.status();
+        let body = response.into_body().collect().await.map_err(broken)?;
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(format!("a request was answered with {status}: {}", String::from_utf8_lossy(&body.to_bytes())))
+    }
+
+    async fn take_turns(&mut self, requests: &Requests, turn: &Turn) -> Result<Vec<Duration>, String> {
+        let credentials = requests.authorization.len();
+        let mut samples = Vec::new();
+        loop {
+            let started = now();
+            let place = match turn {
+                Turn::Until(end) if started < *end => self.dice.below(credentials as u64) as usize,
+                Turn::Until(_) => return Ok(samples),
+                Turn::Each(next) => match next.fetch_add(1, Ordering::Relaxed) {
+                    place if place < credentials => place,
+                    _ => return Ok(samples),
+                },
+            };
+            self.send(requests.with_credential(place)).await?;
+            samples.push(started.elapsed());
+        }
+    }
+}
+
+/// Lets all clients send at once, and gives them back with how long each request took.
+async fn run(
+    clients: Vec<Client>,
+    requests: &Arc<Requests>,
+    turn: &Turn,
+) -> Result<(Vec<Client>, Vec<Duration>), String> {
+    let mut running = JoinSet::new();
+    for mut client in clients {
+        let (requests, turn) = (requests.clone(), turn.clone());
+        running.spawn(async move {
+            let samples = client.take_turns(&requests, &turn).await;
+            (client, samples)
+        });
+    }
+    let (mut clients, mut all) = (Vec::new(), Vec::new());
+    while let Some(ended) = running.join_next().await {
+        let (client, samples) = ended.map_err(|error| error.to_string())?;
+        clients.push(client);
+        all.extend(samples?);
+    }
+    Ok((clients, all))
+}

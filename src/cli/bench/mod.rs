@@ -1,0 +1,159 @@
+//! `stoa bench`: what the hub costs, as ratios to what the machine can do at all.
+//!
+//! Each bench repeats short rounds in turn and reports medians, so that a neighbour who gets busy
+//! disturbs all that is compared. Load comes from a process of its own ([`load`]), and CPU times are
+//! those of the measured process alone. Times are reported, never asserted; a budget that is
+//! exceeded fails the command only with `--check`.
+
+mod auth;
+mod hub_process;
+mod load;
+mod machine;
+mod raw;
+mod report;
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Subcommand};
+use tempfile::TempDir;
+use tokio::runtime::Builder;
+use tokio::signal::unix::{SignalKind, signal};
+
+use self::report::Outcome;
+use super::fail;
+
+#[derive(Subcommand)]
+pub(super) enum BenchCommand {
+    /// What the disk, the database's writer and a bare HTTP handler can do: what other figures are compared with
+    Raw(raw::RawArguments),
+    /// What authentication costs with many agents against few
+    Auth(auth::AuthArguments),
+    /// Send requests as the order on standard input says
+    #[command(hide = true)]
+    Load,
+}
+
+/// What every bench can be told.
+#[derive(Args)]
+struct CommonArguments {
+    /// A folder on the disk to measure; the bench works in a temporary folder inside, and removes it
+    #[arg(long, default_value = ".")]
+    data: PathBuf,
+
+    /// How often everything is measured; the medians are reported
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// How long each measurement takes
+    #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
+    seconds: f64,
+
+    /// Print one JSON object instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Ten seconds at most: every key of a hub must be measured within a minute of its last use.
+fn parse_seconds(text: &str) -> Result<f64, String> {
+    let seconds = text.parse().map_err(|_| "must be a number".to_owned())?;
+    if (0.01..=10.0).contains(&seconds) { Ok(seconds) } else { Err("must be between 0.01 and 10".to_owned()) }
+}
+
+impl CommonArguments {
+    fn duration(&self) -> Duration {
+        Duration::from_secs_f64(self.seconds)
+    }
+
+    fn folder(&self) -> Result<TempDir, String> {
+        let parent = std::path::absolute(&self.data).map_err(|error| error.to_string())?;
+        tempfile::Builder::new()
+            .prefix("stoa-bench-")
+            .tempdir_in(&parent)
+            .map_err(|error| format!("no temporary folder can be made in {}: {error}", parent.display()))
+    }
+}
+
+pub(super) fn bench(command: BenchCommand) -> ExitCode {
+    // One thread is enough to send requests, and leaves the other cores to who answers them.
+    let runtime = match command {
+        BenchCommand::Load => Builder::new_current_thread().enable_all().build(),
+        BenchCommand::Raw(_) | BenchCommand::Auth(_) => Builder::new_multi_thread().enable_all().build(),
+    };
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    machine::raise_file_limit();
+    let outcome = runtime.block_on(async {
+        tokio::select! {
+            outcome = run(command) => outcome,
+            // Dropping the bench stops its hubs and removes its folder.
+            () = interrupted() => Err("interrupted".to_owned()),
+        }
+    });
+    let written = outcome.and_then(|outcome| {
+        std::io::stdout().write_all(outcome.text.as_bytes()).map_err(|error| error.to_string())?;
+        Ok(outcome.code)
+    });
+    written.unwrap_or_else(|error| fail(&error))
+}
+
+async fn run(command: BenchCommand) -> Result<Outcome, String> {
+    match command {
+        BenchCommand::Raw(arguments) => Box::pin(raw::raw(arguments)).await,
+        BenchCommand::Auth(arguments) => Box::pin(auth::auth(arguments)).await,
+        BenchCommand::Load => Box::pin(load::load()).await,
+    }
+}
+
+async fn interrupted() {
+    match (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) {
+        (Ok(mut interrupt), Ok(mut terminate)) => {
+            tokio::select! {
+                _ = interrupt.recv() => {}
+                _ = terminate.recv() => {}
+            }
+        }
+        // The signals then do what they do by themselves: they end the process.
+        _ => std::future::pending().await,
+    }
+}
+
+/// Tells whoever waits what is going on. Results go to standard output, this does not.
+#[expect(clippy::print_stderr, reason = "this is the command line")]
+fn say(progress: &str) {
+    eprintln!("{progress}");
+}
+
+#[expect(clippy::disallowed_methods, reason = "measuring real time is what a bench is for")]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[expect(clippy::disallowed_methods, reason = "a bench runs in real time")]
+async fn pause(duration: Duration) {
+    tokio::time::sleep(duration).await;
+}
+
+/// Numbers that need not be good, only cheap and well spread.
+struct Dice(u64);
+
+impl Dice {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    }
+
+    fn roll(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        (self.roll() >> 16) % limit.max(1)
+    }
+}
