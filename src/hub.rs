@@ -2,6 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
+use std::task::Poll;
 use std::time::Duration;
 
 use serde::Serialize;
@@ -182,8 +183,9 @@ impl Hub {
         let Some(wish) = actor.call.idempotency.clone() else {
             return self.0.db.write(command).await;
         };
-        let (keys, actor) = (self.keys(), actor.clone());
-        self.0.db.write(move |tx| idempotency::once(tx, &keys, &actor, &wish, &command)).await
+        // The keys are asked for when the command runs: they may change while it waits.
+        let (hub, actor) = (self.clone(), actor.clone());
+        self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
     }
 
     /// Starts the listeners and workers.
@@ -234,6 +236,16 @@ impl Hub {
         )?;
         Ok(())
     }
+}
+
+/// Runs a feature's code; none if it panicked, which must not take more with it than itself.
+pub(crate) async fn catch_panic<F: Future>(future: F) -> Option<F::Output> {
+    let mut future = Box::pin(future);
+    std::future::poll_fn(move |context| {
+        let polled = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| future.as_mut().poll(context)));
+        polled.map_or(Poll::Ready(None), |poll| poll.map(Some))
+    })
+    .await
 }
 
 /// A wait in real time, whatever the hub's clock shows: for faults outside of this process.

@@ -7,9 +7,8 @@ use stoa_db::{DbError, Tx, params};
 
 use super::StoredEvent;
 use super::outbox::{self, Position};
-use super::work::futures_catch_unwind;
 use crate::error::HubError;
-use crate::hub::{BoxFuture, Hub, pause};
+use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
 /// Events given to a listener at once.
 const BATCH: i64 = 500;
@@ -40,7 +39,7 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
     loop {
         changes.mark_unchanged();
         // A panic of a feature must not end the listener for good.
-        let advanced = futures_catch_unwind(std::panic::AssertUnwindSafe(advance(&hub, &*listener))).await;
+        let advanced = catch_panic(advance(&hub, &*listener)).await;
         let next_look = match advanced.unwrap_or_else(|| Err(HubError::internal("the listener panicked"))) {
             Ok(next_look) => next_look,
             Err(error) => {

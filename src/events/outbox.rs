@@ -108,7 +108,7 @@ pub fn begin_new_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.execute(
         "update listener_cursors set
              seq = (select count(*) from outbox o where (o.xid, o.seq) <= (listener_cursors.xid, listener_cursors.seq)),
-             xid = 0",
+             xid = 0, lease_owner = null, lease_until = null",
         &[],
     )?;
     tx.execute_batch(

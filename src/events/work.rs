@@ -8,7 +8,7 @@ use tokio::task::JoinSet;
 
 use crate::clock::milliseconds;
 use crate::error::HubError;
-use crate::hub::{BoxFuture, Hub, pause};
+use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 /// How long to wait before an item whose worker panicked or whose settlement failed is tried again.
@@ -145,8 +145,7 @@ async fn claim(hub: &Hub, worker: &dyn Worker, room: usize) -> Result<(Vec<WorkI
 
 async fn work_on(hub: &Hub, worker: &dyn Worker, item: WorkItem) {
     // A panic of a feature must neither end the queue nor lose the item.
-    let attempt = std::panic::AssertUnwindSafe(worker.perform(hub, &item));
-    let performed = futures_catch_unwind(attempt);
+    let performed = catch_panic(worker.perform(hub, &item));
     tokio::pin!(performed);
     let beat = milliseconds(worker.lease() / 3);
     let settlement = loop {
@@ -202,22 +201,14 @@ async fn extend(hub: &Hub, worker: &dyn Worker, item: &WorkItem) {
     }
 }
 
-pub(super) async fn futures_catch_unwind<F: Future>(future: std::panic::AssertUnwindSafe<F>) -> Option<F::Output> {
-    let mut future = Box::pin(future.0);
-    std::future::poll_fn(move |context| {
-        match std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| future.as_mut().poll(context))) {
-            Ok(poll) => poll.map(Some),
-            Err(_) => std::task::Poll::Ready(None),
-        }
-    })
-    .await
-}
-
 /// Where this process is the only one, leases that a crash left behind are nobody's.
 pub(crate) fn tidy_at_start(tx: &mut Tx<'_>) -> Result<(), DbError> {
-    if tx.engine() == Engine::Sqlite {
-        tx.execute("update work set lease_owner = null, lease_until = null where lease_owner is not null", &[])?;
-    }
+    if tx.engine() == Engine::Sqlite { release_all(tx) } else { Ok(()) }
+}
+
+/// Frees every item, for a database that no hub has ever used: a restored one.
+pub(crate) fn release_all(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    tx.execute("update work set lease_owner = null, lease_until = null where lease_owner is not null", &[])?;
     Ok(())
 }
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli_support::{Hub, Outcome, Place, is_on_postgres, password_of, skip, stoa};
+use crate::cli_support::{Hub, Outcome, Place, password_of, skip, stoa};
+use crate::support::on_postgres;
 
 /// A hub with the user `ada` and her agent `scout`.
 fn with_scout(place: &Place) -> (Hub, String) {
@@ -549,7 +550,7 @@ fn the_database_is_described_and_tidied() {
     let place = Place::new();
     let (hub, _) = with_scout(&place);
     let info = hub.json(&["db", "info"]);
-    let engine = if is_on_postgres() { "postgres" } else { "sqlite" };
+    let engine = if on_postgres() { "postgres" } else { "sqlite" };
     assert_eq!((&info["database"]["engine"], &info["users"], &info["agents"]), (&json!(engine), &json!(2), &json!(1)));
     let shown = hub.admin(&["db", "info"]).ok();
     assert!(shown.contains(&hub.address) && shown.contains(engine), "{shown}");

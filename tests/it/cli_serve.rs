@@ -9,7 +9,22 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, is_on_postgres, password_of, stoa};
+use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, password_of, stoa};
+use crate::support::on_postgres;
+
+/// A certificate that vouches for nobody here.
+const STRANGER: &str = "\
+-----BEGIN CERTIFICATE-----\n\
+MIIBfTCCASOgAwIBAgIUaYNQzrr1fQjCG2EBlFINeh7xrZ0wCgYIKoZIzj0EAwIw\n\
+EzERMA8GA1UEAwwIc3RyYW5nZXIwIBcNMjYxMTE1MDMyMzM2WhgPMjEyNjEwMjIw\n\
+MzIzMzZaMBMxETAPBgNVBAMMCHN0cmFuZ2VyMFkwEwYHKoZIzj0CAQYIKoZIzj0D\n\
+AQcDQgAE1sDmZaTO5U/x1Zzn7utdmFFVH2dRFQ5hXt2InYxkMBoOuO6UZi9Yz0o7\n\
+vrw91LihHzHFORncwQ4IPI/+VFtqJKNTMFEwHQYDVR0OBBYEFD8Y9QCcGaKVF6DI\n\
+aGj3w77m0zuDMB8GA1UdIwQYMBaAFD8Y9QCcGaKVF6DIaGj3w77m0zuDMA8GA1Ud\n\
+EwEB/wQFMAMBAf8wCgYIKoZIzj0EAwIDSAAwRQIhAIh0ieiM7xm1BtUIeky0Z8BW\n\
+iTh5DHbm9lReRpdNLqwMAiAt51pNkHklhzC446TAItb9hdmdJKIWiN1GzaGjIwrR\n\
+yA==\n\
+-----END CERTIFICATE-----\n";
 
 /// Something that would be noticed.
 fn canary(name: &str) -> String {
@@ -176,7 +191,7 @@ fn a_database_from_the_future_is_left_alone() {
 
 #[test]
 fn a_damaged_database_is_refused() {
-    if is_on_postgres() {
+    if on_postgres() {
         return;
     }
     let place = Place::new();
@@ -362,4 +377,22 @@ fn no_secret_reaches_the_log() {
     for line in said.stderr.lines() {
         assert!(serde_json::from_str::<Value>(line).is_ok(), "not JSON: {line}");
     }
+}
+
+#[test]
+fn over_tls_only_a_server_that_somebody_vouches_for_is_trusted() {
+    let Some(authority) = std::env::var_os("STOA_TEST_DATABASE_CA").filter(|_| on_postgres()) else { return };
+    let place = Place::new();
+    let over_tls = |authority: &std::ffi::OsStr| {
+        let mut command = place.serve(&[]);
+        command.env("STOA_DATABASE_URL", place.database_url("sslmode=require")).env("SSL_CERT_FILE", authority);
+        command
+    };
+    Hub::start(&mut over_tls(&authority), place.data()).stop();
+
+    // Somebody else's word is worth nothing here: the file holds no certificate of this server's.
+    let stranger = place.root().join("stranger.pem");
+    fs::write(&stranger, STRANGER).unwrap();
+    let refused = Outcome::of(&mut over_tls(stranger.as_os_str()), b"");
+    refused.fails(1, &["PostgreSQL cannot be used", "certificate"]);
 }

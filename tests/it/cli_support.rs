@@ -8,12 +8,14 @@ use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::support::{TestDatabase, off_the_runtime};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_stoa");
 /// An account that owns nothing.
@@ -128,32 +130,15 @@ fn wait(child: &mut Child, patience: Duration) -> Option<ExitStatus> {
     None
 }
 
-fn test_server() -> Option<String> {
-    std::env::var("STOA_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
-}
-
-pub(crate) fn is_on_postgres() -> bool {
-    test_server().is_some()
-}
-
 /// Where a hub lives: a data folder, and on PostgreSQL a fresh database besides. Both go with it.
 pub(crate) struct Place {
     folder: TempDir,
-    database: Option<(String, String)>,
+    database: Option<Arc<TestDatabase>>,
 }
 
 impl Place {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let database = test_server().map(|server| {
-            let unique = folder.path().file_name().unwrap().to_string_lossy().to_lowercase();
-            let name = format!("stoa_cli_{}_{}", std::process::id(), unique.trim_start_matches('.'));
-            execute(&server, &format!("create database \"{name}\""));
-            let (before, rest) = server.rsplit_once('/').unwrap();
-            let query = rest.find('?').map_or("", |at| &rest[at..]);
-            (name.clone(), format!("{before}/{name}{query}"))
-        });
-        Self { folder, database }
+        Self { folder: tempfile::tempdir().unwrap(), database: TestDatabase::create() }
     }
 
     /// A folder around the data folder, for whatever else a test needs.
@@ -169,10 +154,17 @@ impl Place {
         self.data().to_str().unwrap().to_owned()
     }
 
+    /// Where the database is, asked for in another way.
+    pub(crate) fn database_url(&self, parameters: &str) -> String {
+        let url = &self.database.as_ref().expect("asked only on PostgreSQL").url;
+        let separator = if url.contains('?') { '&' } else { '?' };
+        format!("{url}{separator}{parameters}")
+    }
+
     /// Changes the database behind the back of a hub that is not running.
     pub(crate) fn tamper(&self, sql: &str) {
         match &self.database {
-            Some((_, url)) => execute(url, sql),
+            Some(database) => off_the_runtime(|| database.connect().batch_execute(sql).unwrap()),
             None => rusqlite::Connection::open(self.data().join("stoa.db")).unwrap().execute_batch(sql).unwrap(),
         }
     }
@@ -185,8 +177,8 @@ impl Place {
     pub(crate) fn serve_as(&self, user: Option<u32>, more: &[&str]) -> Command {
         let mut command = stoa_as(user, &["serve", "--data", &self.data_text()]);
         command.env("STOA_LISTEN", "127.0.0.1:0").env("STOA_LOG_FORMAT", "json");
-        if let Some((_, url)) = &self.database {
-            command.env("STOA_DATABASE_URL", url).env("STOA_DATABASE_CONNECTIONS", "4");
+        if let Some(database) = &self.database {
+            command.env("STOA_DATABASE_URL", &database.url).env("STOA_DATABASE_CONNECTIONS", "4");
         }
         command.args(more);
         command
@@ -204,18 +196,6 @@ impl Place {
     pub(crate) fn fails_to_start(&self, more: &[&str]) -> Outcome {
         Outcome::of(&mut self.serve(more), b"")
     }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if let (Some((name, _)), Some(server)) = (&self.database, test_server()) {
-            execute(&server, &format!("drop database if exists \"{name}\" with (force)"));
-        }
-    }
-}
-
-fn execute(url: &str, sql: &str) {
-    postgres::Client::connect(url, postgres::NoTls).unwrap().batch_execute(sql).unwrap();
 }
 
 /// A hub that serves. It is stopped when this goes.

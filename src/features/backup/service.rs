@@ -9,7 +9,7 @@ use stoa_model::{Secret, Timestamp};
 use super::archive::{self, ArchiveError, Spool};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::events::outbox;
+use crate::events::{outbox, work};
 use crate::features::audit;
 use crate::hub::Hub;
 use crate::keys::{KeyError, KeyRing};
@@ -163,6 +163,7 @@ async fn load(
         let fits = db
             .write(move |tx| {
                 outbox::begin_new_history(tx)?;
+                work::release_all(tx)?;
                 let stored = Hub::meta(tx, "key_check")?;
                 Ok::<_, DbError>(stored.is_none_or(|stored| keys.has_check_value(&stored)))
             })

@@ -19,7 +19,7 @@ use super::leftover::Leftover;
 use super::{address, csrf, extract};
 use crate::actor::{Call, Idempotency};
 use crate::error::{ErrorKind, HubError};
-use crate::hub::Hub;
+use crate::hub::{Hub, catch_panic};
 use crate::keys::Purpose;
 use crate::rate_limit::Allowance;
 
@@ -149,18 +149,9 @@ async fn prepare_and_run(
     }
     parts.extensions.insert(Arc::new(call));
     parts.extensions.insert(notes);
-    let running = next.run(Request::from_parts(parts, body));
-    Ok(catch_panic(running).await)
-}
-
-/// A panic is our mistake: it ends its own request with a 500 and nothing else.
-async fn catch_panic(running: impl Future<Output = Response>) -> Response {
-    let mut running = Box::pin(running);
-    std::future::poll_fn(move |context| {
-        let poll = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| running.as_mut().poll(context)));
-        poll.unwrap_or_else(|_| std::task::Poll::Ready(HubError::internal("a handler panicked").into_response()))
-    })
-    .await
+    // A panic is our mistake: it ends its own request with a 500 and nothing else.
+    let answer = catch_panic(next.run(Request::from_parts(parts, body))).await;
+    answer.ok_or_else(|| HubError::internal("a handler panicked"))
 }
 
 fn request_id(headers: &HeaderMap) -> String {
