@@ -113,6 +113,7 @@ async fn answers_are_kept_for_a_day() {
     hub.advance(MINUTE);
     create(&ada, "k", "scout").await.problem(409, "name_taken");
     create(&ada, "k", "other").await.status(201);
+    hub.settle().await;
     hub.advance(2 * DAY);
     hub.settle().await;
     assert_eq!(hub.count("select count(*) as n from idempotency").await, 0);

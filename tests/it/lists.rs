@@ -4,6 +4,37 @@ use serde_json::json;
 
 use crate::support::TestHub;
 
+const LISTS: [&str; 6] =
+    ["/api/agents", "/api/keys", "/api/directory", "/api/admin/users", "/api/admin/audit", "/auth/sessions"];
+
+#[tokio::test]
+async fn every_list_comes_in_pages_without_holes_or_repetitions() {
+    let hub = TestHub::start().await;
+    let admin = hub.admin().await;
+    for n in 0..5 {
+        let agent = admin.agent(&format!("agent{n}")).await;
+        admin.key(&agent.name, json!(["*"])).await;
+        hub.human(&format!("user{n}")).await;
+        admin.again().await;
+    }
+    for path in LISTS {
+        let whole = admin.list(path).await;
+        assert!(whole.len() >= 5, "{path}");
+        let mut pieces = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page = admin.get(&format!("{path}?limit=2{cursor}")).await.ok().json();
+            let items = page["items"].as_array().unwrap();
+            assert!((1..=2).contains(&items.len()), "{path}");
+            pieces.extend(items.iter().cloned());
+            let Some(next) = page["next_cursor"].as_str() else { break };
+            cursor = format!("&cursor={next}");
+        }
+        assert_eq!(pieces, whole, "{path}");
+    }
+    hub.finish().await;
+}
+
 #[tokio::test]
 async fn a_limit_is_a_number_from_one_to_two_hundred() {
     let hub = TestHub::start().await;
@@ -11,7 +42,7 @@ async fn a_limit_is_a_number_from_one_to_two_hundred() {
     for n in 0..3 {
         admin.agent(&format!("agent{n}")).await;
     }
-    for path in ["/api/agents", "/api/keys", "/api/directory", "/api/admin/users", "/api/admin/audit"] {
+    for path in LISTS {
         for bad in ["0", "-1", "abc", "", "1.5", "1e3", "99999999999999999999", "%201"] {
             admin.get(&format!("{path}?limit={bad}")).await.invalid(&["limit"]);
         }

@@ -116,10 +116,14 @@ async fn update_profile(
 }
 
 /// The caller's sessions, newest first.
-#[utoipa::path(get, path = "/auth/sessions", tag = "auth", responses((status = 200, body = Page<SessionView>)),
-    security(("session" = [])))]
-async fn list_sessions(State(hub): State<Hub>, actor: Actor) -> Result<Json<Page<SessionView>>, HubError> {
-    Ok(Json(service::list_sessions(&hub, &actor).await?))
+#[utoipa::path(get, path = "/auth/sessions", tag = "auth", params(ListQuery),
+    responses((status = 200, body = Page<SessionView>)), security(("session" = [])))]
+async fn list_sessions(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<SessionView>>, HubError> {
+    Ok(Json(service::list_sessions(&hub, &actor, list).await?))
 }
 
 /// Ends every session of the caller, this one too.

@@ -207,11 +207,13 @@ fn set_password(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: &UserView, hash
     Ok(())
 }
 
-pub async fn list_sessions(hub: &Hub, actor: &Actor) -> Result<Page<SessionView>, HubError> {
+pub async fn list_sessions(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<SessionView>, HubError> {
     actor.require_session()?;
     let (id, current) = (actor.id(), actor.session());
-    let items = hub.read(move |tx| store::list_sessions(tx, id, current)).await?;
-    Ok(Page { items, next_cursor: None })
+    let before = list.position(hub, actor, "sessions")?.unwrap_or(i64::MAX);
+    let limit = list.limit()?;
+    let sessions = hub.read(move |tx| store::list_sessions(tx, id, current, before, limit + 1)).await?;
+    page_of(hub, actor, "sessions", sessions, limit)
 }
 
 pub async fn end_session(hub: &Hub, actor: &Actor, session: SessionId) -> Result<(), HubError> {

@@ -105,18 +105,21 @@ pub(super) fn find_session(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Opt
     )
 }
 
+/// Newest first, below `before`.
 pub(super) fn list_sessions(
     tx: &mut Tx<'_>,
     user: PrincipalId,
     current: Option<SessionId>,
-) -> Result<Vec<SessionView>, DbError> {
+    before: i64,
+    limit: i64,
+) -> Result<Vec<(i64, SessionView)>, DbError> {
     tx.query(
         "select id, created_at, last_seen_at, expires_at, remote_ip, user_agent from sessions
-         where user_id = $1 and expires_at > $2 order by id desc",
-        params![user.0, tx.now_ms()],
+         where user_id = $1 and expires_at > $2 and id < $3 order by id desc limit $4",
+        params![user.0, tx.now_ms(), before, limit],
         |row| {
             let id = SessionId(row.get("id")?);
-            Ok(SessionView {
+            let session = SessionView {
                 id,
                 created_at: Timestamp::from_ms(row.get("created_at")?),
                 last_seen_at: Timestamp::from_ms(row.get("last_seen_at")?),
@@ -124,7 +127,8 @@ pub(super) fn list_sessions(
                 remote_ip: row.get("remote_ip")?,
                 user_agent: row.get("user_agent")?,
                 current: Some(id) == current,
-            })
+            };
+            Ok((id.0, session))
         },
     )
 }
