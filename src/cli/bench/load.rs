@@ -1,5 +1,6 @@
 //! The load generator: a process of its own, so that its CPU time is not the server's.
 
+use std::io::Write;
 use std::net::SocketAddr;
 use std::process::{ExitCode, Stdio};
 use std::sync::Arc;
@@ -13,9 +14,9 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, Uri};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
-use tokio::process::Command;
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
 use super::machine::CpuTimes;
@@ -81,35 +82,47 @@ impl LoadFigures {
     }
 }
 
-/// Has another process send requests, and waits for what comes of it.
-pub(super) async fn send(order: &Order) -> Result<Load, String> {
-    let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let mut process = Command::new(program)
-        .args(["bench", "load"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|error| format!("the load process cannot be started: {error}"))?;
-    let text = json(order)?;
-    if let Some(mut stdin) = process.stdin.take() {
-        // If it ended early, its exit code says more than this would.
-        let _ = stdin.write_all(text.as_bytes()).await;
-    }
-    let output = process.wait_with_output().await.map_err(|error| error.to_string())?;
-    if !output.status.success() {
-        return Err("the load process failed".to_owned());
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("the load process said something else: {error}"))
+/// Another process that sends requests. It lives as long as a bench, because starting one for each
+/// short measurement would take longer than most of them.
+pub(super) struct LoadProcess {
+    _process: Child,
+    orders: ChildStdin,
+    loads: Lines<BufReader<ChildStdout>>,
 }
 
-/// `stoa bench load`: carries out the order on standard input.
+impl LoadProcess {
+    pub(super) fn start() -> Result<Self, String> {
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let mut process = Command::new(program)
+            .args(["bench", "load"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| format!("the load process cannot be started: {error}"))?;
+        let orders = process.stdin.take().ok_or("the load process cannot be told anything")?;
+        let loads = process.stdout.take().ok_or("the load process cannot say anything")?;
+        Ok(Self { _process: process, orders, loads: BufReader::new(loads).lines() })
+    }
+
+    /// Has requests sent, and waits for what comes of it.
+    pub(super) async fn send(&mut self, order: &Order) -> Result<Load, String> {
+        let ended = || "the load process has failed".to_owned();
+        self.orders.write_all(json(order)?.as_bytes()).await.map_err(|_| ended())?;
+        let line = self.loads.next_line().await.map_err(|error| error.to_string())?.ok_or_else(ended)?;
+        serde_json::from_str(&line).map_err(|error| format!("the load process said something else: {error}"))
+    }
+}
+
+/// `stoa bench load`: carries out the orders on standard input, a line each.
 pub(super) async fn load() -> Result<Outcome, String> {
-    // Waits for the whole order; there is nothing else to do before.
-    let text = std::io::read_to_string(std::io::stdin()).map_err(|error| error.to_string())?;
-    let order: Order = serde_json::from_str(&text).map_err(|error| format!("this is not an order: {error}"))?;
-    let load = carry_out(&order).await?;
-    Ok(Outcome { text: json(&load)?, code: ExitCode::SUCCESS })
+    for line in std::io::stdin().lines() {
+        let line = line.map_err(|error| error.to_string())?;
+        let order: Order = serde_json::from_str(&line).map_err(|error| format!("this is not an order: {error}"))?;
+        let load = json(&carry_out(&order).await?)?;
+        std::io::stdout().write_all(load.as_bytes()).map_err(|error| error.to_string())?;
+    }
+    Ok(Outcome { text: String::new(), code: ExitCode::SUCCESS })
 }
 
 async fn carry_out(order: &Order) -> Result<Load, String> {

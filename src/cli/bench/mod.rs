@@ -43,14 +43,6 @@ struct CommonArguments {
     #[arg(long, default_value = ".")]
     data: PathBuf,
 
-    /// How often everything is measured; the medians are reported
-    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
-
-    /// How long each measurement takes
-    #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
-    seconds: f64,
-
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -63,10 +55,6 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 }
 
 impl CommonArguments {
-    fn duration(&self) -> Duration {
-        Duration::from_secs_f64(self.seconds)
-    }
-
     fn folder(&self) -> Result<TempDir, String> {
         let parent = std::path::absolute(&self.data).map_err(|error| error.to_string())?;
         tempfile::Builder::new()

@@ -18,10 +18,10 @@ use stoa_db::{Database, DbError, Migration, Options, Tx, params};
 use tokio::net::TcpListener;
 use tokio::task::{AbortHandle, JoinSet};
 
-use super::load::{self, Extent, Load, LoadFigures, Order};
+use super::load::{Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::{CpuTimes, Machine};
 use super::report::{Figure, Latency, Outcome, json, per, show, table};
-use super::{CommonArguments, Dice, now, pause, say};
+use super::{CommonArguments, Dice, now, parse_seconds, pause, say};
 
 const CLIENTS: [usize; 3] = [1, 64, 256];
 const CONNECTIONS: usize = 64;
@@ -31,6 +31,14 @@ const WRITER_THREAD: &str = "stoa-db-write";
 pub(in crate::cli) struct RawArguments {
     #[command(flatten)]
     common: CommonArguments,
+
+    /// How often everything is measured; the medians are reported
+    #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+
+    /// How long each measurement takes
+    #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
+    seconds: f64,
 }
 
 #[derive(Serialize)]
@@ -75,23 +83,24 @@ struct EchoFigures {
 }
 
 pub(super) async fn raw(arguments: RawArguments) -> Result<Outcome, String> {
-    let common = &arguments.common;
+    let RawArguments { common, rounds, seconds } = arguments;
+    let duration = Duration::from_secs_f64(seconds);
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let writer = RawWriter::open(folder.path())?;
     let engine = format!("SQLite {}", writer.db.info().await.map_err(|error| error.to_string())?.engine_version);
-    let echo = EchoServer::start().await?;
+    let mut echo = EchoServer::start().await?;
 
-    say(&format!("measuring for about {:.0} s in {}", f64::from(common.rounds) * common.seconds * 5.0, machine.folder));
-    writer.run(64, common.duration() / 2).await?;
+    say(&format!("measuring for about {:.0} s in {}", f64::from(rounds) * seconds * 5.0, machine.folder));
+    writer.run(64, duration / 2).await?;
     let (mut syncs, mut echoes) = (Vec::new(), Vec::new());
     let mut writes: Vec<Vec<WriterRound>> = CLIENTS.iter().map(|_| Vec::new()).collect();
-    for _ in 0..common.rounds {
-        syncs.push(sync_disk(folder.path(), common.duration() / 4).await?);
+    for _ in 0..rounds {
+        syncs.push(sync_disk(folder.path(), duration / 4).await?);
         for (clients, rounds) in CLIENTS.iter().zip(&mut writes) {
-            rounds.push(writer.run(*clients, common.duration()).await?);
+            rounds.push(writer.run(*clients, duration).await?);
         }
-        echoes.push(echo.load(common.seconds).await?);
+        echoes.push(echo.load(seconds).await?);
     }
     writer.db.close().await;
 
@@ -101,8 +110,8 @@ pub(super) async fn raw(arguments: RawArguments) -> Result<Outcome, String> {
         bench: "raw",
         machine,
         engine,
-        rounds: common.rounds,
-        seconds: common.seconds,
+        rounds,
+        seconds,
         disk_sync: DiskSync {
             p50_ms: Figure::of(syncs.iter().map(|latency| latency.p50_ms)),
             p99_ms: Figure::of(syncs.iter().map(|latency| latency.p99_ms)),
@@ -377,6 +386,7 @@ struct Echo {
 struct EchoServer {
     order: Order,
     serving: AbortHandle,
+    load: LoadProcess,
 }
 
 impl EchoServer {
@@ -399,11 +409,11 @@ impl EchoServer {
             connections: CONNECTIONS,
             extent: Extent::Seconds(0.0),
         };
-        Ok(Self { order, serving })
+        Ok(Self { order, serving, load: LoadProcess::start()? })
     }
 
-    async fn load(&self, seconds: f64) -> Result<Load, String> {
-        load::send(&Order { extent: Extent::Seconds(seconds), ..self.order.clone() }).await
+    async fn load(&mut self, seconds: f64) -> Result<Load, String> {
+        self.load.send(&Order { extent: Extent::Seconds(seconds), ..self.order.clone() }).await
     }
 }
 
