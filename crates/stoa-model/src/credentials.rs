@@ -46,7 +46,7 @@ impl CredentialKind {
 pub fn recognise(text: &str) -> Option<CredentialKind> {
     let kind = KINDS.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
     let digits = &text[kind.prefix().len()..];
-    if digits.len() != RANDOM_DIGITS + CHECKSUM_DIGITS || !digits.bytes().all(|byte| ALPHABET.contains(&byte)) {
+    if digits.len() != RANDOM_DIGITS + CHECKSUM_DIGITS || !digits.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
         return None;
     }
     let (body, stated) = text.split_at(text.len() - CHECKSUM_DIGITS);

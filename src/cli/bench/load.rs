@@ -11,7 +11,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
-use hyper::{Method, Request, Uri};
+use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
@@ -34,6 +34,8 @@ pub(super) struct Order {
     pub(super) server: u32,
     pub(super) address: SocketAddr,
     pub(super) path: String,
+    /// What the requests are to be answered with.
+    pub(super) status: u16,
     /// A JSON body to post; without one, requests are GET.
     pub(super) body: Option<String>,
     /// Bearer credentials, one picked at random for each request.
@@ -162,6 +164,7 @@ enum Turn {
 
 /// All requests, ready to be sent.
 struct Requests {
+    status: StatusCode,
     method: Method,
     uri: Uri,
     host: HeaderValue,
@@ -174,6 +177,7 @@ impl Requests {
         let header = |text: String| HeaderValue::try_from(text).map_err(|error| error.to_string());
         let credentials = order.credentials.iter();
         Ok(Self {
+            status: StatusCode::from_u16(order.status).map_err(|error| error.to_string())?,
             method: if order.body.is_some() { Method::POST } else { Method::GET },
             uri: order.path.parse().map_err(|error| format!("{}: {error}", order.path))?,
             host: header(order.address.to_string())?,
@@ -215,13 +219,13 @@ impl Client {
         Ok(Self { sender, dice: Dice::new(seed) })
     }
 
-    async fn send(&mut self, request: Request<Full<Bytes>>) -> Result<(), String> {
+    async fn send(&mut self, request: Request<Full<Bytes>>, expected: StatusCode) -> Result<(), String> {
         let broken = |error: hyper::Error| format!("a request failed: {error}");
         self.sender.ready().await.map_err(broken)?;
         let response = self.sender.send_request(request).await.map_err(broken)?;
         let status = response.status();
         let body = response.into_body().collect().await.map_err(broken)?;
-        if status.is_success() {
+        if status == expected {
             return Ok(());
         }
         Err(format!("a request was answered with {status}: {}", String::from_utf8_lossy(&body.to_bytes())))
@@ -240,7 +244,7 @@ impl Client {
                     _ => return Ok(samples),
                 },
             };
-            self.send(requests.with_credential(place)).await?;
+            self.send(requests.with_credential(place), requests.status).await?;
             samples.push(started.elapsed());
         }
     }

@@ -404,6 +404,7 @@ impl EchoServer {
             server: std::process::id(),
             address,
             path: "/echo".to_owned(),
+            status: 200,
             body: Some(body.to_string()),
             credentials: Vec::new(),
             connections: CONNECTIONS,
