@@ -4,12 +4,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use stoa_db::{DbError, Tx};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, PrincipalId, SessionId};
 
 use crate::error::HubError;
+use crate::identity::FoundIdentity;
 
 /// One request, whoever makes it and over whatever surface.
 #[derive(Debug, Clone, Default)]
@@ -31,10 +33,13 @@ pub struct Call {
 #[derive(Debug, Clone)]
 pub struct Idempotency {
     pub key: String,
-    /// Method and path.
+    /// A hash of method, path and query.
     pub route: String,
-    /// A keyed hash of the body: a plain one would let a reader of the database guess passwords.
-    pub request_mac: [u8; 32],
+    /// A hash of the body. It is stored sealed: in the open it would let a reader of the database
+    /// guess passwords.
+    pub request_digest: [u8; 32],
+    /// Tells callers without an identity apart by what they send.
+    pub anonymous_caller: String,
     /// Set when the answer is an earlier one.
     pub replayed: Arc<AtomicBool>,
 }
@@ -83,6 +88,15 @@ pub struct Principal {
     pub channels: Vec<String>,
     /// When the credential stops being one, in UTC milliseconds.
     pub expires_at: Option<i64>,
+    /// How the credential is looked up again when a change is about to be made with it.
+    pub proof: Option<Proof>,
+}
+
+/// A credential's hash, and where to look for it.
+#[derive(Debug, Clone, Copy)]
+pub struct Proof {
+    pub hash: [u8; 32],
+    pub find: fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>,
 }
 
 impl Actor {
@@ -116,6 +130,7 @@ impl Actor {
             permissions: PermissionSet::NONE,
             channels: Vec::new(),
             expires_at: None,
+            proof: None,
         };
         Self { principal: Arc::new(principal), call }
     }
@@ -155,6 +170,23 @@ impl Actor {
         } else {
             Err(HubError::forbidden("admin_required", "Only administrators may do this."))
         }
+    }
+
+    /// Whether the credential is still what it was when the request came in. Between that and the
+    /// change lie a slow body, a queue, a password to hash: time enough to be revoked.
+    pub fn require_still_valid(&self, tx: &mut Tx<'_>) -> Result<(), HubError> {
+        let Some(proof) = self.principal.proof else { return Ok(()) };
+        let found = (proof.find)(tx, &proof.hash)?.map(|found| found.principal);
+        let is_same = found.is_some_and(|found| {
+            found.role == self.principal.role
+                && found.permissions == self.principal.permissions
+                && found.channels == self.principal.channels
+        });
+        if is_same {
+            return Ok(());
+        }
+        let code = if self.session().is_some() { "session_expired" } else { "invalid_credentials" };
+        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way."))
     }
 
     /// The one check of what a credential's permissions allow.

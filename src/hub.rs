@@ -180,6 +180,11 @@ impl Hub {
         F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
         T: Serialize + DeserializeOwned + Send + 'static,
     {
+        let actor_in = actor.clone();
+        let command = move |tx: &mut Tx<'_>| {
+            actor_in.require_still_valid(tx)?;
+            command(tx)
+        };
         let Some(wish) = actor.call.idempotency.clone() else {
             return self.0.db.write(command).await;
         };

@@ -5,9 +5,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stoa_db::{DbError, Tx, params};
 
-use crate::actor::{Actor, Idempotency};
+use crate::actor::{Actor, Credential, Idempotency};
 use crate::error::{ErrorKind, HubError};
 use crate::keys::{KeyRing, Purpose};
+
+const DIGEST_BYTES: usize = 32;
 
 /// How long an answer is kept.
 pub const RETENTION_MS: i64 = 24 * 3600 * 1000;
@@ -22,15 +24,17 @@ pub fn once<T: Serialize + DeserializeOwned>(
     command: impl FnOnce(&mut Tx<'_>) -> Result<T, HubError>,
 ) -> Result<T, HubError> {
     let caller = caller(actor, wish);
-    let context = format!("{caller} {} {}", wish.route, wish.key);
+    let context = context(&caller, &wish.route, &wish.key);
     let earlier = tx.query_optional(
-        "select request_mac, answer, created_at from idempotency where caller = $1 and route = $2 and key = $3",
+        "select answer, created_at from idempotency where caller = $1 and route = $2 and key = $3",
         params![caller, wish.route, wish.key],
-        |row| Ok((row.get::<Vec<u8>>("request_mac")?, row.get::<Vec<u8>>("answer")?, row.get::<i64>("created_at")?)),
+        |row| Ok((row.get::<Vec<u8>>("answer")?, row.get::<i64>("created_at")?)),
     )?;
-    if let Some((request_mac, answer, created_at)) = earlier {
+    if let Some((answer, created_at)) = earlier {
         if created_at > tx.now_ms() - RETENTION_MS {
-            if request_mac != wish.request_mac {
+            let plain = keys.open(Purpose::IdempotencyAnswer, &context, &answer).map_err(HubError::internal)?;
+            let (digest, answer) = plain.split_at_checked(DIGEST_BYTES).unwrap_or_default();
+            if digest != wish.request_digest {
                 return Err(HubError::new(
                     ErrorKind::Invalid,
                     "idempotency_key_reused",
@@ -38,8 +42,7 @@ pub fn once<T: Serialize + DeserializeOwned>(
                 )
                 .hint("Use a new key for a new request."));
             }
-            let plain = keys.open(Purpose::IdempotencyAnswer, &context, &answer).map_err(HubError::internal)?;
-            let answer = serde_json::from_slice(&plain).map_err(HubError::internal)?;
+            let answer = serde_json::from_slice(answer).map_err(HubError::internal)?;
             wish.mark_replayed();
             return Ok(answer);
         }
@@ -49,32 +52,67 @@ pub fn once<T: Serialize + DeserializeOwned>(
         )?;
     }
     let answer = command(tx)?;
-    let plain = serde_json::to_vec(&answer).map_err(HubError::internal)?;
+    let mut plain = wish.request_digest.to_vec();
+    serde_json::to_writer(&mut plain, &answer).map_err(HubError::internal)?;
     let sealed =
         keys.seal(Purpose::IdempotencyAnswer, &context, tx.random_bytes(), &plain).map_err(HubError::internal)?;
     tx.execute(
-        "insert into idempotency (caller, route, key, request_mac, answer, created_at) values ($1, $2, $3, $4, $5, $6)",
-        params![caller, wish.route, wish.key, wish.request_mac, sealed, tx.now_ms()],
+        "insert into idempotency (caller, route, key, answer, created_at) values ($1, $2, $3, $4, $5)",
+        params![caller, wish.route, wish.key, sealed, tx.now_ms()],
     )?;
     Ok(answer)
 }
 
 /// Forgets answers that are too old to be replayed.
 pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
-    tx.execute("delete from idempotency where created_at <= $1", params![tx.now_ms() - RETENTION_MS])
+    tx.execute(
+        "delete from idempotency where (caller, route, key) in (
+             select caller, route, key from idempotency where created_at <= $1 limit 500)",
+        params![tx.now_ms() - RETENTION_MS],
+    )
 }
 
-/// After a change of key the stored answers could not be opened any more once the old key is gone.
-pub fn forget_all(tx: &mut Tx<'_>) -> Result<u64, DbError> {
-    tx.execute("delete from idempotency", &[])
+/// Whether there is an answer to be replayed, for checks before costly work.
+pub fn is_known(tx: &mut Tx<'_>, actor: &Actor) -> Result<bool, DbError> {
+    let Some(wish) = &actor.call.idempotency else { return Ok(false) };
+    tx.query_one(
+        "select exists (select 1 from idempotency where caller = $1 and route = $2 and key = $3) as known",
+        params![caller(actor, wish), wish.route, wish.key],
+        |row| row.get("known"),
+    )
+}
+
+/// Seals the stored answers with the current key, so that an older one can go.
+pub fn seal_again(tx: &mut Tx<'_>, keys: &KeyRing) -> Result<(), HubError> {
+    let rows = tx.query("select caller, route, key, answer from idempotency", &[], |row| {
+        let name = (row.get::<String>("caller")?, row.get::<String>("route")?, row.get::<String>("key")?);
+        Ok((name, row.get::<Vec<u8>>("answer")?))
+    })?;
+    for ((caller, route, key), sealed) in rows {
+        let context = context(&caller, &route, &key);
+        let plain = keys.open(Purpose::IdempotencyAnswer, &context, &sealed).map_err(HubError::internal)?;
+        let sealed =
+            keys.seal(Purpose::IdempotencyAnswer, &context, tx.random_bytes(), &plain).map_err(HubError::internal)?;
+        tx.execute(
+            "update idempotency set answer = $4 where caller = $1 and route = $2 and key = $3",
+            params![caller, route, key, sealed],
+        )?;
+    }
+    Ok(())
+}
+
+/// Where an answer belongs: it cannot be opened anywhere else.
+fn context(caller: &str, route: &str, key: &str) -> String {
+    format!("{caller} {route} {key}")
 }
 
 /// Whose keys these are. Callers without an identity (who log in or register) are told apart by
 /// what they send, so that a stranger's choice of key can never get in another one's way.
 fn caller(actor: &Actor, wish: &Idempotency) -> String {
-    if actor.id().0 != 0 {
-        return actor.id().to_string();
+    match actor.principal.credential {
+        Credential::None | Credential::Operator => wish.anonymous_caller.clone(),
+        Credential::Session(_) | Credential::AgentKey => actor.id().to_string(),
+        // A key with less reach must not be given the answers of one with more.
+        Credential::ApiKey(key) => format!("{} key {key}", actor.id()),
     }
-    let request: String = wish.request_mac.iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("anonymous {request}")
 }

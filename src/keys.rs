@@ -25,7 +25,7 @@ const NONCE_BYTES: usize = 24;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Cursor,
-    IdempotencyRequest,
+    AnonymousCaller,
     IdempotencyAnswer,
     KeyCheck,
 }
@@ -34,7 +34,7 @@ impl Purpose {
     fn label(self) -> &'static [u8] {
         match self {
             Purpose::Cursor => b"stoa cursor v1",
-            Purpose::IdempotencyRequest => b"stoa idempotency request v1",
+            Purpose::AnonymousCaller => b"stoa anonymous caller v1",
             Purpose::IdempotencyAnswer => b"stoa idempotency answer v1",
             Purpose::KeyCheck => b"stoa key check v1",
         }

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use stoa_model::PrincipalId;
 
 use crate::error::HubError;
-use crate::rate_limit::{Allowance, Limiter};
+use crate::identity::credential_hash;
+use crate::rate_limit::{Allowance, Limiter, Window};
 
 const MINUTE_MS: i64 = 60_000;
 const LOGIN_FAILURES_PER_NAME: u32 = 5;
@@ -13,16 +14,17 @@ const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
-    login_names: Limiter<(String, Option<IpAddr>)>,
-    login_addresses: Limiter<Option<IpAddr>>,
+    /// By a hash of the name: what is typed may be as long as a request.
+    login_names: Window<([u8; 32], Option<IpAddr>)>,
+    login_addresses: Window<Option<IpAddr>>,
 }
 
 impl Limits {
     pub fn new(writes_per_minute: u32) -> Self {
         Self {
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
-            login_names: Limiter::new(LOGIN_FAILURES_PER_NAME, MINUTE_MS),
-            login_addresses: Limiter::new(LOGIN_FAILURES_PER_ADDRESS, MINUTE_MS),
+            login_names: Window::new(LOGIN_FAILURES_PER_NAME, MINUTE_MS),
+            login_addresses: Window::new(LOGIN_FAILURES_PER_ADDRESS, MINUTE_MS),
         }
     }
 
@@ -34,9 +36,10 @@ impl Limits {
     /// Counts a login as failed before it is tried, so that many at once cannot slip through;
     /// [`refund_login`](Self::refund_login) takes it back.
     pub fn take_login(&self, folded_name: &str, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        let address = address.map(network_of);
         let by_address = self.login_addresses.take(address, now_ms);
         let by_name = if by_address.allowed {
-            self.login_names.take((folded_name.to_owned(), address), now_ms)
+            self.login_names.take((credential_hash(folded_name), address), now_ms)
         } else {
             by_address
         };
@@ -50,8 +53,34 @@ impl Limits {
             .hint("Wait as long as Retry-After says."))
     }
 
+    /// Counts a registration as refused before its invitation is looked for, like a failed login.
+    pub fn take_registration(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        let allowance = self.login_addresses.take(address.map(network_of), now_ms);
+        if allowance.allowed {
+            return Ok(());
+        }
+        Err(HubError::rate_limited("Too many refused registrations.", allowance.reset_seconds.max(1))
+            .hint("Wait as long as Retry-After says."))
+    }
+
+    pub fn refund_registration(&self, address: Option<IpAddr>) {
+        self.login_addresses.refund(&address.map(network_of));
+    }
+
     pub fn refund_login(&self, folded_name: &str, address: Option<IpAddr>) {
+        let address = address.map(network_of);
         self.login_addresses.refund(&address);
-        self.login_names.refund(&(folded_name.to_owned(), address));
+        self.login_names.refund(&(credential_hash(folded_name), address));
+    }
+}
+
+/// Whoever has one IPv6 address has all of its network.
+fn network_of(address: IpAddr) -> IpAddr {
+    match address {
+        IpAddr::V4(_) => address,
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => IpAddr::V4(v4),
+            None => IpAddr::V6((v6.to_bits() & !u128::from(u64::MAX)).into()),
+        },
     }
 }

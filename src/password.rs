@@ -9,11 +9,15 @@ use tokio::sync::Semaphore;
 use crate::error::HubError;
 use crate::metrics::Metrics;
 
+/// Passwords that are being compared or wait for it.
+const MAX_IN_LINE: usize = 128;
+
 /// Hashes and compares passwords without holding up anything else.
 pub struct PasswordHasher {
     cost: u32,
     /// A flood of logins may use these many cores and no more.
     slots: Arc<Semaphore>,
+    line: Semaphore,
     metrics: Arc<Metrics>,
     /// Compared against when there is no such user, so that both cases take the same work.
     decoy: tokio::sync::OnceCell<String>,
@@ -22,7 +26,13 @@ pub struct PasswordHasher {
 impl PasswordHasher {
     pub fn new(cost: u32, metrics: Arc<Metrics>) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { cost, slots: Arc::new(Semaphore::new(cores)), metrics, decoy: tokio::sync::OnceCell::new() }
+        Self {
+            cost,
+            slots: Arc::new(Semaphore::new(cores)),
+            line: Semaphore::new(MAX_IN_LINE),
+            metrics,
+            decoy: tokio::sync::OnceCell::new(),
+        }
     }
 
     pub async fn hash(&self, password: &Secret) -> Result<String, HubError> {
@@ -56,6 +66,10 @@ impl PasswordHasher {
         &self,
         work: impl FnOnce() -> bcrypt::BcryptResult<T> + Send + 'static,
     ) -> Result<T, HubError> {
+        // Whoever comes when the line is long is better told than kept.
+        let Ok(_place) = self.line.try_acquire() else {
+            return Err(HubError::unavailable("Too many passwords are being compared."));
+        };
         let slot = self.slots.clone().acquire_owned().await.map_err(HubError::internal)?;
         let outcome = tokio::task::spawn_blocking(move || {
             let outcome = work();

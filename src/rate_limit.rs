@@ -1,18 +1,23 @@
 //! Limits per hub: how much one caller may do in a minute.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;
 use std::sync::{Mutex, PoisonError};
 
-/// Forget idle callers when there are more than this many.
-const SWEEP_ABOVE: usize = 10_000;
+/// Idle callers are forgotten when there are twice as many as after the last time, and this many.
+const SWEEP_ABOVE: usize = 1000;
 
 /// A bucket for each key that holds `burst` tokens and fills up again over `period_ms`.
 pub struct Limiter<K> {
     burst: u32,
     period_ms: i64,
+    buckets: Mutex<Buckets<K>>,
+}
+
+struct Buckets<K> {
     /// When each bucket will be full again. An absent one is full.
-    full_at: Mutex<HashMap<K, i64>>,
+    full_at: HashMap<K, i64>,
+    sweep_above: usize,
 }
 
 /// What is left after a look at a bucket.
@@ -27,30 +32,24 @@ pub struct Allowance {
 
 impl<K: Hash + Eq> Limiter<K> {
     pub fn new(burst: u32, period_ms: i64) -> Self {
-        Self { burst, period_ms, full_at: Mutex::default() }
+        let buckets = Buckets { full_at: HashMap::new(), sweep_above: SWEEP_ABOVE };
+        Self { burst, period_ms, buckets: Mutex::new(buckets) }
     }
 
     /// Takes a token if there is one.
     pub fn take(&self, key: K, now_ms: i64) -> Allowance {
-        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.len() > SWEEP_ABOVE {
-            buckets.retain(|_, full_at| *full_at > now_ms);
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        if buckets.full_at.len() > buckets.sweep_above {
+            buckets.full_at.retain(|_, full_at| *full_at > now_ms);
+            buckets.sweep_above = SWEEP_ABOVE.max(2 * buckets.full_at.len());
         }
-        let full_at = buckets.entry(key).or_insert(now_ms);
+        let full_at = buckets.full_at.entry(key).or_insert(now_ms);
         let current = self.allowance(*full_at, now_ms);
         if current.allowed {
             *full_at = (*full_at).max(now_ms) + self.cost_ms();
             return Allowance { allowed: true, ..self.allowance(*full_at, now_ms) };
         }
         current
-    }
-
-    /// Gives a token back.
-    pub fn refund(&self, key: &K) {
-        let mut buckets = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(full_at) = buckets.get_mut(key) {
-            *full_at -= self.cost_ms();
-        }
     }
 
     fn allowance(&self, full_at: i64, now_ms: i64) -> Allowance {
@@ -73,9 +72,75 @@ impl<K: Hash + Eq> Limiter<K> {
     }
 }
 
+/// At most `limit` in any `period_ms`, for each key: for what must be rare, where a bucket that fills up
+/// again would let twice as much through.
+pub struct Window<K> {
+    limit: u32,
+    period_ms: i64,
+    keys: Mutex<WindowKeys<K>>,
+}
+
+struct WindowKeys<K> {
+    times: HashMap<K, VecDeque<i64>>,
+    sweep_above: usize,
+}
+
+impl<K: Hash + Eq> Window<K> {
+    pub fn new(limit: u32, period_ms: i64) -> Self {
+        let keys = WindowKeys { times: HashMap::new(), sweep_above: SWEEP_ABOVE };
+        Self { limit, period_ms, keys: Mutex::new(keys) }
+    }
+
+    /// Takes a place if there is one.
+    pub fn take(&self, key: K, now_ms: i64) -> Allowance {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        let since = now_ms - self.period_ms;
+        if keys.times.len() > keys.sweep_above {
+            keys.times.retain(|_, times| times.back().is_some_and(|last| *last > since));
+            keys.sweep_above = SWEEP_ABOVE.max(2 * keys.times.len());
+        }
+        let times = keys.times.entry(key).or_default();
+        while times.front().is_some_and(|first| *first <= since) {
+            times.pop_front();
+        }
+        let used = u32::try_from(times.len()).unwrap_or(u32::MAX);
+        let allowed = used < self.limit;
+        let wait_ms = times.front().map_or(0, |first| first - since);
+        if allowed {
+            times.push_back(now_ms);
+        }
+        Allowance {
+            allowed,
+            limit: self.limit,
+            remaining: self.limit.saturating_sub(used + u32::from(allowed)),
+            reset_seconds: u64::try_from((wait_ms + 999) / 1000).unwrap_or(0),
+        }
+    }
+
+    /// Gives the last place back.
+    pub fn refund(&self, key: &K) {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(times) = keys.times.get_mut(key) {
+            times.pop_back();
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_window_lets_no_more_through_in_any_minute() {
+        let window = Window::new(2, 60_000);
+        assert!(window.take("ada", 0).allowed && window.take("ada", 30_000).allowed);
+        let refused = window.take("ada", 30_000);
+        assert_eq!((refused.allowed, refused.reset_seconds), (false, 30));
+        assert!(!window.take("ada", 59_999).allowed && window.take("bob", 59_999).allowed);
+        assert!(window.take("ada", 60_000).allowed && !window.take("ada", 89_999).allowed);
+        window.refund(&"ada");
+        assert!(window.take("ada", 89_999).allowed);
+    }
 
     #[test]
     fn a_burst_is_allowed_then_one_for_each_token_that_comes_back() {
@@ -89,8 +154,6 @@ mod tests {
         assert!(!limiter.take("ada", 11_999).allowed);
         assert!(limiter.take("ada", 12_000).allowed);
         assert!(!limiter.take("ada", 12_000).allowed);
-        limiter.refund(&"ada");
-        assert!(limiter.take("ada", 12_000).allowed);
         assert_eq!(limiter.take("ada", 1_000_000).remaining, 4);
     }
 }

@@ -109,7 +109,6 @@ create table idempotency (
     caller text not null,
     route text not null,
     key text not null,
-    request_mac bytea not null,
     answer bytea not null,
     created_at bigint not null,
     primary key (caller, route, key)

@@ -109,7 +109,6 @@ create table idempotency (
     caller text not null,
     route text not null,
     key text not null,
-    request_mac blob not null,
     answer blob not null,
     created_at integer not null,
     primary key (caller, route, key)

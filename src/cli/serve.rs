@@ -14,7 +14,13 @@ use tracing_subscriber::EnvFilter;
 
 use super::fail;
 
+const SECRETS: &str = "\
+Secrets, from the environment only:
+  STOA_KEY            the key itself, 32 bytes in base64, instead of the key file (new,old while rotating)
+  STOA_METRICS_TOKEN  what /metrics asks for as a bearer token; without it /metrics is open";
+
 #[derive(Args)]
+#[command(after_help = SECRETS)]
 pub(super) struct ServeArguments {
     /// Address to listen on
     #[arg(long, env = "STOA_LISTEN", default_value = "127.0.0.1:8080")]
@@ -138,6 +144,14 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
 
 /// Logs go to standard error; standard output is for the first password.
 fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
+    // The filter takes a word that it does not know for the name of a module, and logs nothing else.
+    let is_level =
+        ["off", "error", "warn", "info", "debug", "trace"].iter().any(|known| level.eq_ignore_ascii_case(known));
+    if !is_level && !level.contains('=') {
+        return Err(format!(
+            "--log-level {level}: there are off, error, warn, info, debug and trace, and filters like stoa=debug,warn"
+        ));
+    }
     let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level {level}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {

@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -17,7 +18,8 @@ use uuid::Uuid;
 
 use crate::actor::{Actor, Call};
 use crate::error::HubError;
-use crate::hub::{BoxFuture, Hub};
+use crate::hub::{BoxFuture, Hub, pause};
+use crate::surfaces::http::has_nul;
 
 const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -37,6 +39,10 @@ impl Methods {
         A: Future<Output = Result<R, HubError>> + Send + 'static,
     {
         let handler = move |hub: Hub, actor: Actor, params: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+            if has_nul(&params) {
+                let error = HubError::invalid_field("", "must not contain NUL characters");
+                return Box::pin(async move { Err(error) });
+            }
             let params = serde_path_to_error::deserialize(params).map_err(|error| {
                 HubError::invalid_field(&error.path().to_string(), format!("is not acceptable: {}", error.inner()))
             });
@@ -121,7 +127,11 @@ pub(crate) async fn serve(hub: Hub, socket: Socket, mut methods: Methods) {
             accepted = socket.listener.accept() => accepted,
             () = hub.stopping() => break,
         };
-        let Ok((stream, _)) = accepted else { continue };
+        let Ok((stream, _)) = accepted else {
+            // Out of file descriptors, for one; they come back with time.
+            pause(Duration::from_millis(20)).await;
+            continue;
+        };
         // The file's mode keeps others out already; this holds even if somebody changes it.
         let peer = stream.peer_cred().map(|credentials| credentials.uid());
         if !peer.as_ref().is_ok_and(|uid| *uid == own || *uid == 0) {

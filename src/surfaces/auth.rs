@@ -5,7 +5,7 @@ use std::sync::Arc;
 use stoa_db::{DbError, Tx};
 use stoa_model::credentials::{CredentialKind, recognise};
 
-use crate::actor::{Credential, Principal};
+use crate::actor::{Credential, Principal, Proof};
 use crate::error::HubError;
 use crate::features::{agents, api_keys, principals, users};
 use crate::hub::Hub;
@@ -49,7 +49,8 @@ async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Ar
             // Read before the lookup: a change that comes in between makes the entry worthless.
             let generation = cache.generation();
             let Some(found) = hub.read(move |tx| find(tx, &hash)).await? else { return Ok(None) };
-            let principal = Arc::new(found.principal);
+            let proof = Some(Proof { hash, find });
+            let principal = Arc::new(Principal { proof, ..found.principal });
             let is_stale = found.seen_at.is_none_or(|seen_at| now - seen_at >= SEEN_EVERY_MS);
             cache.insert(
                 hash,

@@ -404,3 +404,55 @@ async fn the_operator_manages_everybodys_agents() {
     assert_eq!(hub.audit().await[0]["actor"], "operator");
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn how_an_agent_is_run_is_its_owners_business() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let harness = json!({"backend": "subprocess", "command": ["run"], "env": {"TOKEN": "canary"}});
+    let scout = ada.agent_with(json!({"name": "scout", "harness": harness, "instructions": "be quiet"})).await;
+    assert_eq!(ada.get("/api/agents/scout").await.ok().json()["harness"], harness);
+    let (_, key) = ada.key("scout", json!(["reactions:write"])).await;
+    let admin = hub.admin().await;
+    let pardon = admin.call("POST", "/api/agents/scout/unquarantine").await.ok();
+    let seen_by_others = [
+        scout.get("/api/agents/scout").await.ok(),
+        scout.get("/api/agents").await.ok(),
+        hub.nobody().bearer(&key).get("/api/agents/scout").await.ok(),
+        pardon,
+    ];
+    for seen in seen_by_others {
+        assert!(!seen.text().contains("canary"), "{seen:?}");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_limit_that_is_not_named_stays_as_it_is() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent_with(json!({"name": "scout", "budget": {"runs_per_day": 3}})).await;
+    let change = |budget: serde_json::Value| ada.patch("/api/agents/scout", &json!({"budget": budget}));
+    let changed = change(json!({"cost_usd_per_day": 4.0})).await.ok().json();
+    assert_eq!(changed["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": 4.0}));
+    let cleared = change(json!({"cost_usd_per_day": null})).await.ok().json();
+    assert_eq!(cleared["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": null}));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn long_settings_do_not_make_endless_answers() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for n in 0..40 {
+        ada.agent_with(json!({"name": format!("agent-{n:02}"), "instructions": "x".repeat(60_000)})).await;
+    }
+    let me = ada.get("/auth/me").await.ok();
+    assert!(me.body.len() < 1_500_000, "{}", me.body.len());
+    let page = ada.get("/api/agents?limit=200").await.ok();
+    assert!(page.body.len() < 1_500_000 && page.json()["next_cursor"].is_string());
+    assert_eq!(ada.list("/api/agents").await.len(), 40);
+    let huge = json!({"name": "huge", "harness": {"backend": "subprocess", "command": vec!["x".repeat(4000); 60]}});
+    ada.post("/api/agents", &huge).await.invalid(&["harness"]);
+    hub.finish().await;
+}

@@ -228,3 +228,17 @@ async fn a_backup_crosses_from_one_engine_to_the_other() {
     restored.log_in("owner").await.get("/api/agents/another").await.status(200);
     restored.finish().await;
 }
+
+#[tokio::test]
+async fn a_backup_holds_only_the_key_that_is_in_force() {
+    let hub = TestHub::start().await;
+    hub.operator().call("db.rotate_key", json!({})).await;
+    let folder = tempfile::tempdir().unwrap();
+    let backup = back_up(&hub, folder.path(), "backup.tar.gz").await;
+    let target = Target::new();
+    target.restore(&backup).await.unwrap();
+    let key = std::fs::read_to_string(target.data().join("key")).unwrap();
+    assert_eq!(key, std::fs::read_to_string(hub.folder().join("key")).unwrap());
+    assert_eq!(key.lines().count(), 1);
+    hub.finish().await;
+}

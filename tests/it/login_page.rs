@@ -49,7 +49,7 @@ async fn a_wrong_password_shows_the_form_again_and_is_throttled() {
         assert!(!page.text().contains("<b>ada") && !page.text().contains("wrong password"), "{page:?}");
     }
     let page = form(hub.nobody().call("POST", "/login"), &guess).await.status(429);
-    assert_eq!(page.header("retry-after"), Some("12"));
+    assert_eq!(page.header("retry-after"), Some("60"));
     assert!(page.header("content-type").unwrap().starts_with("text/html"));
     hub.finish().await;
 }

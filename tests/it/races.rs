@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use serde_json::json;
 
 use crate::listeners::{happen, subjects};
-use crate::support::{Human, KEY, PASSWORD, Recorder, TestHub, how_many, off_the_runtime, on_postgres, together};
+use crate::support::{
+    Human, KEY, PASSWORD, Proof, Recorder, TestHub, how_many, off_the_runtime, on_postgres, together,
+};
 
 #[tokio::test]
 async fn writers_do_not_hinder_each_other() {
@@ -169,5 +171,33 @@ async fn lost_connections_to_the_database_are_made_again() {
     }
     assert_eq!(subjects(&recorder.seen()).iter().filter(|subject| **subject > 1000).count(), 3);
     assert_eq!(recorder.seen().len(), 7);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_request_that_waits_for_its_body_ends_with_its_session() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let Proof::Cookie(cookie) = ada.proof.clone() else { panic!("people have cookies") };
+    let body = r#"{"name": "parked"}"#;
+    let head = format!(
+        "POST /api/agents HTTP/1.1\r\nHost: hub\r\nCookie: {cookie}\r\nContent-Type: application/json\r\n\
+         Connection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+    let lookups = hub.metric("stoa_identity_lookups_total").await;
+    stream.write_all(format!("{head}{}", &body[..5]).as_bytes()).await.unwrap();
+    while hub.metric("stoa_identity_lookups_total").await <= lookups {
+        tokio::task::yield_now().await;
+    }
+    // The request has passed the door. Now the session ends, and with it whatever came in by it.
+    hub.operator().call("users.end_sessions", json!({"username": "ada"})).await;
+    stream.write_all(body[5..].as_bytes()).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("session_expired"), "{answer}");
+    assert!(hub.log_in("ada").await.list("/api/agents").await.is_empty());
     hub.finish().await;
 }

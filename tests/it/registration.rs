@@ -1,6 +1,7 @@
 //! Accounts come from the operator, directly or by an invitation.
 
 use serde_json::{Value, json};
+use stoa_model::credentials::CredentialKind;
 
 use crate::support::{DAY, Human, PASSWORD, TestHub, how_many, together};
 
@@ -142,5 +143,20 @@ async fn the_operator_makes_accounts() {
     bad["username"] = json!("a b");
     assert_eq!(hub.operator().try_call("users.create", &bad).await, Err("validation_failed".to_owned()));
     Human::log_in(&hub.nobody(), "ada", PASSWORD).await.get("/api/admin/system").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn no_password_is_hashed_for_an_invented_invitation() {
+    let hub = TestHub::start().await;
+    // Well-formed, as anybody can make one.
+    let invented = CredentialKind::Invitation.render([7; 32]);
+    for n in 0..20 {
+        let request = json!({"invite": invented, "username": "mallory", "password": PASSWORD});
+        let call = hub.nobody().post("/auth/register", &request).header("idempotency-key", format!("k{n}"));
+        call.await.problem(403, "registration_closed");
+    }
+    let request = json!({"invite": invented, "username": "mallory", "password": PASSWORD});
+    hub.nobody().post("/auth/register", &request).await.problem(429, "rate_limited");
     hub.finish().await;
 }

@@ -93,7 +93,12 @@ fn parse(url: &str) -> Result<Config, OpenError> {
         // The parser's message could quote the password.
         OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())
     })?;
-    config.application_name("stoa").connect_timeout(Duration::from_secs(10));
+    config
+        .application_name("stoa")
+        .connect_timeout(Duration::from_secs(10))
+        // A server that is gone without a word is noticed, instead of being waited for without end.
+        .tcp_user_timeout(Duration::from_secs(30))
+        .keepalives_idle(Duration::from_secs(30));
     Ok(config)
 }
 

@@ -169,8 +169,9 @@ impl Writer {
             next = next.or_else(|| commands.recv().ok());
         }
         if let Some(connection) = self.connection.take() {
+            // No `pragma optimize`: the statistics of a young database make bad plans for a grown one.
             // Best effort: an unfinished checkpoint is finished at the next start.
-            let _ = connection.execute_batch("pragma optimize; pragma wal_checkpoint(truncate);");
+            let _ = connection.execute_batch("pragma wal_checkpoint(truncate);");
         }
     }
 

@@ -10,6 +10,8 @@ use crate::validation::{Faults, FieldError, nullable, present};
 use crate::{PrincipalId, Secret, Timestamp, handles};
 
 pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
+/// Of a harness as JSON.
+pub const MAX_HARNESS_BYTES: usize = 64 * 1024;
 pub const MAX_PROMPT_TEMPLATE_BYTES: usize = 32 * 1024;
 pub const MAX_COOLDOWN_SECONDS: u32 = 7 * 24 * 3600;
 pub const MAX_HARNESS_TIMEOUT_SECONDS: u32 = 24 * 3600;
@@ -73,6 +75,18 @@ pub struct Budget {
     /// Null means no limit.
     #[schema(minimum = 0)]
     pub cost_usd_per_day: Option<f64>,
+}
+
+/// Changes the given limits only. `null` takes the limit on cost away.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BudgetChanges {
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1_000_000, nullable = false)]
+    pub runs_per_day: Option<u32>,
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0)]
+    pub cost_usd_per_day: Option<Option<f64>>,
 }
 
 impl Default for Budget {
@@ -187,7 +201,7 @@ pub struct UpdateAgentRequest {
     pub cooldown_seconds: Option<u32>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
-    pub budget: Option<Budget>,
+    pub budget: Option<BudgetChanges>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 16, nullable = false)]
     pub max_trigger_depth: Option<u32>,
@@ -259,7 +273,9 @@ impl UpdateAgentRequest {
         set(&mut settings.archetype, self.archetype);
         set(&mut settings.trigger_mode, self.trigger_mode);
         set(&mut settings.cooldown_seconds, self.cooldown_seconds);
-        set(&mut settings.budget, self.budget);
+        let budget = self.budget.unwrap_or_default();
+        set(&mut settings.budget.runs_per_day, budget.runs_per_day);
+        set(&mut settings.budget.cost_usd_per_day, budget.cost_usd_per_day);
         set(&mut settings.max_trigger_depth, self.max_trigger_depth);
         set(&mut settings.k8s_image, self.k8s_image);
         set(&mut settings.harness, self.harness);
@@ -313,6 +329,8 @@ impl Harness {
         let timeout_fits =
             self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
+        let size = serde_json::to_vec(self).map_or(usize::MAX, |text| text.len());
+        faults.require("harness", size <= MAX_HARNESS_BYTES, "must be at most 64 KiB in all");
         if let Some(variables) = &self.env {
             faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");
             let named_well = variables.keys().all(|name| is_variable_name(name));

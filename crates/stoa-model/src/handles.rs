@@ -41,6 +41,10 @@ pub fn is_reserved(name: &str) -> bool {
 
 /// The three candidates that are most like `wanted`, for "did you mean".
 pub fn nearest<'a>(wanted: &str, candidates: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    // Nothing is like a name that is longer than names can be.
+    if wanted.len() > 64 {
+        return Vec::new();
+    }
     let wanted = fold(wanted);
     let mut scored: Vec<(usize, &str)> = candidates
         .into_iter()

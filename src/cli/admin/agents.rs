@@ -119,7 +119,7 @@ impl Settings {
         self.runs_per_day.is_some() || self.cost_usd_per_day.is_some()
     }
 
-    /// Puts the given limits into a budget, which the hub knows only as a whole.
+    /// Puts the given limits into a budget.
     fn put_budget(&self, budget: &mut Value) {
         if let Some(runs) = self.runs_per_day {
             budget["runs_per_day"] = json!(runs);
@@ -169,7 +169,7 @@ impl AgentsCommand {
             AgentsCommand::Update { name, settings } => {
                 let mut changes = settings.to_changes()?;
                 if settings.has_budget() {
-                    let mut budget = session.call("agents.show", &json!({"name": name}))?["budget"].take();
+                    let mut budget = json!({});
                     settings.put_budget(&mut budget);
                     changes.insert("budget".to_owned(), budget);
                 }

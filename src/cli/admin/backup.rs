@@ -50,6 +50,7 @@ impl RestoreArguments {
     pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
         let data = std::path::absolute(&session.place.data).map_err(|error| Failure::Usage(error.to_string()))?;
         let database_url = self.database_url.filter(|url| !url.is_empty()).map(Secret::new);
+        let is_postgres = database_url.is_some();
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
@@ -58,9 +59,10 @@ impl RestoreArguments {
             .block_on(backup::restore(&self.file, RestoreTarget { data, database_url }))
             .map_err(|error| Failure::Other(error.to_string()))?;
         let restored = serde_json::to_value(restored).map_err(|error| Failure::Other(error.to_string()))?;
+        let (into, with) = if is_postgres { ("PostgreSQL", "the same STOA_DATABASE_URL and ") } else { ("SQLite", "") };
         session.output.result(&restored, |_| {
             format!(
-                "{} rows of {} are restored; start the hub with `stoa serve --data {}`.\n",
+                "{} rows of {} are restored into {into}; start the hub with {with}`stoa serve --data {}`.\n",
                 show(&restored["rows"]),
                 show(&restored["created_at"]),
                 show(&restored["data"])

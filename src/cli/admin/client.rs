@@ -17,11 +17,22 @@ const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What the operator told us about where the hub is.
 pub(super) struct Place {
+    /// Whether somebody said which folder, or it is the usual one.
+    pub(super) is_data_named: bool,
     pub(super) socket: Option<PathBuf>,
     pub(super) data: PathBuf,
 }
 
 impl Place {
+    /// Whether the hub that serves that folder is the one to talk to. If nobody named a folder and there
+    /// is none, there is nothing to tell hubs apart by, and the one that answers is it.
+    fn is_meant(&self, data: &Path, served: &str) -> bool {
+        match fs::canonicalize(data) {
+            Ok(own) => own.to_string_lossy() == served,
+            Err(error) => error.kind() == ErrorKind::NotFound && !self.is_data_named,
+        }
+    }
+
     /// Connects to the socket that was named, or else to the hub of the data folder.
     pub(super) fn connect(&self) -> Result<Client, Failure> {
         match self.socket.as_ref().filter(|path| !path.as_os_str().is_empty()) {
@@ -54,7 +65,7 @@ impl Place {
             }
             let found = Client::open(path).and_then(|mut client| client.identify().map(|served| (client, served)));
             match found {
-                Ok((client, served)) if is_same_folder(&data, &served) => return Ok(client),
+                Ok((client, served)) if self.is_meant(&data, &served) => return Ok(client),
                 Ok((_, served)) => others.push(format!("the hub at {} serves {served}", path.display())),
                 Err(error) if error.kind() == ErrorKind::PermissionDenied => refused = Some(denied(path)),
                 Err(_) => {}
@@ -88,14 +99,6 @@ fn is_trustworthy(path: &Path, data: &Path) -> bool {
 
 fn own_uid() -> Option<u32> {
     fs::metadata("/proc/self").ok().map(|process| process.uid())
-}
-
-/// Without a folder of our own there is nothing to tell hubs apart by, so the one that answers is it.
-fn is_same_folder(data: &Path, served: &str) -> bool {
-    match fs::canonicalize(data) {
-        Ok(own) => own.to_string_lossy() == served,
-        Err(error) => error.kind() == ErrorKind::NotFound,
-    }
 }
 
 fn denied(path: &Path) -> Failure {

@@ -38,9 +38,9 @@ pub(super) struct AdminArguments {
     #[arg(long, value_name = "PATH", env = "STOA_ADMIN_SOCKET", global = true, help_heading = GLOBAL)]
     admin_socket: Option<PathBuf>,
 
-    /// Data folder of the hub
-    #[arg(long, value_name = "DIR", env = "STOA_DATA", default_value = "./data", global = true, help_heading = GLOBAL)]
-    data: PathBuf,
+    /// Data folder of the hub [default: ./data]
+    #[arg(long, value_name = "DIR", env = "STOA_DATA", global = true, help_heading = GLOBAL)]
+    data: Option<PathBuf>,
 
     /// Print the hub's answer as JSON, and errors as JSON to standard error
     #[arg(long, global = true, help_heading = GLOBAL)]
@@ -155,7 +155,11 @@ impl Session {
 
 pub(super) fn run(arguments: AdminArguments) -> ExitCode {
     let output = Output::new(arguments.json);
-    let place = Place { socket: arguments.admin_socket, data: arguments.data };
+    let place = Place {
+        socket: arguments.admin_socket,
+        is_data_named: arguments.data.is_some(),
+        data: arguments.data.unwrap_or_else(|| PathBuf::from("./data")),
+    };
     let mut session = Session { place, client: None, output };
     let outcome = match arguments.subject {
         Subject::Users(command) => command.run(&mut session),

@@ -22,6 +22,8 @@ use crate::hub::Hub;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
 
+/// Instructions and harnesses in one answer.
+const MAX_LISTED_BYTES: usize = 1024 * 1024;
 /// An agent is active when it was seen within this time.
 const ACTIVE_WITHIN: Duration = Duration::from_secs(5 * 60);
 
@@ -46,6 +48,7 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
             permissions: PermissionSet::ALL,
             channels: Vec::new(),
             expires_at: None,
+            proof: None,
         },
         seen_at: found.last_used_at,
     }))
@@ -73,7 +76,7 @@ pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
         let agents = store::list_agents(tx, actor.id(), "", i64::from(MAX_LIMIT))?;
         Ok(MeView {
             user: users::current_user(tx, &actor)?,
-            agents: agents.into_iter().map(|(_, agent)| agent).collect(),
+            agents: within_bytes(agents).into_iter().map(|(_, agent)| agent).collect(),
         })
     })
     .await
@@ -146,19 +149,36 @@ pub async fn list_agents(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pa
             }
             if actor_in.principal.kind == PrincipalKind::Agent {
                 let own = store::find_agent_by_id(tx, actor_in.id())?;
-                return Ok(own.map(|agent| (agent.view.name.clone(), agent.view)).into_iter().collect());
+                let own = own.map(|agent| (agent.view.name.clone(), visible_part(&actor_in, agent.view)));
+                return Ok(own.into_iter().collect());
             }
             store::list_agents(tx, actor_in.id(), &after, limit + 1)
         })
         .await?;
+    // A page that is cut short goes on at its cursor, like any other.
+    let fitting = within_bytes(agents.clone());
+    let limit = if fitting.len() < agents.len() { fitting.len() as i64 } else { limit };
     page_of(hub, actor, "agents", agents, limit)
+}
+
+/// As many as make up an answer of bearable size, one at least: settings may be long, and an answer
+/// is made in memory.
+fn within_bytes(agents: Vec<(String, AgentView)>) -> Vec<(String, AgentView)> {
+    let mut bytes = 0;
+    let fits = |(place, (_, agent)): &(usize, (String, AgentView))| {
+        let harness =
+            agent.harness.as_ref().map_or(0, |harness| serde_json::to_vec(harness).map_or(0, |text| text.len()));
+        bytes += agent.instructions.len() + harness;
+        *place == 0 || bytes <= MAX_LISTED_BYTES
+    };
+    agents.into_iter().enumerate().take_while(fits).map(|(_, agent)| agent).collect()
 }
 
 pub async fn get_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
     let actor = actor.clone();
     hub.read(move |tx| {
         let agent = find_visible(tx, &actor, &name)?;
-        Ok(RevisedAgent { revision: agent.revision, agent: agent.view })
+        Ok(RevisedAgent { revision: agent.revision, agent: visible_part(&actor, agent.view) })
     })
     .await
 }
@@ -206,10 +226,17 @@ pub async fn resume_agent(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
 
 /// Lifts a quarantine. Administrators may do this for any agent.
 pub async fn unquarantine_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
-    change_agent(hub, actor, name, "agent.unquarantined", find_for_pardon, |_, tx, _, agent| {
-        Ok(store::update_unquarantined(tx, agent.view.id)?)
+    let mut revised = change_agent(hub, actor, name, "agent.unquarantined", find_for_pardon, |_, tx, _, agent| {
+        match agent.view.quarantined_at {
+            Some(_) => Ok(store::update_unquarantined(tx, agent.view.id)?),
+            None => Ok(()),
+        }
     })
-    .await
+    .await?;
+    if !actor.is_operator() && revised.agent.owner != actor.principal.handle {
+        revised.agent = without_configuration(revised.agent);
+    }
+    Ok(revised)
 }
 
 /// Gives the agent a new key; the old one is worthless from the answer on.
@@ -283,6 +310,15 @@ fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, 
         PrincipalKind::System | PrincipalKind::Machine => actor.is_operator(),
     };
     if is_visible { Ok(agent) } else { Err(HubError::not_found("agent")) }
+}
+
+/// How an agent is run is its owner's business: it may hold what the agent itself must not know.
+fn visible_part(actor: &Actor, agent: AgentView) -> AgentView {
+    if actor.principal.kind == PrincipalKind::Agent { AgentView { harness: None, ..agent } } else { agent }
+}
+
+fn without_configuration(agent: AgentView) -> AgentView {
+    AgentView { harness: None, k8s_image: None, instructions: String::new(), ..agent }
 }
 
 fn find_changeable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, HubError> {

@@ -30,6 +30,7 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
             permissions: found.permissions,
             channels: found.channels,
             expires_at: found.expires_at,
+            proof: None,
         },
         seen_at: found.last_used_at,
     }))

@@ -98,7 +98,8 @@ pub(super) fn write(
         database,
     };
     let write = || -> io::Result<u64> {
-        let partial = partial_path(path);
+        // In our own folder on the same disk, where nobody can have put something in its place.
+        let partial = spool.folder.join("backup.partial");
         let file = create_private(&partial)?;
         let mut archive = tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::fast()));
         let text = serde_json::to_vec_pretty(&manifest)?;
@@ -121,9 +122,7 @@ pub(super) fn write(
         }
         Ok(size)
     };
-    write().map_err(fault).inspect_err(|_| {
-        let _ = fs::remove_file(partial_path(path));
-    })
+    write().map_err(fault)
 }
 
 /// Reads a backup into `folder` and checks every byte of it. Nothing is believed before this.
@@ -190,14 +189,8 @@ fn table_entry(table: &str) -> String {
     format!("tables/{table}.jsonl")
 }
 
-fn partial_path(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".partial");
-    path.with_file_name(name)
-}
-
 fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create(true).truncate(true).write(true).mode(0o600).open(path)
+    OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
 }
 
 fn append(archive: &mut tar::Builder<impl Write>, name: &str, size: u64, data: impl Read) -> io::Result<()> {

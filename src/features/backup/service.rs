@@ -92,15 +92,16 @@ pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<BackupVi
 
 /// The tables, and the keys that belong to them.
 async fn dump(hub: &Hub, folder: &Path) -> Result<(stoa_db::Snapshot, Spool, std::sync::Arc<KeyRing>), HubError> {
-    loop {
-        let keys = hub.keys();
-        let dumped = hub.db().dump(Spool::new(folder)).await;
-        let (snapshot, spool) = dumped.map_err(HubError::internal)?;
-        // A change of key in the meantime would make a backup that does not fit together.
-        if hub.keys().check_value() == keys.check_value() {
-            return Ok((snapshot, spool, keys));
-        }
-    }
+    // A change of key in the meantime would make a backup that does not fit together.
+    let _no_rotation = hub.begin_key_rotation().await;
+    let dumped = hub.db().dump(Spool::new(folder)).await;
+    let (snapshot, spool) = dumped.map_err(HubError::internal)?;
+    let keys = hub.keys();
+    let current = keys.without_old_keys();
+    let stored = hub.read(|tx| Hub::meta(tx, "key_check")).await?;
+    // This process may still know keys that have been put out of force.
+    let needs_old = stored.is_some_and(|stored| !current.has_check_value(&stored));
+    Ok((snapshot, spool, if needs_old { keys } else { current.into() }))
 }
 
 /// Restores a backup into a new data folder. Everything is verified before anything is kept, and

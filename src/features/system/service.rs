@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use serde::Serialize;
 use serde_json::json;
 use stoa_db::{Tx, params};
@@ -9,6 +11,8 @@ use crate::events::listener;
 use crate::features::{agents, audit};
 use crate::hub::Hub;
 use crate::idempotency;
+
+const READY_WITHIN: Duration = Duration::from_secs(3);
 
 /// What became of a change of key.
 #[derive(Debug, Serialize)]
@@ -53,7 +57,10 @@ pub async fn is_ready(hub: &Hub) -> Result<(), HubError> {
     if hub.is_stopping() {
         return Err(HubError::unavailable("The hub is shutting down."));
     }
-    hub.read(|tx| Ok(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?)).await
+    let asked = hub.read(|tx| Ok(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?));
+    // Whoever asks wants to know now.
+    let answer = tokio::time::timeout(READY_WITHIN, asked).await;
+    answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not answer.")))
 }
 
 /// The figures in the text format of Prometheus.
@@ -80,17 +87,24 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
     let from_environment = hub.config().key.is_some();
     let ring = if from_environment {
         // The operator has put the new key first; the hub must not invent one that nobody keeps.
-        (*hub.keys()).clone()
+        let ring = (*hub.keys()).clone();
+        let stored = hub.read(|tx| Hub::meta(tx, "key_check")).await?;
+        if stored.as_deref() == Some(ring.check_value().as_str()) {
+            return Err(HubError::conflict("nothing_to_rotate", "The first key of STOA_KEY is in force already.")
+                .hint("Put a new key first (STOA_KEY=new,old), restart the hub and try again."));
+        }
+        ring
     } else {
         let ring = hub.keys().with_new_key().map_err(HubError::internal)?;
         ring.store(&hub.config().data).map_err(HubError::internal)?;
         hub.replace_keys(ring.clone());
         ring
     };
-    let (check, actor_in) = (ring.check_value(), actor.clone());
+    let actor_in = actor.clone();
+    let sealing = ring.clone();
     hub.write(move |tx| {
-        idempotency::forget_all(tx)?;
-        Hub::set_meta(tx, "key_check", &check)?;
+        idempotency::seal_again(tx, &sealing)?;
+        Hub::set_meta(tx, "key_check", &sealing.check_value())?;
         audit::record(tx, &actor_in, "key_file.rotated", None, &json!({}))?;
         Ok::<_, HubError>(())
     })

@@ -21,6 +21,7 @@ use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
+use crate::idempotency;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
 
@@ -54,6 +55,7 @@ pub fn find_by_session_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<F
             permissions: PermissionSet::ALL,
             channels: Vec::new(),
             expires_at: Some(found.expires_at),
+            proof: None,
         },
         seen_at: Some(found.last_seen_at),
     }))
@@ -124,6 +126,7 @@ fn log_login(actor: &Actor, user: &UserView) {
 
 fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> Result<NewLogin, HubError> {
     let token = credentials::base62(tx.random_bytes());
+    principals::note_seen(tx, user.id)?;
     let user_agent: Option<String> =
         actor.call.user_agent.as_ref().map(|text| text.chars().take(MAX_USER_AGENT_CHARACTERS).collect());
     store::insert_session(
@@ -261,12 +264,22 @@ pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Res
         return Err(closed());
     }
     let invite_hash = credential_hash(invite);
-    // A repeated request is allowed to find its invitation used: the command will replay its answer.
-    let is_repeatable = actor.call.idempotency.is_some();
-    let invitation = hub.read(move |tx| store::find_invitation(tx, &invite_hash)).await?;
-    if invitation.is_none() && !is_repeatable {
+    // Hashing a password is work; nobody gets it done without an invitation in hand, or one that
+    // this very request has used before.
+    let address = actor.call.client_ip;
+    hub.limits().take_registration(address, hub.clock().now_ms())?;
+    let actor_in = actor.clone();
+    let is_invited = hub
+        .read(move |tx| {
+            Ok::<_, HubError>(
+                store::find_invitation(tx, &invite_hash)?.is_some() || idempotency::is_known(tx, &actor_in)?,
+            )
+        })
+        .await?;
+    if !is_invited {
         return Err(closed());
     }
+    hub.limits().refund_registration(address);
     check_account(&request.username, &request.password, request.display_name.as_deref())?;
     let hash = hub.passwords().hash(&request.password).await?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());

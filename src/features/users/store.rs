@@ -147,7 +147,10 @@ pub(super) fn delete_sessions(tx: &mut Tx<'_>, user: PrincipalId) -> Result<u64,
 }
 
 pub(super) fn delete_expired_sessions(tx: &mut Tx<'_>) -> Result<u64, DbError> {
-    tx.execute("delete from sessions where expires_at <= $1", params![tx.now_ms()])
+    tx.execute(
+        "delete from sessions where id in (select id from sessions where expires_at <= $1 limit 1000)",
+        params![tx.now_ms()],
+    )
 }
 
 pub(super) fn insert_invitation(

@@ -1,6 +1,6 @@
 //! Refusing requests that another site makes a person's browser send.
 
-use axum::http::{HeaderMap, Method, header};
+use axum::http::{HeaderMap, HeaderValue, Method, header};
 
 use crate::error::HubError;
 
@@ -9,8 +9,10 @@ use crate::error::HubError;
 const SESSION_MAKERS: [&str; 3] = ["/auth/login", "/auth/register", "/login"];
 
 pub(super) fn check(method: &Method, path: &str, headers: &HeaderMap, base_url: &str) -> Result<(), HubError> {
-    // A browser never adds this header by itself, so whoever sent it meant to.
-    let has_bearer = headers.contains_key(header::AUTHORIZATION);
+    // A browser never adds a key by itself (a Basic password it does), so whoever sent it meant to.
+    let is_bearer =
+        |value: &HeaderValue| value.as_bytes().get(..7).is_some_and(|start| start.eq_ignore_ascii_case(b"bearer "));
+    let has_bearer = headers.get(header::AUTHORIZATION).is_some_and(is_bearer);
     let uses_session = headers.contains_key(header::COOKIE) || SESSION_MAKERS.contains(&path);
     if method.is_safe() || has_bearer || !uses_session {
         return Ok(());

@@ -141,10 +141,13 @@ async fn prepare_and_run(
     let mut _guard = None;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
         let bytes = extract::read_body(&parts.headers, body, extract::MAX_BODY_BYTES).await?;
-        let route = format!("{} {}", parts.method, parts.uri);
-        let request_mac = hub.keys().sign(Purpose::IdempotencyRequest, &[&bytes]);
-        _guard = Some(InFlight::enter(&state, &parts.headers, &route, &key, &request_mac)?);
-        call.idempotency = Some(Idempotency { key, route, request_mac, replayed });
+        // The query may hold what must not be stored in the open, and may be long.
+        let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));
+        let request_digest: [u8; 32] = Sha256::digest(&bytes).into();
+        _guard = Some(InFlight::enter(&state, &parts.headers, &route, &key, &request_digest)?);
+        let anonymous = hub.keys().sign(Purpose::AnonymousCaller, &[&request_digest]);
+        let anonymous_caller = format!("anonymous {}", hex(&anonymous));
+        call.idempotency = Some(Idempotency { key, route, request_digest, anonymous_caller, replayed });
         body = Body::from(bytes);
     }
     parts.extensions.insert(Arc::new(call));
@@ -160,6 +163,10 @@ fn request_id(headers: &HeaderMap) -> String {
             && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))
     });
     given.map_or_else(|| Uuid::now_v7().to_string(), str::to_owned)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, HubError> {
@@ -184,7 +191,7 @@ impl InFlight {
         headers: &HeaderMap,
         route: &str,
         key: &str,
-        request_mac: &[u8; 32],
+        request_digest: &[u8; 32],
     ) -> Result<Self, HubError> {
         let mut hash = Sha256::new();
         let credentials = [headers.get(header::AUTHORIZATION), headers.get(header::COOKIE)];
@@ -193,7 +200,7 @@ impl InFlight {
         }
         // Without a credential callers cannot be told apart, so only equal requests meet.
         if credentials.iter().all(Option::is_none) {
-            hash.update(request_mac);
+            hash.update(request_digest);
         }
         hash.update(Sha256::digest(route));
         hash.update(Sha256::digest(key));

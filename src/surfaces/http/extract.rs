@@ -144,6 +144,12 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
 /// Parses JSON into a request, with the fault's field named if it is one of content.
 pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubError> {
     refuse_nul_in_json(bytes)?;
+    // Every request is an object. Otherwise a list of the fields' values would do for one.
+    if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
+        && serde_json::from_slice::<serde_json::Value>(bytes).is_ok()
+    {
+        return Err(HubError::invalid_field("", "must be an object"));
+    }
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = error.path().to_string();
@@ -169,19 +175,18 @@ fn refuse_nul_in_json(bytes: &[u8]) -> Result<(), HubError> {
         return Ok(());
     }
     // It may be an escaped backslash with a harmless `u0000` behind it.
-    fn has_nul(value: &serde_json::Value) -> bool {
-        match value {
-            serde_json::Value::String(text) => text.contains('\0'),
-            serde_json::Value::Array(items) => items.iter().any(has_nul),
-            serde_json::Value::Object(fields) => {
-                fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value))
-            }
-            _ => false,
-        }
-    }
     match serde_json::from_slice(bytes) {
         Ok(value) if has_nul(&value) => Err(nul_refused()),
         _ => Ok(()),
+    }
+}
+
+pub(crate) fn has_nul(value: &serde_json::Value) -> bool {
+    match value {
+        serde_json::Value::String(text) => text.contains('\0'),
+        serde_json::Value::Array(items) => items.iter().any(has_nul),
+        serde_json::Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
+        _ => false,
     }
 }
 

@@ -4,7 +4,6 @@
 //! answer. [Extractors](extract) refuse what is malformed before a feature sees it.
 
 mod address;
-mod body;
 mod csrf;
 mod envelope;
 mod extract;
@@ -24,6 +23,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::features;
 use crate::hub::Hub;
 
+pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, Path, Query};
 pub(crate) use server::serve;
 

@@ -16,7 +16,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use super::body;
 use super::envelope::Peer;
 use crate::hub::{Hub, pause};
 
@@ -96,7 +95,7 @@ fn connection(
     let service = router.map_request(move |mut request: Request<Incoming>| {
         has_asked.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);
-        request.map(|body| Body::new(body::Drained::new(body)))
+        request.map(Body::new)
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
