@@ -1,9 +1,9 @@
 //! From a configuration to a running hub, and back to nothing.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use stoa_db::{Database, DbError, OpenError, Options};
+use stoa_db::{Database, DbError, Engine, OpenError, Options};
 use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
@@ -18,6 +18,8 @@ use crate::metrics::Metrics;
 use crate::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
 
+const ENGINE_FILE: &str = "engine";
+
 /// Why a hub could not start, in a sentence that an operator can act on.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -27,6 +29,8 @@ pub enum StartError {
     Key(#[from] KeyError),
     #[error("the key is not the one that this database was used with; bring back the key file, or set STOA_KEY")]
     WrongKey,
+    #[error("the data folder {path} belongs to a hub on {found}; {advice}")]
+    Engine { path: PathBuf, found: String, advice: &'static str },
     #[error("the admin socket {path} cannot be opened: {reason}")]
     AdminSocket { path: PathBuf, reason: String },
     #[error("the base URL {0} must be http:// or https:// and a host, without a path")]
@@ -140,6 +144,8 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
         })),
         ..Options::new(&config.data)
     };
+    let engine = if config.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
+    require_engine(&config.data, engine)?;
     // Opening waits for the disk, and PostgreSQL's client must not be dropped on an async thread.
     let db = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS))
         .await
@@ -151,7 +157,31 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
             return Err(error.into());
         }
     };
+    if let Err(error) = mark_engine(&config.data, engine) {
+        db.close().await;
+        return Err(StartError::Other(format!("the data folder cannot be marked: {error}")));
+    }
     Ok(Hub::new(config, db, keys, extensions, metrics, base_url)?)
+}
+
+/// A hub on PostgreSQL that is started without its address would begin anew on SQLite, and look empty.
+fn require_engine(data: &Path, engine: Engine) -> Result<(), StartError> {
+    let Ok(found) = std::fs::read_to_string(data.join(ENGINE_FILE)) else { return Ok(()) };
+    let found = found.trim().to_owned();
+    if found == engine.name() {
+        return Ok(());
+    }
+    let advice = match engine {
+        Engine::Sqlite => "set STOA_DATABASE_URL",
+        Engine::Postgres => "start it without STOA_DATABASE_URL, or move it with a backup",
+    };
+    Err(StartError::Engine { path: data.to_owned(), found, advice })
+}
+
+/// Notes in the data folder which engine its hub is on.
+pub(crate) fn mark_engine(data: &Path, engine: Engine) -> std::io::Result<()> {
+    let file = data.join(ENGINE_FILE);
+    if file.exists() { Ok(()) } else { std::fs::write(file, format!("{}\n", engine.name())) }
 }
 
 fn checked_base_url(base_url: &str) -> Result<String, StartError> {

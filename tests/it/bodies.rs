@@ -228,12 +228,35 @@ async fn nul_and_broken_text_are_refused_in_paths_and_queries() {
 }
 
 #[tokio::test]
-async fn bodies_of_calls_without_one_are_ignored() {
+async fn what_a_call_does_not_take_is_refused() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    for path in ["/api/agents/scout/pause", "/api/agents/scout/key"] {
+        ada.post(path, &json!({"junk": 1})).await.invalid(&["junk"]);
+        ada.call("POST", path).body("application/json", r#"{"junk":"#).await.problem(400, "malformed_request");
+    }
+    scout.get("/api/agents").await.ok();
+    ada.post("/api/agents/scout/pause", &json!({})).await.ok();
+    ada.call("POST", "/api/agents/scout/resume").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn faults_are_told_in_plain_words() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     ada.agent("scout").await;
-    for body in ["", "{}", "nonsense"] {
-        ada.call("POST", "/api/agents/scout/pause").body("text/plain", body).await.status(200);
+    for (change, words) in [
+        (json!({"cooldown_seconds": "x"}), "must be a whole number, not below 0 and not too large"),
+        (json!({"cooldown_seconds": -1}), "must be a whole number, not below 0 and not too large"),
+        (json!({"display_name": 1}), "must be a string"),
+        (json!({"trigger_mode": "sometimes"}), "must be one of passive, reactive, disabled"),
+        (json!({"budget": 1}), "must be an object"),
+    ] {
+        let problem = ada.patch("/api/agents/scout", &change).await.problem(422, "validation_failed").json();
+        assert_eq!(problem["errors"][0]["message"], words, "{change}");
     }
+    ada.post("/api/agents", &json!(["list"])).await.problem(422, "validation_failed");
     hub.finish().await;
 }

@@ -396,3 +396,23 @@ fn over_tls_only_a_server_that_somebody_vouches_for_is_trusted() {
     let refused = Outcome::of(&mut over_tls(stranger.as_os_str()), b"");
     refused.fails(1, &["PostgreSQL cannot be used", "certificate"]);
 }
+
+#[test]
+fn a_hub_does_not_begin_anew_on_another_engine() {
+    let place = Place::new();
+    place.start().stop();
+    let mut command = place.serve(&[]);
+    if on_postgres() {
+        command.env_remove("STOA_DATABASE_URL");
+        Outcome::of(&mut command, b"").fails(1, &["postgres", "set STOA_DATABASE_URL"]);
+        assert!(!place.data().join("stoa.db").exists());
+    } else {
+        command.env("STOA_DATABASE_URL", "postgres://stoa@127.0.0.1:1/stoa");
+        Outcome::of(&mut command, b"").fails(1, &["sqlite", "without STOA_DATABASE_URL"]);
+    }
+}
+
+#[test]
+fn an_unknown_log_level_is_refused() {
+    Place::new().fails_to_start(&["--log-level", "verbose"]).fails(1, &["--log-level verbose", "debug"]);
+}

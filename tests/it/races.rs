@@ -194,7 +194,7 @@ async fn a_request_that_waits_for_its_body_ends_with_its_session() {
     }
     // The request has passed the door. Now the session ends, and with it whatever came in by it.
     hub.operator().call("users.end_sessions", json!({"username": "ada"})).await;
-    stream.write_all(body[5..].as_bytes()).await.unwrap();
+    stream.write_all(&body.as_bytes()[5..]).await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("session_expired"), "{answer}");

@@ -89,6 +89,8 @@ fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenE
 }
 
 fn parse(url: &str) -> Result<Config, OpenError> {
+    // What libpq calls by these names is what `require` is here.
+    let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
     let mut config: Config = url.parse().map_err(|_| {
         // The parser's message could quote the password.
         OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())

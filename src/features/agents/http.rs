@@ -12,7 +12,7 @@ use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::http::{ApiRouter, Body, Path, Query};
+use crate::surfaces::http::{ApiRouter, Body, NoBody, Path, Query};
 
 type WithEtag = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<AgentView>);
 
@@ -99,7 +99,12 @@ async fn update_agent(
 /// Takes an agent away, with all its keys.
 #[utoipa::path(delete, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
     responses((status = 204)), security(("session" = [])))]
-async fn delete_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<StatusCode, HubError> {
+async fn delete_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
     service::delete_agent(&hub, &actor, name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -111,6 +116,7 @@ async fn rotate_key(
     State(hub): State<Hub>,
     actor: Actor,
     Path(name): Path<String>,
+    _: NoBody,
 ) -> Result<Json<CreatedAgent>, HubError> {
     Ok(Json(service::rotate_key(&hub, &actor, name).await?))
 }
@@ -118,14 +124,24 @@ async fn rotate_key(
 /// Stops an agent from being run.
 #[utoipa::path(post, path = "/api/agents/{name}/pause", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
-async fn pause_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
+async fn pause_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    _: NoBody,
+) -> Result<WithEtag, HubError> {
     with_etag(service::pause_agent(&hub, &actor, name).await?)
 }
 
 /// Lets a paused agent be run again.
 #[utoipa::path(post, path = "/api/agents/{name}/resume", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
-async fn resume_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
+async fn resume_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    _: NoBody,
+) -> Result<WithEtag, HubError> {
     with_etag(service::resume_agent(&hub, &actor, name).await?)
 }
 
@@ -136,6 +152,7 @@ async fn unquarantine_agent(
     State(hub): State<Hub>,
     actor: Actor,
     Path(name): Path<String>,
+    _: NoBody,
 ) -> Result<WithEtag, HubError> {
     with_etag(service::unquarantine_agent(&hub, &actor, name).await?)
 }

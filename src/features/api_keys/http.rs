@@ -11,7 +11,7 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::http::{ApiRouter, Body, Path, Query};
+use crate::surfaces::http::{ApiRouter, Body, NoBody, Path, Query};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(list_keys, create_key)).routes(routes!(get_key, revoke_key))
@@ -52,6 +52,7 @@ async fn revoke_key(
     State(hub): State<Hub>,
     actor: Actor,
     Path(id): Path<ApiKeyId>,
+    _: NoBody,
 ) -> Result<Json<ApiKeyView>, HubError> {
     Ok(Json(service::revoke_key(&hub, &actor, id).await?))
 }

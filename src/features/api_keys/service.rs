@@ -123,19 +123,22 @@ pub async fn get_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyVie
 pub async fn revoke_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyView, HubError> {
     actor.require_session()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    let key = hub
+    let (key, was_active) = hub
         .command(actor, move |tx| {
             let key = find_visible(tx, &actor_in, id)?;
-            if key.status == ApiKeyStatus::Active {
+            let was_active = key.status == ApiKeyStatus::Active;
+            if was_active {
                 store::update_revoked(tx, id)?;
                 hub_in.identities().forget_after(tx);
                 audit::record(tx, &actor_in, "key.revoked", Some(&id.to_string()), &json!({"agent": key.agent}))?;
             }
-            find_visible(tx, &actor_in, id)
+            Ok((find_visible(tx, &actor_in, id)?, was_active))
         })
         .await?;
-    let detail = format!("API key {} of agent {}", key.id, key.agent);
-    auth_log::record(AuthEvent::TokenRevoked, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
+    if was_active {
+        let detail = format!("API key {} of agent {}", key.id, key.agent);
+        auth_log::record(AuthEvent::TokenRevoked, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
+    }
     Ok(key)
 }
 

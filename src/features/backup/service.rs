@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use stoa_db::{Database, DbError, OpenError, Options, SnapshotError};
+use stoa_db::{Database, DbError, Engine, OpenError, Options, SnapshotError};
 use stoa_model::{Secret, Timestamp};
 
 use super::archive::{self, ArchiveError, Spool};
@@ -135,6 +135,8 @@ pub async fn restore(path: &Path, target: RestoreTarget) -> Result<RestoredView,
     let rows = manifest.database.tables.iter().map(|table| table.rows).sum();
     load(&data, &target, manifest.database, spool, &keys).await?;
     keys.store(&data)?;
+    let engine = if target.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
+    crate::start::mark_engine(&data, engine).map_err(fault(&data))?;
     // An empty folder of that name may be there.
     let _ = fs::remove_dir(&target.data);
     fs::rename(&data, &target.data).map_err(fault(&target.data))?;

@@ -16,7 +16,7 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::http::{Anonymous, ApiRouter, Body, Path, Query};
+use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query};
 
 type WithCookie<T> = (AppendHeaders<[(header::HeaderName, HeaderValue); 1]>, Json<T>);
 
@@ -72,6 +72,7 @@ async fn log_in(
 async fn log_out(
     State(hub): State<Hub>,
     actor: Actor,
+    _: NoBody,
 ) -> Result<(StatusCode, AppendHeaders<[(header::HeaderName, HeaderValue); 1]>), HubError> {
     actor.require_session()?;
     service::log_out(&hub, &actor).await?;
@@ -129,7 +130,7 @@ async fn list_sessions(
 /// Ends every session of the caller, this one too.
 #[utoipa::path(delete, path = "/auth/sessions", tag = "auth", responses((status = 200, body = EndedSessions)),
     security(("session" = [])))]
-async fn end_sessions(State(hub): State<Hub>, actor: Actor) -> Result<WithCookie<EndedSessions>, HubError> {
+async fn end_sessions(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<WithCookie<EndedSessions>, HubError> {
     let ended = service::end_sessions(&hub, &actor).await?;
     Ok(with_cookie(session_cookie(&hub, None)?, ended))
 }
@@ -137,7 +138,12 @@ async fn end_sessions(State(hub): State<Hub>, actor: Actor) -> Result<WithCookie
 /// Ends one session of the caller.
 #[utoipa::path(delete, path = "/auth/sessions/{id}", tag = "auth", params(("id" = SessionId, Path)),
     responses((status = 204)), security(("session" = [])))]
-async fn end_session(State(hub): State<Hub>, actor: Actor, Path(id): Path<SessionId>) -> Result<StatusCode, HubError> {
+async fn end_session(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<SessionId>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
     service::end_session(&hub, &actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

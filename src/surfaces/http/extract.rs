@@ -25,6 +25,14 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// A JSON body.
 pub struct Body<T>(pub T);
 
+/// For calls that say everything in their path: nothing, or an empty object. A field that somebody put
+/// there would be ignored in silence.
+pub struct NoBody;
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EmptyObject {}
+
 /// A form's body.
 pub struct Form<T>(pub T);
 
@@ -213,7 +221,48 @@ fn content_fault(path: &str, message: &str) -> HubError {
             return HubError::invalid_field(&field, said);
         }
     }
-    HubError::invalid_field(parent, format!("is not acceptable: {message}"))
+    HubError::invalid_field(parent, in_plain_words(message))
+}
+
+/// serde speaks to those who write Rust; callers write JSON.
+fn in_plain_words(message: &str) -> String {
+    if let Some((_, words)) = message.strip_prefix("unknown variant ").and_then(|rest| rest.split_once("expected ")) {
+        let words = words.trim_start_matches("one of ").replace('`', "");
+        return format!("must be one of {words}");
+    }
+    let is_type_fault =
+        ["invalid type", "invalid value", "invalid length", "invalid digit", "cannot parse", "number too"]
+            .iter()
+            .any(|start| message.starts_with(start));
+    if !is_type_fault {
+        return format!("is not acceptable: {message}");
+    }
+    let wanted = message.rsplit_once("expected ").map_or("", |(_, wanted)| wanted);
+    let wanted = match wanted {
+        "a string" | "string" => "a string",
+        "a boolean" | "bool" => "true or false",
+        "f32" | "f64" => "a number",
+        "a sequence" => "a list",
+        "a map" => "an object",
+        wanted if wanted.starts_with("struct ") => "an object",
+        wanted if wanted.contains("enum ") || wanted.contains("variant") => "one of the known words",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not below 0 and not too large",
+        _ => "a whole number",
+    };
+    format!("must be {wanted}")
+}
+
+impl FromRequest<Hub> for NoBody {
+    type Rejection = HubError;
+
+    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        if !bytes.trim_ascii().is_empty() {
+            parse_json::<EmptyObject>(&bytes)?;
+        }
+        Ok(Self)
+    }
 }
 
 impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {

@@ -24,7 +24,7 @@ use crate::features;
 use crate::hub::Hub;
 
 pub(crate) use extract::has_nul;
-pub use extract::{Anonymous, Body, Form, Path, Query};
+pub use extract::{Anonymous, Body, Form, NoBody, Path, Query};
 pub(crate) use server::serve;
 
 /// A feature's routes, with their descriptions.
