@@ -253,6 +253,8 @@ async fn faults_are_told_in_plain_words() {
         (json!({"display_name": 1}), "must be a string"),
         (json!({"trigger_mode": "sometimes"}), "must be one of passive, reactive, disabled"),
         (json!({"budget": 1}), "must be an object"),
+        (json!({"budget": [3, 4.0]}), "must be an object"),
+        (json!({"harness": ["subprocess", ["run"]]}), "must be an object"),
     ] {
         let problem = ada.patch("/api/agents/scout", &change).await.problem(422, "validation_failed").json();
         assert_eq!(problem["errors"][0]["message"], words, "{change}");

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
-use crate::validation::{Faults, FieldError, nullable, present};
+use crate::validation::{Faults, FieldError, nullable, nullable_object, optional_object, present, present_object};
 use crate::{PrincipalId, Secret, Timestamp, handles};
 
 pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
@@ -170,14 +170,14 @@ pub struct CreateAgentRequest {
     #[serde(default)]
     #[schema(maximum = 604_800)]
     pub cooldown_seconds: Option<u32>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub budget: Option<Budget>,
     #[serde(default)]
     #[schema(maximum = 16)]
     pub max_trigger_depth: Option<u32>,
     #[serde(default)]
     pub k8s_image: Option<String>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "optional_object")]
     pub harness: Option<Harness>,
     #[serde(default)]
     pub instructions: Option<String>,
@@ -199,7 +199,7 @@ pub struct UpdateAgentRequest {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 604_800, nullable = false)]
     pub cooldown_seconds: Option<u32>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "present_object", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub budget: Option<BudgetChanges>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
@@ -207,7 +207,7 @@ pub struct UpdateAgentRequest {
     pub max_trigger_depth: Option<u32>,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub k8s_image: Option<Option<String>>,
-    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    #[serde(default, deserialize_with = "nullable_object", skip_serializing_if = "Option::is_none")]
     pub harness: Option<Option<Harness>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]

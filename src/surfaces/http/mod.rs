@@ -1,7 +1,7 @@
 //! REST: what features offer, behind one envelope.
 //!
-//! The [envelope](envelope) gives every request its id, its headers, its log line and its problem
-//! answer. [Extractors](extract) refuse what is malformed before a feature sees it.
+//! The `envelope` gives every request its id, its headers, its log line and its problem
+//! answer. Extractors refuse what is malformed before a feature sees it.
 
 mod address;
 mod csrf;
