@@ -1,8 +1,9 @@
 //! The events. Names are in the past tense: an event is a fact.
 
 use serde::{Deserialize, Serialize};
-use stoa_model::PrincipalId;
+use stoa_model::messages::{Author, MessageStatus};
 use stoa_model::principals::PrincipalKind;
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::Position;
 
@@ -23,6 +24,84 @@ pub enum Event {
     PrincipalDeleted {
         principal: PrincipalId,
     },
+    /// Credentials of a principal, or of the agents that it owns, were put out of force.
+    AccessChanged {
+        principal: PrincipalId,
+    },
+    /// The first of a principal's streams opened, or the last one closed.
+    PresenceChanged {
+        principal: PrincipalId,
+        name: String,
+        is_online: bool,
+    },
+    ChannelCreated {
+        channel: ChannelId,
+        conversation: ConversationId,
+    },
+    /// Its texts, its settings, its owner, or whether it is public.
+    ChannelUpdated {
+        channel: ChannelId,
+        conversation: ConversationId,
+    },
+    ChannelDeleted {
+        channel: ChannelId,
+        conversation: ConversationId,
+    },
+    MemberAdded {
+        channel: ChannelId,
+        conversation: ConversationId,
+        principal: PrincipalId,
+    },
+    MemberRemoved {
+        channel: ChannelId,
+        conversation: ConversationId,
+        principal: PrincipalId,
+    },
+    MessageSent(Box<MessageSent>),
+    /// Its text changed.
+    MessageEdited(MessageChange),
+    /// Nothing but a tombstone is left of it.
+    MessageDeleted(MessageChange),
+    MessageStatusChanged {
+        #[serde(flatten)]
+        change: MessageChange,
+        status: MessageStatus,
+    },
+    /// Somebody marked a conversation as read up to another message than before.
+    ReadMoved {
+        principal: PrincipalId,
+        conversation: ConversationId,
+    },
+}
+
+/// A message as it was sent, with what streams show of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageSent {
+    pub message: MessageId,
+    pub conversation: ConversationId,
+    pub channel: Option<ChannelId>,
+    pub channel_name: Option<String>,
+    pub author: PrincipalId,
+    pub from: Author,
+    /// The other side of a DM.
+    pub recipient: Option<PrincipalId>,
+    pub to: Option<String>,
+    pub reply_to: Option<MessageId>,
+    /// The channel message that this DM tells its recipient about.
+    pub mention_of: Option<MessageId>,
+    /// Whom a channel message calls out; each gets a DM that tells them.
+    pub mentioned: Vec<PrincipalId>,
+    pub depth: i64,
+    pub no_wake: bool,
+}
+
+/// Which message changed, and where it is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MessageChange {
+    pub message: MessageId,
+    pub conversation: ConversationId,
+    pub channel_name: Option<String>,
+    pub recipient: Option<PrincipalId>,
 }
 
 impl Event {
@@ -31,6 +110,39 @@ impl Event {
             Event::PrincipalCreated { .. } => "principal_created",
             Event::PrincipalUpdated { .. } => "principal_updated",
             Event::PrincipalDeleted { .. } => "principal_deleted",
+            Event::AccessChanged { .. } => "access_changed",
+            Event::PresenceChanged { .. } => "presence_changed",
+            Event::ChannelCreated { .. } => "channel_created",
+            Event::ChannelUpdated { .. } => "channel_updated",
+            Event::ChannelDeleted { .. } => "channel_deleted",
+            Event::MemberAdded { .. } => "member_added",
+            Event::MemberRemoved { .. } => "member_removed",
+            Event::MessageSent(_) => "message_sent",
+            Event::MessageEdited(_) => "message_edited",
+            Event::MessageDeleted(_) => "message_deleted",
+            Event::MessageStatusChanged { .. } => "message_status_changed",
+            Event::ReadMoved { .. } => "read_moved",
+        }
+    }
+
+    /// The conversation that it happened in.
+    pub fn conversation(&self) -> Option<ConversationId> {
+        match self {
+            Event::PrincipalCreated { .. }
+            | Event::PrincipalUpdated { .. }
+            | Event::PrincipalDeleted { .. }
+            | Event::AccessChanged { .. }
+            | Event::PresenceChanged { .. } => None,
+            Event::ChannelCreated { conversation, .. }
+            | Event::ChannelUpdated { conversation, .. }
+            | Event::ChannelDeleted { conversation, .. }
+            | Event::MemberAdded { conversation, .. }
+            | Event::MemberRemoved { conversation, .. }
+            | Event::ReadMoved { conversation, .. } => Some(*conversation),
+            Event::MessageSent(sent) => Some(sent.conversation),
+            Event::MessageEdited(change)
+            | Event::MessageDeleted(change)
+            | Event::MessageStatusChanged { change, .. } => Some(change.conversation),
         }
     }
 }

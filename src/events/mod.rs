@@ -12,8 +12,8 @@ mod planner;
 pub mod prune;
 pub mod work;
 
-pub use event::{Event, StoredEvent};
+pub use event::{Event, MessageChange, MessageSent, StoredEvent};
 pub use listener::Listener;
 pub use outbox::Position;
-pub use planner::{Delivery, DeliveryState, Outcome, Planner, emit};
+pub use planner::{Delivery, Outcome, Planner, emit};
 pub use work::{Settlement, WorkItem, Worker};

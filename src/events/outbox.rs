@@ -23,8 +23,8 @@ pub(super) fn append(tx: &mut Tx<'_>, actor: PrincipalId, event: &Event) -> Resu
     let payload = serde_json::to_string(event).map_err(HubError::internal)?;
     let actor = (actor.0 != 0).then_some(actor.0);
     tx.execute(
-        "insert into outbox (at, kind, actor_id, payload) values ($1, $2, $3, $4)",
-        params![tx.now_ms(), event.kind(), actor, payload],
+        "insert into outbox (at, kind, conversation_id, actor_id, payload) values ($1, $2, $3, $4, $5)",
+        params![tx.now_ms(), event.kind(), event.conversation().map(|id| id.0), actor, payload],
     )?;
     tx.signal_change();
     Ok(())

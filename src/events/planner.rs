@@ -1,8 +1,8 @@
 //! Planners: what follows from an event, decided inside the transaction of its cause.
 
-use serde::{Deserialize, Serialize};
 use stoa_db::Tx;
 use stoa_model::PrincipalId;
+use stoa_model::messages::DeliveryState;
 
 use super::{Event, outbox};
 use crate::actor::Actor;
@@ -30,15 +30,6 @@ pub struct Delivery {
     pub state: DeliveryState,
     pub reason: Option<&'static str>,
     pub run_id: Option<i64>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DeliveryState {
-    Stored,
-    Woken,
-    Deferred,
-    NotWoken,
 }
 
 /// How deep in a chain of events the running command is.

@@ -4,6 +4,7 @@ pub mod agents;
 pub mod api_keys;
 pub mod audit;
 pub mod backup;
+pub mod channels;
 pub mod housekeeping;
 pub mod principals;
 pub mod system;
@@ -15,7 +16,11 @@ use crate::surfaces::http::ApiRouter;
 
 /// Every planner, listener and worker.
 pub fn extensions() -> Extensions {
-    Extensions { planners: vec![api_keys::plan], listeners: vec![], workers: vec![housekeeping::worker()] }
+    Extensions {
+        planners: vec![api_keys::plan, channels::plan],
+        listeners: vec![],
+        workers: vec![housekeeping::worker()],
+    }
 }
 
 /// Every REST route.
@@ -25,6 +30,7 @@ pub fn routes() -> ApiRouter {
         .merge(agents::routes())
         .merge(api_keys::routes())
         .merge(principals::routes())
+        .merge(channels::routes())
         .merge(audit::routes())
         .merge(system::routes())
 }
@@ -35,6 +41,7 @@ pub fn admin_methods() -> Methods {
     users::add_methods(&mut methods);
     agents::add_methods(&mut methods);
     api_keys::add_methods(&mut methods);
+    channels::add_methods(&mut methods);
     audit::add_methods(&mut methods);
     system::add_methods(&mut methods);
     backup::add_methods(&mut methods);

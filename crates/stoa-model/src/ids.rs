@@ -25,4 +25,7 @@ ids! {
     SessionId,
     ApiKeyId,
     AuditId,
+    ChannelId,
+    ConversationId,
+    MessageId,
 }

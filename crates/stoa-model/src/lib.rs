@@ -7,9 +7,13 @@
 pub mod agents;
 pub mod api_keys;
 pub mod audit;
+pub mod channels;
 pub mod credentials;
 pub mod handles;
 pub mod ids;
+pub mod mentions;
+pub mod messages;
+pub mod notifications;
 pub mod page;
 pub mod permissions;
 pub mod principals;
@@ -21,6 +25,6 @@ pub mod timestamp;
 pub mod users;
 pub mod validation;
 
-pub use ids::{ApiKeyId, AuditId, PrincipalId, SessionId};
+pub use ids::{ApiKeyId, AuditId, ChannelId, ConversationId, MessageId, PrincipalId, SessionId};
 pub use secret::Secret;
 pub use timestamp::Timestamp;

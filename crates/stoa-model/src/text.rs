@@ -19,6 +19,11 @@ pub fn check_label(text: &str, max: usize) -> Result<(), String> {
     Ok(())
 }
 
+/// The same, or nothing at all.
+pub fn check_optional_label(text: &str, max: usize) -> Result<(), String> {
+    if text.is_empty() { Ok(()) } else { check_label(text, max) }
+}
+
 /// A longer text, in which line breaks are fine: at most `max` bytes.
 pub fn check_body(text: &str, max: usize) -> Result<(), String> {
     if text.len() > max { Err(format!("must be at most {max} bytes long")) } else { Ok(()) }

@@ -1,7 +1,6 @@
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::AppendHeaders;
+use axum::http::{HeaderMap, StatusCode};
 use stoa_model::agents::{AgentView, CreateAgentRequest, CreatedAgent, UpdateAgentRequest};
 use stoa_model::page::Page;
 use stoa_model::users::MeView;
@@ -9,12 +8,10 @@ use utoipa_axum::routes;
 
 use super::service::{self, RevisedAgent};
 use crate::actor::Actor;
-use crate::error::{ErrorKind, HubError};
+use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::http::{ApiRouter, Body, NoBody, Path, Query};
-
-type WithEtag = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<AgentView>);
+use crate::surfaces::http::{ApiRouter, Body, NoBody, Path, Query, WithEtag, expected_revision, with_etag};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
@@ -27,22 +24,8 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(unquarantine_agent))
 }
 
-fn with_etag(revised: RevisedAgent) -> Result<WithEtag, HubError> {
-    let etag = HeaderValue::try_from(format!("\"{}\"", revised.revision)).map_err(HubError::internal)?;
-    Ok((AppendHeaders([(header::ETAG, etag)]), Json(revised.agent)))
-}
-
-/// The revision that the caller read, if they said which. One that we never gave out matches nothing.
-fn expected_revision(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
-    let Some(value) = headers.get(header::IF_MATCH) else { return Ok(None) };
-    if value == "*" {
-        return Ok(None);
-    }
-    let revision = value.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
-    revision.map(Some).ok_or_else(|| {
-        HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", "The agent has no such ETag.")
-            .hint("Send the ETag that you got when you read the agent.")
-    })
+fn revised(agent: RevisedAgent) -> Result<WithEtag<AgentView>, HubError> {
+    with_etag(agent.revision, agent.agent)
 }
 
 /// Who is logged in, and their agents (the first 200 by name).
@@ -77,8 +60,12 @@ async fn create_agent(
 /// An agent, with its revision as ETag.
 #[utoipa::path(get, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = []), ("bearer" = [])))]
-async fn get_agent(State(hub): State<Hub>, actor: Actor, Path(name): Path<String>) -> Result<WithEtag, HubError> {
-    with_etag(service::get_agent(&hub, &actor, name).await?)
+async fn get_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+) -> Result<WithEtag<AgentView>, HubError> {
+    revised(service::get_agent(&hub, &actor, name).await?)
 }
 
 /// Changes the given settings; with `If-Match`, only if they are still as they were read.
@@ -91,9 +78,9 @@ async fn update_agent(
     Path(name): Path<String>,
     headers: HeaderMap,
     Body(request): Body<UpdateAgentRequest>,
-) -> Result<WithEtag, HubError> {
+) -> Result<WithEtag<AgentView>, HubError> {
     let expected = expected_revision(&headers)?;
-    with_etag(service::update_agent(&hub, &actor, name, expected, request).await?)
+    revised(service::update_agent(&hub, &actor, name, expected, request).await?)
 }
 
 /// Takes an agent away, with all its keys.
@@ -129,8 +116,8 @@ async fn pause_agent(
     actor: Actor,
     Path(name): Path<String>,
     _: NoBody,
-) -> Result<WithEtag, HubError> {
-    with_etag(service::pause_agent(&hub, &actor, name).await?)
+) -> Result<WithEtag<AgentView>, HubError> {
+    revised(service::pause_agent(&hub, &actor, name).await?)
 }
 
 /// Lets a paused agent be run again.
@@ -141,8 +128,8 @@ async fn resume_agent(
     actor: Actor,
     Path(name): Path<String>,
     _: NoBody,
-) -> Result<WithEtag, HubError> {
-    with_etag(service::resume_agent(&hub, &actor, name).await?)
+) -> Result<WithEtag<AgentView>, HubError> {
+    revised(service::resume_agent(&hub, &actor, name).await?)
 }
 
 /// Lifts an agent's quarantine. Administrators may do this for any agent.
@@ -153,6 +140,6 @@ async fn unquarantine_agent(
     actor: Actor,
     Path(name): Path<String>,
     _: NoBody,
-) -> Result<WithEtag, HubError> {
-    with_etag(service::unquarantine_agent(&hub, &actor, name).await?)
+) -> Result<WithEtag<AgentView>, HubError> {
+    revised(service::unquarantine_agent(&hub, &actor, name).await?)
 }

@@ -64,6 +64,11 @@ pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<
     Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.view.id)
 }
 
+/// Why a message does not wake this agent, whatever the message is.
+pub fn sleep_reason(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<&'static str>, DbError> {
+    store::find_sleep_reason(tx, agent)
+}
+
 pub fn count_active(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     store::count_seen_since(tx, tx.now_ms() - milliseconds(ACTIVE_WITHIN))
 }

@@ -80,6 +80,25 @@ pub(super) fn find_agent_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Optio
     tx.query_optional(&format!("{SELECT_AGENT} and p.id = $1"), params![id.0], agent)
 }
 
+/// Whether anything about the agent keeps it from being woken, in the order in which it is asked.
+pub(super) fn find_sleep_reason(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<&'static str>, DbError> {
+    tx.query_optional(
+        "select trigger_mode, paused_at, quarantined_at from agents where id = $1",
+        params![id.0],
+        |row| {
+            let mode: String = row.get("trigger_mode")?;
+            let reasons = [
+                (row.get::<Option<i64>>("quarantined_at")?.is_some(), "quarantined"),
+                (row.get::<Option<i64>>("paused_at")?.is_some(), "paused"),
+                (mode == "passive", "passive"),
+                (mode == "disabled", "disabled"),
+            ];
+            Ok(reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason)))
+        },
+    )
+    .map(Option::flatten)
+}
+
 /// By name, beginning after `after`.
 pub(super) fn list_agents(
     tx: &mut Tx<'_>,

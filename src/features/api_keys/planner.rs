@@ -13,6 +13,19 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             hub.identities().forget_after(tx);
             Ok(())
         }
-        Event::PrincipalCreated { .. } | Event::PrincipalUpdated { .. } => Ok(()),
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageSent(_)
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => Ok(()),
     }
 }

@@ -6,4 +6,8 @@ mod service;
 mod store;
 
 pub use http::routes;
-pub use service::{create, delete, directory, note_seen, require_free_handle, set_display_name};
+pub use service::{
+    create, delete, directory, find, find_by_id, find_reachable, nearest, note_seen, require_free_handle,
+    set_display_name, system,
+};
+pub use store::Known;

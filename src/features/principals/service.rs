@@ -3,7 +3,7 @@ use stoa_model::page::Page;
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, handles};
 
-use super::store;
+use super::store::{self, Known};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
@@ -11,6 +11,9 @@ use crate::hub::Hub;
 use crate::page::{ListQuery, page_of};
 
 const MAX_QUERY_CHARACTERS: usize = 100;
+/// Names that are compared when somebody mistyped one.
+const MAX_COMPARED: i64 = 20_000;
+const SUGGESTIONS: usize = 3;
 
 /// Makes a principal, or says that its handle is taken. Handles are never given out twice, not even
 /// after the principal was deleted.
@@ -62,6 +65,38 @@ pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Res
 
 pub fn note_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
     store::update_last_seen(tx, id)
+}
+
+/// Whoever has this handle, deleted or not.
+pub fn find(tx: &mut Tx<'_>, handle: &str) -> Result<Option<Known>, DbError> {
+    store::find_by_handle(tx, handle)
+}
+
+pub fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Known>, DbError> {
+    store::find_by_id(tx, id)
+}
+
+/// Those among the folded handles that messages can reach.
+pub fn find_reachable(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<Known>, DbError> {
+    let mut found = store::find_many(tx, folded)?;
+    found.retain(Known::is_reachable);
+    Ok(found)
+}
+
+/// The author of the hub's own notices.
+pub fn system(tx: &mut Tx<'_>) -> Result<Known, HubError> {
+    store::find_by_handle(tx, "system")?.ok_or_else(|| HubError::internal("the principal system is missing"))
+}
+
+/// The names nearest to one that nobody has.
+pub fn nearest(tx: &mut Tx<'_>, name: &str) -> Result<Vec<String>, DbError> {
+    let folded = handles::fold(name);
+    let mut ranked: Vec<(f64, String)> = store::list_handles(tx, MAX_COMPARED)?
+        .into_iter()
+        .map(|handle| (strsim::jaro_winkler(&folded, &handles::fold(&handle)), handle))
+        .collect();
+    ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+    Ok(ranked.into_iter().take(SUGGESTIONS).map(|(_, handle)| handle).collect())
 }
 
 /// The cards of all users and agents whose handle or display name contains `search`.

@@ -1,4 +1,4 @@
-use stoa_db::{DbError, Row, Tx, params};
+use stoa_db::{DbError, Row, ToValue, Tx, in_list, params};
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
@@ -54,6 +54,72 @@ pub(super) fn is_handle_taken(tx: &mut Tx<'_>, handle: &str) -> Result<bool, DbE
         params![handles::fold(handle)],
         |row| row.get("taken"),
     )
+}
+
+/// A principal, as features that deal with others need to know it.
+#[derive(Debug, Clone)]
+pub struct Known {
+    pub id: PrincipalId,
+    pub kind: PrincipalKind,
+    pub handle: String,
+    pub display_name: String,
+    pub owner: Option<PrincipalId>,
+    pub is_deleted: bool,
+    /// Whether the human behind it is shut out.
+    pub is_disabled: bool,
+    pub last_seen_at: Option<i64>,
+}
+
+impl Known {
+    /// Whether messages can reach it.
+    pub fn is_reachable(&self) -> bool {
+        matches!(self.kind, PrincipalKind::User | PrincipalKind::Agent) && !self.is_deleted && !self.is_disabled
+    }
+}
+
+const SELECT_KNOWN: &str = "select p.id, p.kind, p.handle, p.display_name, p.owner_id, p.deleted_at, p.last_seen_at,
+        u.disabled_at
+     from principals p left join users u on u.id = coalesce(p.owner_id, p.id)";
+
+pub(super) fn find_by_handle(tx: &mut Tx<'_>, handle: &str) -> Result<Option<Known>, DbError> {
+    tx.query_optional(&format!("{SELECT_KNOWN} where p.folded_handle = $1"), params![handles::fold(handle)], known)
+}
+
+pub(super) fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Known>, DbError> {
+    tx.query_optional(&format!("{SELECT_KNOWN} where p.id = $1"), params![id.0], known)
+}
+
+/// Those among the folded handles that are somebody's.
+pub(super) fn find_many(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<Known>, DbError> {
+    let mut found = Vec::new();
+    for chunk in folded.chunks(128) {
+        let (list, values) = in_list(1, chunk.iter().map(|handle| handle.to_value()));
+        found.extend(tx.query(&format!("{SELECT_KNOWN} where p.folded_handle in {list}"), &values, known)?);
+    }
+    Ok(found)
+}
+
+/// The handles of those who can be written to, at most `limit`.
+pub(super) fn list_handles(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>, DbError> {
+    tx.query(
+        "select handle from principals where deleted_at is null and kind in ('user', 'agent') order by id desc limit $1",
+        params![limit],
+        |row| row.get("handle"),
+    )
+}
+
+fn known(row: &Row<'_>) -> Result<Known, DbError> {
+    let kind: String = row.get("kind")?;
+    Ok(Known {
+        id: PrincipalId(row.get("id")?),
+        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        handle: row.get("handle")?,
+        display_name: row.get("display_name")?,
+        owner: row.get::<Option<i64>>("owner_id")?.map(PrincipalId),
+        is_deleted: row.get::<Option<i64>>("deleted_at")?.is_some(),
+        is_disabled: row.get::<Option<i64>>("disabled_at")?.is_some(),
+        last_seen_at: row.get("last_seen_at")?,
+    })
 }
 
 /// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case.

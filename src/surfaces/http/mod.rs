@@ -6,6 +6,7 @@
 mod address;
 mod csrf;
 mod envelope;
+mod etag;
 mod extract;
 mod leftover;
 mod openapi;
@@ -23,6 +24,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::features;
 use crate::hub::Hub;
 
+pub use etag::{WithEtag, expected_revision, with_etag};
 pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, NoBody, Path, Query};
 pub(crate) use server::serve;

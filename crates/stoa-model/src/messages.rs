@@ -1,0 +1,399 @@
+//! Messages: what is said to one principal or in a channel, and the work queue that DMs make up.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::principals::PrincipalKind;
+use crate::text::{check_body, check_label};
+use crate::validation::{Faults, FieldError, optional_object};
+use crate::{ChannelId, ConversationId, MessageId, Timestamp};
+
+pub const MAX_BODY_BYTES: usize = 256 * 1024;
+pub const MAX_METADATA_BYTES: usize = 16 * 1024;
+pub const MAX_SUBJECT: usize = 200;
+pub const MAX_ERROR_BYTES: usize = 16 * 1024;
+pub const DEFAULT_PRIORITY: i64 = 5;
+/// Characters of a body that lists show when they do not show it whole.
+pub const PREVIEW_CHARACTERS: usize = 120;
+pub const DEFAULT_LEASE_SECONDS: i64 = 600;
+pub const MAX_LEASE_SECONDS: i64 = 24 * 3600;
+pub const MAX_CLAIM: i64 = 100;
+/// The longest that a long-poll waits.
+pub const MAX_WAIT_SECONDS: i64 = 50;
+/// Messages that a listing of a DM returns.
+pub const MAX_DM_PAGE: i64 = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MessageStatus {
+    Pending,
+    Processing,
+    Done,
+    Failed,
+}
+
+impl MessageStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            MessageStatus::Pending => "pending",
+            MessageStatus::Processing => "processing",
+            MessageStatus::Done => "done",
+            MessageStatus::Failed => "failed",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Pending, Self::Processing, Self::Done, Self::Failed].into_iter().find(|status| status.name() == name)
+    }
+}
+
+/// What the reactions on a message say about the work it stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WorkflowState {
+    Proposed,
+    Approved,
+    InProgress,
+    Rejected,
+    Done,
+    Published,
+}
+
+/// Who wrote a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct Author {
+    pub kind: PrincipalKind,
+    pub name: String,
+    pub display_name: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MessageView {
+    pub id: MessageId,
+    pub conversation_id: ConversationId,
+    /// Set in a channel only.
+    pub channel_id: Option<ChannelId>,
+    pub channel: Option<String>,
+    pub from: Author,
+    /// The recipient of a DM.
+    pub to: Option<String>,
+    pub subject: Option<String>,
+    /// Empty once the message is deleted.
+    pub body: String,
+    /// The message that this one answers; it may be in another conversation.
+    pub reply_to: Option<MessageId>,
+    pub status: MessageStatus,
+    /// 1 to 10; higher is more urgent.
+    pub priority: i64,
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    /// The names that the message calls out.
+    pub mentions: Vec<String>,
+    pub created_at: Timestamp,
+    pub edited_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+    /// Answers that the caller may see.
+    pub reply_count: i64,
+    #[schema(value_type = Vec<Object>)]
+    pub attachments: Vec<Value>,
+    #[schema(value_type = Vec<Object>)]
+    pub reactions: Vec<Value>,
+    pub workflow_state: WorkflowState,
+    /// The run that sent it.
+    pub run_id: Option<i64>,
+    /// How many steps of automation lie before it; 0 for what a person wrote.
+    pub depth: i64,
+    /// Until when the recipient has claimed it.
+    pub lease_until: Option<Timestamp>,
+}
+
+/// How far a send has come for one recipient.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeliveryState {
+    /// It is there to be read.
+    Stored,
+    /// A run, a webhook delivery or a job was queued with it.
+    Woken,
+    /// It will be run later.
+    Deferred,
+    /// Nothing was started; `reason` says why.
+    NotWoken,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryView {
+    pub recipient: String,
+    pub state: DeliveryState,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub run_id: Option<i64>,
+}
+
+/// A message that was just sent, and what it has set in motion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SentMessage {
+    #[serde(flatten)]
+    pub message: MessageView,
+    /// For the recipient of a DM, and for each one mentioned in a channel.
+    pub delivery: Vec<DeliveryView>,
+}
+
+/// A message that its recipient has done with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SettledMessage {
+    #[serde(flatten)]
+    pub message: MessageView,
+    /// The reply that told the author the result or the error.
+    pub reply_id: Option<MessageId>,
+}
+
+/// `to` or `channel` says where it goes; exactly one of them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SendMessageRequest {
+    /// The name of a user or an agent.
+    #[serde(default)]
+    pub to: Option<String>,
+    /// The name of a channel.
+    #[serde(default)]
+    pub channel: Option<String>,
+    #[schema(max_length = 262144)]
+    pub body: String,
+    #[serde(default)]
+    pub reply_to: Option<MessageId>,
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 200)]
+    pub subject: Option<String>,
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 10, default = 5)]
+    pub priority: Option<i64>,
+    #[serde(default, deserialize_with = "optional_object")]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Map<String, Value>>,
+    /// SHA-256 sums of uploaded attachments.
+    #[serde(default)]
+    pub attachments: Vec<String>,
+    /// Stores the message without waking anybody's automation.
+    #[serde(default)]
+    pub no_wake: bool,
+}
+
+/// Where a message goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    Principal(String),
+    Channel(String),
+}
+
+/// A message to be sent, whose form is right.
+#[derive(Debug, Clone)]
+pub struct Draft {
+    pub target: Target,
+    pub subject: Option<String>,
+    pub body: String,
+    pub reply_to: Option<MessageId>,
+    pub priority: i64,
+    pub metadata: Map<String, Value>,
+    pub no_wake: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EditMessageRequest {
+    #[schema(min_length = 1, max_length = 262144)]
+    pub body: String,
+}
+
+/// What a message once said.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RevisionView {
+    pub revision: i64,
+    pub body: String,
+    pub written_at: Timestamp,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Items<T> {
+    pub items: Vec<T>,
+}
+
+/// A part of a conversation, oldest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ConversationPage {
+    pub items: Vec<MessageView>,
+    /// How far the caller has read; null if they never did.
+    pub last_read_message_id: Option<MessageId>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClaimRequest {
+    /// How many messages to claim at most, the most urgent and oldest first.
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 100, default = 1)]
+    pub limit: Option<i64>,
+    #[serde(default)]
+    #[schema(minimum = 1, maximum = 86400, default = 600)]
+    pub lease_seconds: Option<i64>,
+    /// Claims these and no others, as far as they are free.
+    #[serde(default)]
+    #[schema(max_items = 100)]
+    pub message_ids: Option<Vec<MessageId>>,
+    /// Extends the leases of these messages, which the caller has claimed before, and claims no new ones.
+    #[serde(default)]
+    #[schema(max_items = 100)]
+    pub extend: Option<Vec<MessageId>>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DoneRequest {
+    /// Sent to the author as a reply.
+    #[serde(default)]
+    #[schema(min_length = 1, max_length = 262144)]
+    pub result: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FailRequest {
+    /// What went wrong; sent to the author as a reply.
+    #[schema(min_length = 1, max_length = 16384)]
+    pub error: String,
+}
+
+/// Which messages an inbox shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum InboxStatus {
+    /// What waits to be done.
+    #[default]
+    Pending,
+    Processing,
+    Done,
+    Failed,
+    All,
+}
+
+/// Somebody with whom messages were exchanged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct PartnerView {
+    pub name: String,
+    pub kind: PrincipalKind,
+    pub display_name: String,
+    /// The beginning of the latest message.
+    pub preview: String,
+    pub last_message_at: Timestamp,
+    /// At most 100, which means 100 or more.
+    pub unread_count: i64,
+    pub last_read_message_id: Option<MessageId>,
+}
+
+/// A thread that the caller takes part in, with answers they have not read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ThreadView {
+    /// The message that began it.
+    pub message: MessageView,
+    /// Answers since the caller last read; at most 100, which means 100 or more.
+    pub new_replies: i64,
+    pub last_reply_id: MessageId,
+    pub last_reply_at: Timestamp,
+}
+
+impl SendMessageRequest {
+    /// The draft, or everything that is wrong with the request.
+    pub fn into_draft(self) -> Result<Draft, Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let target = match (self.to, self.channel) {
+            (Some(to), None) => Some(Target::Principal(to.strip_prefix('@').map_or(to.clone(), str::to_owned))),
+            (None, Some(channel)) => {
+                Some(Target::Channel(channel.strip_prefix('#').map_or(channel.clone(), str::to_owned)))
+            }
+            (None, None) => {
+                faults.add("to", "is missing: give `to` for a DM or `channel` for a channel");
+                None
+            }
+            (Some(_), Some(_)) => {
+                faults.add("to", "must not be given together with `channel`");
+                None
+            }
+        };
+        check_message_body(&mut faults, "body", &self.body);
+        faults.check("subject", self.subject.as_deref().map_or(Ok(()), |subject| check_label(subject, MAX_SUBJECT)));
+        let priority = self.priority.unwrap_or(DEFAULT_PRIORITY);
+        faults.require("priority", (1..=10).contains(&priority), "must be between 1 and 10");
+        let metadata = self.metadata.unwrap_or_default();
+        let size = serde_json::to_string(&metadata).map_or(usize::MAX, |text| text.len());
+        faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
+        faults.require("attachments", self.attachments.is_empty(), "names files that were never uploaded");
+        faults.finish()?;
+        // Without a target there was a fault.
+        let target = target.ok_or_else(Vec::new)?;
+        let (subject, body, reply_to, no_wake) = (self.subject, self.body, self.reply_to, self.no_wake);
+        Ok(Draft { target, subject, body, reply_to, priority, metadata, no_wake })
+    }
+}
+
+/// A body has to say something; blanks do not.
+fn check_message_body(faults: &mut Faults, field: &str, body: &str) {
+    faults.require(field, !body.trim().is_empty(), "must not be empty");
+    faults.check(field, check_body(body, MAX_BODY_BYTES));
+}
+
+impl EditMessageRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        check_message_body(&mut faults, "body", &self.body);
+        faults.finish()
+    }
+}
+
+impl ClaimRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let within = |value: Option<i64>, most| value.is_none_or(|value| (1..=most).contains(&value));
+        faults.require("limit", within(self.limit, MAX_CLAIM), "must be between 1 and 100");
+        faults.require("lease_seconds", within(self.lease_seconds, MAX_LEASE_SECONDS), "must be between 1 and 86400");
+        for (field, ids) in [("message_ids", &self.message_ids), ("extend", &self.extend)] {
+            let count = ids.as_ref().map_or(1, Vec::len);
+            faults.require(field, (1..=100).contains(&count), "must be 1 to 100 ids");
+        }
+        let is_both = self.message_ids.is_some() && self.extend.is_some();
+        faults.require("extend", !is_both, "must not be given together with message_ids");
+        faults.finish()
+    }
+}
+
+impl DoneRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        if let Some(result) = &self.result {
+            check_message_body(&mut faults, "result", result);
+        }
+        faults.finish()
+    }
+}
+
+impl FailRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.require("error", !self.error.trim().is_empty(), "must not be empty");
+        faults.check("error", check_body(&self.error, MAX_ERROR_BYTES));
+        faults.finish()
+    }
+}
+
+/// The beginning of a body, on one line.
+pub fn preview(body: &str) -> String {
+    let mut characters = body.chars();
+    let start: String = characters.by_ref().take(PREVIEW_CHARACTERS).collect();
+    start.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The first characters of a body, as they are.
+pub fn cut(body: &str) -> &str {
+    body.char_indices().nth(PREVIEW_CHARACTERS).map_or(body, |(end, _)| &body[..end])
+}

@@ -1,0 +1,53 @@
+//! What somebody has not read yet.
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use crate::MessageId;
+use crate::validation::{Faults, FieldError};
+
+/// Counting stops here; whoever has more unread is not helped by a number.
+pub const MAX_UNREAD: i64 = 100;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ConversationKind {
+    Channel,
+    Dm,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct UnreadView {
+    pub kind: ConversationKind,
+    /// The channel, or the other side of the DM.
+    pub name: String,
+    /// At most 100, which means 100 or more.
+    pub unread_count: i64,
+    pub last_message_id: Option<MessageId>,
+    pub last_read_message_id: Option<MessageId>,
+}
+
+/// `channel` or `dm` says what was read; exactly one of them.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MarkReadRequest {
+    #[serde(default)]
+    pub channel: Option<String>,
+    /// The other side of the DM.
+    #[serde(default)]
+    pub dm: Option<String>,
+    /// The last message that was read; the latest one if it is not given, nothing if it is 0.
+    #[serde(default)]
+    #[schema(minimum = 0)]
+    pub message_id: Option<MessageId>,
+}
+
+impl MarkReadRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let is_one = self.channel.is_some() != self.dm.is_some();
+        faults.require("channel", is_one, "or `dm` must be given, and not both");
+        faults.require("message_id", self.message_id.is_none_or(|id| id.0 >= 0), "must not be negative");
+        faults.finish()
+    }
+}

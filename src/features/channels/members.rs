@@ -1,0 +1,158 @@
+//! Coming into a channel and going out of it.
+
+use serde_json::json;
+use stoa_db::Tx;
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ChannelId, ConversationId, PrincipalId};
+
+use super::service::{RevisedChannel, details, find_visible, require_managed};
+use super::store::{self, ChannelRow};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{self, Event};
+use crate::features::{audit, principals};
+use crate::hub::Hub;
+
+/// Makes somebody a member, if they are not. What was said before is not unread for them.
+pub(super) fn add(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    channel: ChannelId,
+    conversation: ConversationId,
+    principal: PrincipalId,
+) -> Result<bool, HubError> {
+    if !store::insert_member(tx, channel, principal)? {
+        return Ok(false);
+    }
+    store::insert_cursor_at_end(tx, principal, conversation)?;
+    events::emit(hub, tx, actor, &Event::MemberAdded { channel, conversation, principal })?;
+    Ok(true)
+}
+
+pub(super) fn remove(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    channel: ChannelId,
+    conversation: ConversationId,
+    principal: PrincipalId,
+) -> Result<bool, HubError> {
+    if !store::delete_member(tx, channel, principal)? {
+        return Ok(false);
+    }
+    events::emit(hub, tx, actor, &Event::MemberRemoved { channel, conversation, principal })?;
+    Ok(true)
+}
+
+pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedChannel, HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = find_visible(tx, &actor_in, &name)?;
+        if !channel.view.public && !channel.view.is_member {
+            return Err(HubError::forbidden("not_a_member", "A private channel is joined by being added to it.")
+                .hint(format!("Ask its owner, {}.", channel.view.owner)));
+        }
+        add(&hub_in, tx, &actor_in, channel.view.id, channel.view.conversation_id, actor_in.id())?;
+        details(tx, &actor_in, &name)
+    })
+    .await
+}
+
+/// Leaves a channel. A person takes all their agents along.
+pub async fn leave_channel(hub: &Hub, actor: &Actor, name: String) -> Result<(), HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = find_visible(tx, &actor_in, &name)?;
+        leave(&hub_in, tx, &actor_in, &channel, actor_in.id())
+    })
+    .await
+}
+
+/// Takes somebody out of a channel, and the agents they own.
+fn leave(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    channel: &ChannelRow,
+    principal: PrincipalId,
+) -> Result<(), HubError> {
+    if channel.owner_id == principal {
+        return Err(HubError::conflict("owner_cannot_leave", "The owner of a channel cannot leave it.")
+            .hint("Hand it over first, by changing its `owner`, or delete it."));
+    }
+    let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+    let mut leaving = store::list_owned_members(tx, id, principal)?;
+    leaving.push(principal);
+    for one in leaving {
+        remove(hub, tx, actor, id, conversation, one)?;
+    }
+    Ok(())
+}
+
+/// Adds somebody. The owner may add anybody; others their own agents, where they are members or
+/// everybody may be.
+pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) -> Result<RevisedChannel, HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = find_visible(tx, &actor_in, &name)?;
+        let newcomer = principals::find(tx, &member)?.filter(principals::Known::is_reachable);
+        let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;
+        let is_own = newcomer.id == actor_in.id()
+            || (newcomer.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);
+        if !(is_own && (channel.view.public || channel.view.is_member)) {
+            require_managed(tx, &actor_in, &name)?;
+        }
+        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        if add(&hub_in, tx, &actor_in, id, conversation, newcomer.id)? && !is_own {
+            let who = json!({"member": newcomer.handle});
+            audit::record(tx, &actor_in, "channel.member_added", Some(&channel.view.name), &who)?;
+        }
+        details(tx, &actor_in, &name)
+    })
+    .await
+}
+
+/// Takes somebody out. The owner may take out anybody; others themselves and their own agents.
+pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: String) -> Result<(), HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = find_visible(tx, &actor_in, &name)?;
+        let leaver = principals::find(tx, &member)?;
+        let leaver = match leaver {
+            Some(leaver) if store::is_member(tx, channel.view.id, leaver.id)? => leaver,
+            _ => return Err(HubError::not_found("member of the channel")),
+        };
+        let is_own = leaver.id == actor_in.id()
+            || (leaver.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);
+        if !is_own {
+            require_managed(tx, &actor_in, &name)?;
+            let who = json!({"member": leaver.handle});
+            audit::record(tx, &actor_in, "channel.member_removed", Some(&channel.view.name), &who)?;
+        }
+        leave(&hub_in, tx, &actor_in, &channel, leaver.id)
+    })
+    .await
+}
+
+/// A newcomer to the hub joins the channel of everybody.
+pub(super) fn welcome(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Result<(), HubError> {
+    let general = store::find_channel(tx, principal, stoa_model::channels::GENERAL)?;
+    if let Some(general) = general {
+        add(hub, tx, &Actor::system(), general.view.id, general.view.conversation_id, principal)?;
+    }
+    Ok(())
+}
+
+/// Who is gone is a member of nothing.
+pub(super) fn forget(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Result<(), HubError> {
+    for (channel, conversation) in store::list_memberships(tx, principal)? {
+        remove(hub, tx, &Actor::system(), channel, conversation, principal)?;
+    }
+    Ok(())
+}

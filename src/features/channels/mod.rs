@@ -1,0 +1,20 @@
+//! Channels, their members, and conversations in general: who may see one, and how far each has read.
+//!
+//! The rule of visibility lives here, for every surface and every feature above: see [`visibility`].
+
+mod admin;
+mod http;
+mod members;
+mod planner;
+mod service;
+mod store;
+pub mod visibility;
+
+pub use admin::add_methods;
+pub use http::routes;
+pub use planner::plan;
+pub use service::{
+    Place, channel_of, conversation_between, cursor, ensure_general, find_conversation_between, find_for_posting,
+    find_visible, list_members, lock, move_cursor, purge_deleted,
+};
+pub use store::{ChannelRow, Member};

@@ -1,0 +1,411 @@
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::channels::{
+    ChannelDetails, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS, UpdateChannelRequest,
+    UpdateChannelSettingsRequest,
+};
+use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
+
+use super::members;
+use super::store::{self, ChannelRow, Member, NewChannel};
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::events::{self, Event};
+use crate::features::{audit, principals, users};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// A channel, its members, and the revision that clients send back as `If-Match`.
+#[derive(Debug, Serialize, Deserialize)]
+pub struct RevisedChannel {
+    pub details: ChannelDetails,
+    pub revision: i64,
+}
+
+/// Where a message goes, and how its author is shown.
+pub struct Place {
+    pub channel: ChannelId,
+    pub conversation: ConversationId,
+    pub name: String,
+    pub is_public: bool,
+    pub is_workflow: bool,
+    pub author_display_name: String,
+}
+
+/// Makes `#general`, with everybody in it, if it is not there. Its owner is the first administrator.
+pub async fn ensure_general(hub: &Hub) -> Result<(), HubError> {
+    if hub.read(|tx| store::is_name_taken(tx, GENERAL)).await? {
+        return Ok(());
+    }
+    let hub_in = hub.clone();
+    hub.write(move |tx| {
+        let Some(owner) = store::find_first_admin(tx)? else { return Ok(()) };
+        let channel = NewChannel { name: GENERAL, topic: "Everybody is here", description: "", is_public: true, owner };
+        // Two hubs may start on one new database.
+        if let Some((id, conversation)) = insert_channel(&hub_in, tx, &Actor::system(), &channel)? {
+            store::insert_everybody(tx, id)?;
+            events::emit(&hub_in, tx, &Actor::system(), &Event::ChannelUpdated { channel: id, conversation })?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+fn insert_channel(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    channel: &NewChannel<'_>,
+) -> Result<Option<(ChannelId, ConversationId)>, HubError> {
+    if store::is_name_taken(tx, channel.name)? {
+        return Ok(None);
+    }
+    let conversation = store::insert_conversation(tx)?;
+    let Some(id) = store::insert_channel(tx, conversation, channel)? else { return Ok(None) };
+    events::emit(hub, tx, actor, &Event::ChannelCreated { channel: id, conversation })?;
+    Ok(Some((id, conversation)))
+}
+
+/// Makes a channel of the caller's, or of the agent's owner.
+pub async fn create_channel(
+    hub: &Hub,
+    actor: &Actor,
+    request: CreateChannelRequest,
+) -> Result<RevisedChannel, HubError> {
+    create_channel_for(hub, actor, None, request).await
+}
+
+/// Makes a channel for the user of that name, or for the caller.
+pub async fn create_channel_for(
+    hub: &Hub,
+    actor: &Actor,
+    owner: Option<String>,
+    request: CreateChannelRequest,
+) -> Result<RevisedChannel, HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    if owner.is_some() {
+        actor.require_admin()?;
+    }
+    request.check()?;
+    if actor.require_channel(&request.name).is_err() {
+        return Err(HubError::forbidden("forbidden", "This key reaches only the channels that it names."));
+    }
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let owner = match &owner {
+            Some(owner) => users::find_user_id(tx, owner)?,
+            None => actor_in.principal.human,
+        };
+        let channel = NewChannel {
+            name: &request.name,
+            topic: &request.topic,
+            description: &request.description,
+            is_public: request.public,
+            owner,
+        };
+        let created = insert_channel(&hub_in, tx, &actor_in, &channel)?;
+        let (id, conversation) = created.ok_or_else(|| {
+            HubError::conflict("name_taken", format!("There is a channel named {} already.", request.name))
+                .hint("Choose another name.")
+        })?;
+        members::add(&hub_in, tx, &actor_in, id, conversation, owner)?;
+        if actor_in.principal.kind == PrincipalKind::Agent {
+            members::add(&hub_in, tx, &actor_in, id, conversation, actor_in.id())?;
+        }
+        audit::record(tx, &actor_in, "channel.created", Some(&request.name), &json!({"public": request.public}))?;
+        details(tx, &actor_in, &request.name)
+    })
+    .await
+}
+
+pub async fn list_channels(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ChannelView>, HubError> {
+    actor.require(Permission::ChannelsRead)?;
+    let after: String = list.position(hub, actor, "channels")?.unwrap_or_default();
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let channels = hub
+        .read(move |tx| {
+            if actor_in.is_operator() {
+                return store::list_all_channels(tx, &after, limit + 1);
+            }
+            // A key's channels are few and by name; what it does not reach does not exist for it.
+            if actor_in.principal.channels.is_empty() {
+                return store::list_channels(tx, actor_in.id(), &after, limit + 1);
+            }
+            let mut names = actor_in.principal.channels.clone();
+            names.sort();
+            names.dedup();
+            let mut found = Vec::new();
+            for name in names.into_iter().filter(|name| *name > after) {
+                found.extend(find_seen(tx, &actor_in, &name)?.map(|channel| (name, channel.view)));
+            }
+            found.truncate(usize::try_from(limit + 1).unwrap_or(usize::MAX));
+            Ok(found)
+        })
+        .await?;
+    page_of(hub, actor, "channels", channels, limit)
+}
+
+pub async fn get_channel(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedChannel, HubError> {
+    actor.require(Permission::ChannelsRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| details(tx, &actor, &name)).await
+}
+
+/// Changes what the channel says about itself. With `expected_revision`, only if nobody changed it
+/// in the meantime.
+pub async fn update_channel(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    expected_revision: Option<i64>,
+    request: UpdateChannelRequest,
+) -> Result<RevisedChannel, HubError> {
+    update_whole(hub, actor, name, expected_revision, request, UpdateChannelSettingsRequest::default()).await
+}
+
+/// Changes how work is done in the channel. Only what is given changes.
+pub async fn update_settings(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    expected_revision: Option<i64>,
+    request: UpdateChannelSettingsRequest,
+) -> Result<RevisedChannel, HubError> {
+    update_whole(hub, actor, name, expected_revision, UpdateChannelRequest::default(), request).await
+}
+
+/// Changes both in one go.
+pub async fn update_whole(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    expected_revision: Option<i64>,
+    request: UpdateChannelRequest,
+    settings: UpdateChannelSettingsRequest,
+) -> Result<RevisedChannel, HubError> {
+    request.check()?;
+    settings.check()?;
+    // An agent must not decide how far agents are trusted, who sees the channel, or whose it is.
+    if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
+        actor.require_session()?;
+    }
+    let given = [serde_json::to_value(&request), serde_json::to_value(&settings)];
+    let mut changed = serde_json::Map::new();
+    for part in given {
+        let part = part.map_err(HubError::internal)?;
+        let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        changed.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    change_channel(hub, actor, name, expected_revision, changed.into(), move |tx, channel| {
+        if let Some(owner) = &request.owner {
+            channel.owner_id = find_heir(tx, channel, owner)?;
+        }
+        if request.public == Some(false) && channel.view.name == GENERAL {
+            return Err(general_stays("It has to be public."));
+        }
+        let view = &mut channel.view;
+        view.topic = request.topic.clone().unwrap_or_else(|| std::mem::take(&mut view.topic));
+        view.description = request.description.clone().unwrap_or_else(|| std::mem::take(&mut view.description));
+        view.public = request.public.unwrap_or(view.public);
+        settings.apply(&mut view.settings);
+        Ok(())
+    })
+    .await
+}
+
+fn find_heir(tx: &mut Tx<'_>, channel: &ChannelRow, name: &str) -> Result<PrincipalId, HubError> {
+    let known = principals::find(tx, name)?.filter(|known| known.is_reachable() && known.kind == PrincipalKind::User);
+    match known {
+        Some(heir) if store::is_member(tx, channel.view.id, heir.id)? => Ok(heir.id),
+        _ => Err(HubError::invalid_field("owner", "must be a person among the members")),
+    }
+}
+
+/// One change of a channel by who answers for it: find, change, tell, answer with what it is now.
+async fn change_channel(
+    hub: &Hub,
+    actor: &Actor,
+    name: String,
+    expected_revision: Option<i64>,
+    changed: serde_json::Value,
+    change: impl Fn(&mut Tx<'_>, &mut ChannelRow) -> Result<(), HubError> + Send + 'static,
+) -> Result<RevisedChannel, HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let mut channel = require_managed(tx, &actor_in, &name)?;
+        if expected_revision.is_some_and(|expected| expected != channel.revision) {
+            return Err(HubError::new(
+                ErrorKind::PreconditionFailed,
+                "precondition_failed",
+                "The channel was changed since you read it.",
+            )
+            .hint("Read it again and repeat your change with the new ETag."));
+        }
+        change(tx, &mut channel)?;
+        store::update_channel(tx, &channel)?;
+        audit::record(tx, &actor_in, "channel.updated", Some(&name), &changed)?;
+        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
+        details(tx, &actor_in, &name)
+    })
+    .await
+}
+
+/// Takes the channel away, with everything that was said in it.
+pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<(), HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = require_managed(tx, &actor_in, &name)?;
+        if channel.view.name == GENERAL {
+            return Err(general_stays("It cannot be deleted."));
+        }
+        // Its messages are nobody's to see from here on; housekeeping takes them away bit by bit.
+        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        store::update_deleted(tx, id)?;
+        audit::record(tx, &actor_in, "channel.deleted", Some(&name), &json!({}))?;
+        events::emit(&hub_in, tx, &actor_in, &Event::ChannelDeleted { channel: id, conversation })?;
+        Ok(())
+    })
+    .await
+}
+
+fn general_stays(detail: &str) -> HubError {
+    HubError::conflict("general_channel", format!("#{GENERAL} is where everybody is. {detail}"))
+}
+
+/// A channel that the caller may see, by its name with or without `#`.
+pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelRow, HubError> {
+    find_seen(tx, actor, name)?.ok_or_else(|| HubError::not_found("channel"))
+}
+
+fn find_seen(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<ChannelRow>, DbError> {
+    let name = name.strip_prefix('#').unwrap_or(name);
+    if actor.require_channel(name).is_err() {
+        return Ok(None);
+    }
+    let sees = |channel: &ChannelRow| {
+        channel.view.public || channel.view.is_member || channel.has_own_agent || actor.is_operator()
+    };
+    Ok(store::find_channel(tx, actor.id(), name)?.filter(sees))
+}
+
+/// A channel that the caller answers for: its owner, an agent of its owner, or an administrator who
+/// may see it.
+pub(super) fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelRow, HubError> {
+    let channel = find_visible(tx, actor, name)?;
+    if channel.owner_id == actor.principal.human || actor.is_admin() {
+        return Ok(channel);
+    }
+    let owner = &channel.view.owner;
+    Err(HubError::forbidden("forbidden", "Only the owner of a channel or an administrator may do this.")
+        .hint(format!("The owner of #{} is {owner}.", channel.view.name)))
+}
+
+pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<RevisedChannel, HubError> {
+    let channel = find_visible(tx, actor, name)?;
+    let members = store::list_members(tx, channel.view.id, MAX_LISTED_MEMBERS)?;
+    Ok(RevisedChannel { revision: channel.revision, details: ChannelDetails { channel: channel.view, members } })
+}
+
+/// The channel that the caller wants to write into. Writing into a public one joins it.
+pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
+    let missing = || HubError::not_found("channel").hint("GET /api/channels lists those that you can see.");
+    actor.require_channel(name).map_err(|_| missing())?;
+    let author = if actor.is_operator() { principals::system(tx)?.id } else { actor.id() };
+    let row = store::find_for_posting(tx, author, name)?.ok_or_else(missing)?;
+    if !row.is_member && !actor.is_operator() {
+        if row.is_public {
+            members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
+        } else if row.has_own_agent {
+            return Err(HubError::forbidden("not_a_member", "Only members may write into a private channel.")
+                .hint("Ask the channel's owner to add you."));
+        } else {
+            return Err(missing());
+        }
+    }
+    Ok(Place {
+        channel: row.id,
+        conversation: row.conversation,
+        name: row.name,
+        is_public: row.is_public,
+        is_workflow: row.is_workflow,
+        author_display_name: row.author_display_name,
+    })
+}
+
+/// The conversation of two, made at its first use.
+pub fn conversation_between(tx: &mut Tx<'_>, one: PrincipalId, other: PrincipalId) -> Result<ConversationId, DbError> {
+    match store::find_pair(tx, one, other)? {
+        Some(conversation) => Ok(conversation),
+        None => store::insert_pair(tx, one, other),
+    }
+}
+
+pub fn find_conversation_between(
+    tx: &mut Tx<'_>,
+    one: PrincipalId,
+    other: PrincipalId,
+) -> Result<Option<ConversationId>, DbError> {
+    store::find_pair(tx, one, other)
+}
+
+/// Puts writers of one conversation in line until they commit.
+pub fn lock(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError> {
+    store::lock_conversation(tx, conversation)
+}
+
+/// The channel whose conversation this is.
+pub fn channel_of(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<String>, DbError> {
+    store::find_name_of(tx, conversation)
+}
+
+/// Members whom messages can reach, at most `limit`.
+pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
+    store::list_member_ids(tx, channel, limit)
+}
+
+/// How far a principal has read.
+pub fn cursor(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    conversation: ConversationId,
+) -> Result<Option<MessageId>, DbError> {
+    Ok(store::find_cursor(tx, principal, conversation)?.filter(|message| message.0 > 0))
+}
+
+/// Notes how far the caller has read; it may be less than before.
+pub fn move_cursor(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    conversation: ConversationId,
+    message: MessageId,
+) -> Result<(), HubError> {
+    if store::find_cursor(tx, actor.id(), conversation)? == Some(message) {
+        return Ok(());
+    }
+    store::upsert_cursor(tx, actor.id(), conversation, message)?;
+    events::emit(hub, tx, actor, &Event::ReadMoved { principal: actor.id(), conversation })?;
+    Ok(())
+}
+
+/// A deleted channel that still has messages or cursors. `delete_messages` takes some away and says how
+/// many; the cursors follow when none is left.
+pub fn purge_deleted(
+    tx: &mut Tx<'_>,
+    delete_messages: impl FnOnce(&mut Tx<'_>, ConversationId) -> Result<u64, DbError>,
+) -> Result<u64, DbError> {
+    let Some((_, conversation)) = store::find_deleted(tx)? else { return Ok(0) };
+    let deleted = delete_messages(tx, conversation)?;
+    if deleted == 0 {
+        store::delete_cursors(tx, conversation)?;
+    }
+    Ok(deleted.max(1))
+}

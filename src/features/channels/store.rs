@@ -1,0 +1,416 @@
+use stoa_db::{DbError, Engine, Row, Tx, params};
+use stoa_model::channels::{ChannelSettings, ChannelView, MemberView};
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
+
+use super::visibility;
+
+/// A channel, and what only the hub needs to know about it.
+#[derive(Debug, Clone)]
+pub struct ChannelRow {
+    pub view: ChannelView,
+    pub owner_id: PrincipalId,
+    /// Counts the changes of its texts and settings.
+    pub revision: i64,
+    /// Whether the one who asks owns an agent that is a member.
+    pub has_own_agent: bool,
+}
+
+/// A member of a channel, and when they were last seen.
+#[derive(Debug, Clone)]
+pub struct Member {
+    pub id: PrincipalId,
+    pub last_seen_at: Option<i64>,
+}
+
+pub(super) struct NewChannel<'a> {
+    pub(super) name: &'a str,
+    pub(super) topic: &'a str,
+    pub(super) description: &'a str,
+    pub(super) is_public: bool,
+    pub(super) owner: PrincipalId,
+}
+
+/// Selects channels as the principal in `$1` sees them.
+const SELECT_CHANNEL: &str =
+    "select c.id, c.conversation_id, c.name, c.topic, c.description, c.is_public, c.owner_id, o.handle as owner,
+        c.workflow_enabled, c.auto_approve, c.stalemate_remind_after, c.stalemate_escalate_after,
+        c.publish_threshold, c.approve_threshold, c.revision, c.created_at, r.message_id as last_read,
+        (select count(*) from channel_members counted where counted.channel_id = c.id) as member_count,
+        (select max(m.id) from messages m where m.conversation_id = c.conversation_id) as last_message,
+        exists (select 1 from channel_members mine
+                where mine.channel_id = c.id and mine.principal_id = $1) as is_member,
+        exists (select 1 from principals own join channel_members theirs on theirs.principal_id = own.id
+                where own.owner_id = $1 and theirs.channel_id = c.id) as has_own_agent
+     from channels c join principals o on o.id = c.owner_id
+     left join read_cursors r on r.conversation_id = c.conversation_id and r.principal_id = $1
+     where c.deleted_at is null";
+
+pub(super) fn insert_conversation(tx: &mut Tx<'_>) -> Result<ConversationId, DbError> {
+    tx.query_one("insert into conversations (created_at) values ($1) returning id", params![tx.now_ms()], |row| {
+        row.get("id").map(ConversationId)
+    })
+}
+
+/// None when the name is taken.
+pub(super) fn insert_channel(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    channel: &NewChannel<'_>,
+) -> Result<Option<ChannelId>, DbError> {
+    tx.query_optional(
+        "insert into channels (conversation_id, name, topic, description, is_public, owner_id, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict (name) where deleted_at is null do nothing returning id",
+        params![
+            conversation.0,
+            channel.name,
+            channel.topic,
+            channel.description,
+            channel.is_public,
+            channel.owner.0,
+            tx.now_ms()
+        ],
+        |row| row.get("id").map(ChannelId),
+    )
+}
+
+pub(super) fn is_name_taken(tx: &mut Tx<'_>, name: &str) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from channels where name = $1 and deleted_at is null) as taken",
+        params![name],
+        |row| row.get("taken"),
+    )
+}
+
+pub(super) fn find_channel(tx: &mut Tx<'_>, viewer: PrincipalId, name: &str) -> Result<Option<ChannelRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_CHANNEL} and c.name = $2"), params![viewer.0, name], channel)
+}
+
+/// Channels that the viewer may see, by name, beginning after `after`.
+pub(super) fn list_channels(
+    tx: &mut Tx<'_>,
+    viewer: PrincipalId,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(String, ChannelView)>, DbError> {
+    let is_visible = visibility::sql("c.conversation_id", "$1");
+    tx.query(
+        &format!("{SELECT_CHANNEL} and c.name > $2 and {is_visible} order by c.name limit $3"),
+        params![viewer.0, after, limit],
+        |row| channel(row).map(|channel| (channel.view.name.clone(), channel.view)),
+    )
+}
+
+/// Every channel, for the operator.
+pub(super) fn list_all_channels(
+    tx: &mut Tx<'_>,
+    after: &str,
+    limit: i64,
+) -> Result<Vec<(String, ChannelView)>, DbError> {
+    tx.query(&format!("{SELECT_CHANNEL} and c.name > $2 order by c.name limit $3"), params![0, after, limit], |row| {
+        channel(row).map(|channel| (channel.view.name.clone(), channel.view))
+    })
+}
+
+pub(super) fn update_channel(tx: &mut Tx<'_>, channel: &ChannelRow) -> Result<(), DbError> {
+    let (view, settings) = (&channel.view, &channel.view.settings);
+    tx.execute(
+        "update channels set topic = $2, description = $3, is_public = $4, owner_id = $5, workflow_enabled = $6,
+             auto_approve = $7, stalemate_remind_after = $8, stalemate_escalate_after = $9, publish_threshold = $10,
+             approve_threshold = $11, revision = revision + 1
+         where id = $1",
+        params![
+            view.id.0,
+            view.topic,
+            view.description,
+            view.public,
+            channel.owner_id.0,
+            settings.workflow_enabled,
+            settings.auto_approve,
+            settings.stalemate_remind_after,
+            settings.stalemate_escalate_after,
+            settings.publish_threshold,
+            settings.approve_threshold
+        ],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_deleted(tx: &mut Tx<'_>, id: ChannelId) -> Result<(), DbError> {
+    tx.execute("update channels set deleted_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
+    tx.execute("delete from channel_members where channel_id = $1", params![id.0])?;
+    Ok(())
+}
+
+/// A channel as a message to it needs to know it, and its author's display name.
+pub(super) struct PostingRow {
+    pub(super) id: ChannelId,
+    pub(super) conversation: ConversationId,
+    pub(super) name: String,
+    pub(super) is_public: bool,
+    pub(super) is_workflow: bool,
+    pub(super) is_member: bool,
+    pub(super) has_own_agent: bool,
+    pub(super) author_display_name: String,
+}
+
+pub(super) fn find_for_posting(
+    tx: &mut Tx<'_>,
+    author: PrincipalId,
+    name: &str,
+) -> Result<Option<PostingRow>, DbError> {
+    tx.query_optional(
+        "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
+             exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member,
+             case when c.is_public = 1 then 0 = 1 else exists (
+                 select 1 from principals own join channel_members m on m.principal_id = own.id
+                 where own.owner_id = a.id and m.channel_id = c.id) end as has_own_agent
+         from channels c join principals a on a.id = $2
+         where c.name = $1 and c.deleted_at is null",
+        params![name, author.0],
+        |row| {
+            Ok(PostingRow {
+                id: ChannelId(row.get("id")?),
+                conversation: ConversationId(row.get("conversation_id")?),
+                name: row.get("name")?,
+                is_public: row.get("is_public")?,
+                is_workflow: row.get("workflow_enabled")?,
+                is_member: row.get("is_member")?,
+                has_own_agent: row.get("has_own_agent")?,
+                author_display_name: row.get("display_name")?,
+            })
+        },
+    )
+}
+
+/// Whether the member is new.
+pub(super) fn insert_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    let inserted = tx.execute(
+        "insert into channel_members (channel_id, principal_id, joined_at) values ($1, $2, $3) on conflict do nothing",
+        params![channel.0, principal.0, tx.now_ms()],
+    )?;
+    Ok(inserted > 0)
+}
+
+/// Whether there was such a member.
+pub(super) fn delete_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    let deleted = tx.execute(
+        "delete from channel_members where channel_id = $1 and principal_id = $2",
+        params![channel.0, principal.0],
+    )?;
+    Ok(deleted > 0)
+}
+
+pub(super) fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from channel_members where channel_id = $1 and principal_id = $2) as found",
+        params![channel.0, principal.0],
+        |row| row.get("found"),
+    )
+}
+
+/// The agents of `owner` that are members.
+pub(super) fn list_owned_members(
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    owner: PrincipalId,
+) -> Result<Vec<PrincipalId>, DbError> {
+    tx.query(
+        "select m.principal_id from principals p join channel_members m on m.principal_id = p.id
+         where p.owner_id = $2 and m.channel_id = $1 order by m.principal_id",
+        params![channel.0, owner.0],
+        |row| row.get("principal_id").map(PrincipalId),
+    )
+}
+
+/// The channels that a principal is a member of.
+pub(super) fn list_memberships(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+) -> Result<Vec<(ChannelId, ConversationId)>, DbError> {
+    tx.query(
+        "select c.id, c.conversation_id from channel_members m join channels c on c.id = m.channel_id
+         where m.principal_id = $1 order by c.id",
+        params![principal.0],
+        |row| Ok((ChannelId(row.get("id")?), ConversationId(row.get("conversation_id")?))),
+    )
+}
+
+pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
+    tx.query(
+        "select p.id, p.last_seen_at from channel_members m join principals p on p.id = m.principal_id
+         left join users u on u.id = coalesce(p.owner_id, p.id)
+         where m.channel_id = $1 and p.deleted_at is null and u.disabled_at is null order by p.id limit $2",
+        params![channel.0, limit],
+        |row| Ok(Member { id: PrincipalId(row.get("id")?), last_seen_at: row.get("last_seen_at")? }),
+    )
+}
+
+/// Members by name.
+pub(super) fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<MemberView>, DbError> {
+    tx.query(
+        "select p.handle, p.kind, p.display_name, p.last_seen_at, m.joined_at, owner.handle as owner
+         from channel_members m join principals p on p.id = m.principal_id
+         left join principals owner on owner.id = p.owner_id
+         where m.channel_id = $1 order by p.folded_handle limit $2",
+        params![channel.0, limit],
+        |row| {
+            let kind: String = row.get("kind")?;
+            Ok(MemberView {
+                name: row.get("handle")?,
+                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                display_name: row.get("display_name")?,
+                owner: row.get("owner")?,
+                joined_at: Timestamp::from_ms(row.get("joined_at")?),
+                last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),
+            })
+        },
+    )
+}
+
+/// Makes every user and agent a member, for a channel that is new among them.
+pub(super) fn insert_everybody(tx: &mut Tx<'_>, channel: ChannelId) -> Result<(), DbError> {
+    tx.execute(
+        "insert into channel_members (channel_id, principal_id, joined_at)
+         select $1, id, $2 from principals where kind in ('user', 'agent') and deleted_at is null",
+        params![channel.0, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+/// The administrator who was here first.
+pub(super) fn find_first_admin(tx: &mut Tx<'_>) -> Result<Option<PrincipalId>, DbError> {
+    tx.query_optional(
+        "select id from users where role = 'admin' order by disabled_at is not null, id limit 1",
+        &[],
+        |row| row.get("id").map(PrincipalId),
+    )
+}
+
+pub(super) fn find_pair(
+    tx: &mut Tx<'_>,
+    one: PrincipalId,
+    other: PrincipalId,
+) -> Result<Option<ConversationId>, DbError> {
+    tx.query_optional(
+        "select id from conversations where low_id = $1 and high_id = $2",
+        params![one.0.min(other.0), one.0.max(other.0)],
+        |row| row.get("id").map(ConversationId),
+    )
+}
+
+pub(super) fn insert_pair(tx: &mut Tx<'_>, one: PrincipalId, other: PrincipalId) -> Result<ConversationId, DbError> {
+    tx.query_one(
+        "insert into conversations (low_id, high_id, created_at) values ($1, $2, $3) returning id",
+        params![one.0.min(other.0), one.0.max(other.0), tx.now_ms()],
+        |row| row.get("id").map(ConversationId),
+    )
+}
+
+/// Puts those who write into one conversation in line, so that its ids are in the order of commits.
+/// SQLite has one writer, who is such a line.
+pub(super) fn lock_conversation(tx: &mut Tx<'_>, id: ConversationId) -> Result<(), DbError> {
+    match tx.engine() {
+        Engine::Sqlite => Ok(()),
+        Engine::Postgres => tx.query_one("select pg_advisory_xact_lock($1)::text as locked", params![id.0], |_| Ok(())),
+    }
+}
+
+pub(super) fn find_cursor(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    conversation: ConversationId,
+) -> Result<Option<MessageId>, DbError> {
+    tx.query_optional(
+        "select message_id from read_cursors where principal_id = $1 and conversation_id = $2",
+        params![principal.0, conversation.0],
+        |row| row.get("message_id").map(MessageId),
+    )
+}
+
+pub(super) fn upsert_cursor(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    conversation: ConversationId,
+    message: MessageId,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into read_cursors (principal_id, conversation_id, message_id) values ($1, $2, $3)
+         on conflict (principal_id, conversation_id) do update set message_id = excluded.message_id",
+        params![principal.0, conversation.0, message.0],
+    )?;
+    Ok(())
+}
+
+/// Sets the cursor to the newest message: who comes into a channel has nothing to catch up on.
+pub(super) fn insert_cursor_at_end(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    conversation: ConversationId,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into read_cursors (principal_id, conversation_id, message_id)
+         select $1, $2, coalesce(max(id), 0) from messages where conversation_id = $2
+         on conflict (principal_id, conversation_id) do nothing",
+        params![principal.0, conversation.0],
+    )?;
+    Ok(())
+}
+
+/// The channel of a conversation, if it is one's and not deleted.
+pub(super) fn find_name_of(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<String>, DbError> {
+    tx.query_optional(
+        "select name from channels where conversation_id = $1 and deleted_at is null",
+        params![conversation.0],
+        |row| row.get("name"),
+    )
+}
+
+/// A channel that was deleted and still has something in it.
+pub(super) fn find_deleted(tx: &mut Tx<'_>) -> Result<Option<(ChannelId, ConversationId)>, DbError> {
+    tx.query_optional(
+        "select c.id, c.conversation_id from channels c
+         where c.deleted_at is not null
+           and (exists (select 1 from messages m where m.conversation_id = c.conversation_id)
+                or exists (select 1 from read_cursors r where r.conversation_id = c.conversation_id))
+         order by c.id limit 1",
+        &[],
+        |row| Ok((ChannelId(row.get("id")?), ConversationId(row.get("conversation_id")?))),
+    )
+}
+
+pub(super) fn delete_cursors(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError> {
+    tx.execute("delete from read_cursors where conversation_id = $1", params![conversation.0])?;
+    Ok(())
+}
+
+fn channel(row: &Row<'_>) -> Result<ChannelRow, DbError> {
+    let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.filter(|id| *id > 0).map(MessageId));
+    Ok(ChannelRow {
+        owner_id: PrincipalId(row.get("owner_id")?),
+        revision: row.get("revision")?,
+        has_own_agent: row.get("has_own_agent")?,
+        view: ChannelView {
+            id: ChannelId(row.get("id")?),
+            conversation_id: ConversationId(row.get("conversation_id")?),
+            name: row.get("name")?,
+            topic: row.get("topic")?,
+            description: row.get("description")?,
+            public: row.get("is_public")?,
+            owner: row.get("owner")?,
+            settings: ChannelSettings {
+                workflow_enabled: row.get("workflow_enabled")?,
+                auto_approve: row.get("auto_approve")?,
+                stalemate_remind_after: row.get("stalemate_remind_after")?,
+                stalemate_escalate_after: row.get("stalemate_escalate_after")?,
+                publish_threshold: row.get("publish_threshold")?,
+                approve_threshold: row.get("approve_threshold")?,
+            },
+            created_at: Timestamp::from_ms(row.get("created_at")?),
+            member_count: row.get("member_count")?,
+            is_member: row.get("is_member")?,
+            last_read_message_id: id("last_read")?,
+            last_message_id: id("last_message")?,
+        },
+    })
+}

@@ -1,0 +1,89 @@
+//! The one rule of who sees a conversation.
+//!
+//! A person sees public channels, private ones that they or an agent of theirs is a member of, and DMs
+//! with them or an agent of theirs on one side. An agent sees what it is itself a member or a side of,
+//! and public channels. Agents own nobody, so "I or one whom I own" says both.
+
+use std::collections::HashSet;
+
+use stoa_db::{DbError, Tx, params};
+use stoa_model::{ConversationId, PrincipalId};
+
+use crate::actor::Actor;
+
+/// SQL that holds for a conversation that the principal in `viewer` (a parameter like `$2`) may see.
+/// `conversation` is an expression for its id.
+pub fn sql(conversation: &str, viewer: &str) -> String {
+    format!(
+        "exists (
+             select 1 from conversations seen left join channels place on place.conversation_id = seen.id
+             where seen.id = {conversation} and place.deleted_at is null and (
+                 place.is_public = 1
+                 or seen.low_id = {viewer} or seen.high_id = {viewer}
+                 or exists (select 1 from channel_members mine
+                            where mine.channel_id = place.id and mine.principal_id = {viewer})
+                 or exists (select 1 from principals own
+                            where own.owner_id = {viewer} and (
+                                own.id = seen.low_id or own.id = seen.high_id
+                                or exists (select 1 from channel_members theirs
+                                           where theirs.channel_id = place.id and theirs.principal_id = own.id)))))"
+    )
+}
+
+/// Whether the caller may see a conversation, within the reach of their credential.
+pub fn is_visible(tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) -> Result<bool, DbError> {
+    let predicate = sql("c.id", "$2");
+    let found = tx.query_optional(
+        &format!(
+            "select ch.name from conversations c left join channels ch on ch.conversation_id = c.id
+             where c.id = $1 and {predicate}"
+        ),
+        params![conversation.0, actor.id().0],
+        |row| row.get::<Option<String>>("name"),
+    )?;
+    Ok(found.is_some_and(|channel| channel.is_none_or(|channel| actor.require_channel(&channel).is_ok())))
+}
+
+/// Who may see a conversation: the same rule, seen from the other side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    Everybody,
+    Only(HashSet<PrincipalId>),
+}
+
+impl Audience {
+    pub fn contains(&self, principal: PrincipalId) -> bool {
+        match self {
+            Audience::Everybody => true,
+            Audience::Only(principals) => principals.contains(&principal),
+        }
+    }
+}
+
+/// Everybody who may see a conversation.
+pub fn audience(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Audience, DbError> {
+    let is_public = tx.query_optional(
+        "select 1 as found from channels where conversation_id = $1 and is_public = 1 and deleted_at is null",
+        params![conversation.0],
+        |_| Ok(()),
+    )?;
+    if is_public.is_some() {
+        return Ok(Audience::Everybody);
+    }
+    let mut principals = HashSet::new();
+    tx.query_each(
+        "select p.id, p.owner_id from channels ch
+             join channel_members m on m.channel_id = ch.id join principals p on p.id = m.principal_id
+             where ch.conversation_id = $1 and ch.deleted_at is null
+         union all
+         select p.id, p.owner_id from conversations c join principals p on p.id = c.low_id or p.id = c.high_id
+             where c.id = $1",
+        params![conversation.0],
+        |row| {
+            principals.insert(PrincipalId(row.get("id")?));
+            principals.extend(row.get::<Option<i64>>("owner_id")?.map(PrincipalId));
+            Ok(())
+        },
+    )?;
+    Ok(Audience::Only(principals))
+}
