@@ -27,6 +27,8 @@ pub struct Call {
     pub client_ip: Option<IpAddr>,
     pub user_agent: Option<String>,
     pub idempotency: Option<Idempotency>,
+    /// How deep in a chain of automation the caller says to be.
+    pub loop_depth: Option<i64>,
 }
 
 /// The caller's wish that a repeated request shall not be done twice.

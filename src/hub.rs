@@ -15,13 +15,14 @@ use crate::actor::Actor;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
-use crate::events::{Listener, Planner, Worker, listener, work};
+use crate::events::{Listener, Planner, Position, Tap, Worker, listener, tail, work};
 use crate::idempotency;
 use crate::identity::IdentityCache;
 use crate::keys::KeyRing;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::password::PasswordHasher;
+use crate::waiters::Waiters;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -31,6 +32,7 @@ pub struct Extensions {
     pub planners: Vec<Planner>,
     pub listeners: Vec<Arc<dyn Listener>>,
     pub workers: Vec<Arc<dyn Worker>>,
+    pub taps: Vec<Arc<dyn Tap>>,
 }
 
 /// A handle to the running hub. Clones share it.
@@ -45,6 +47,7 @@ struct Inner {
     extensions: Extensions,
     identities: IdentityCache,
     limits: Limits,
+    waiters: Waiters,
     metrics: Arc<Metrics>,
     passwords: PasswordHasher,
     started_at: Timestamp,
@@ -69,6 +72,7 @@ impl Hub {
             started_at: config.clock.now(),
             identities: IdentityCache::new(db.engine(), config.auth_cache),
             limits: Limits::new(config.rate_limit),
+            waiters: Waiters::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
             keys: RwLock::new(Arc::new(keys)),
@@ -108,6 +112,10 @@ impl Hub {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    pub(crate) fn waiters(&self) -> &Waiters {
+        &self.0.waiters
     }
 
     pub fn started_at(&self) -> Timestamp {
@@ -193,8 +201,14 @@ impl Hub {
         self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
     }
 
-    /// Starts the listeners and workers.
-    pub(crate) fn start_followers(&self, tasks: &tokio_util::task::TaskTracker) {
+    /// Tells the taps where the outbox ends now, before anybody is served.
+    pub(crate) async fn begin_taps(&self) -> Result<Position, DbError> {
+        tail::begin(self, &self.0.extensions.taps).await
+    }
+
+    /// Starts the listeners, workers and taps.
+    pub(crate) fn start_followers(&self, tasks: &tokio_util::task::TaskTracker, outbox_end: Position) {
+        tasks.spawn(tail::follow(self.clone(), self.0.extensions.taps.clone(), outbox_end));
         for listener in &self.0.extensions.listeners {
             tasks.spawn(listener::follow(self.clone(), listener.clone()));
         }

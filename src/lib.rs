@@ -22,6 +22,7 @@ pub mod page;
 pub mod password;
 pub mod rate_limit;
 pub mod surfaces;
+pub mod waiters;
 
 mod start;
 

@@ -89,7 +89,8 @@ async fn serve(
     }
     channels::ensure_general(hub).await?;
     let tasks = TaskTracker::new();
-    hub.start_followers(&tasks);
+    let outbox_end = hub.begin_taps().await?;
+    hub.start_followers(&tasks, outbox_end);
     tasks.spawn(admin::serve(hub.clone(), admin_socket, features::admin_methods()));
     tracing::info!(address = %hub.base_url(), version = env!("CARGO_PKG_VERSION"), "the hub is serving");
     started(hub.clone());

@@ -78,6 +78,7 @@ create index messages_thread on messages (thread_id, id) where thread_id is not 
 create index messages_mention on messages (mention_of) where mention_of is not null;
 -- Open work only, so that a long history costs an inbox nothing.
 create index messages_open on messages (recipient_id, id) where recipient_id is not null and status in ('pending', 'processing');
+create index messages_claims on messages (recipient_id, priority desc, id) where recipient_id is not null and status in ('pending', 'processing');
 create index messages_recipient on messages (recipient_id, id) where recipient_id is not null;
 create index messages_leases on messages (lease_until) where status = 'processing';
 

@@ -10,10 +10,12 @@ pub mod listener;
 pub mod outbox;
 mod planner;
 pub mod prune;
+pub mod tail;
 pub mod work;
 
 pub use event::{Event, MessageChange, MessageSent, StoredEvent};
 pub use listener::Listener;
 pub use outbox::Position;
 pub use planner::{Delivery, Outcome, Planner, emit};
+pub use tail::Tap;
 pub use work::{Settlement, WorkItem, Worker};

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod backup;
 pub mod channels;
 pub mod housekeeping;
+pub mod messages;
 pub mod principals;
 pub mod system;
 pub mod users;
@@ -20,6 +21,7 @@ pub fn extensions() -> Extensions {
         planners: vec![api_keys::plan, channels::plan],
         listeners: vec![],
         workers: vec![housekeeping::worker()],
+        taps: vec![messages::tap()],
     }
 }
 
@@ -31,6 +33,7 @@ pub fn routes() -> ApiRouter {
         .merge(api_keys::routes())
         .merge(principals::routes())
         .merge(channels::routes())
+        .merge(messages::routes())
         .merge(audit::routes())
         .merge(system::routes())
 }
@@ -42,6 +45,7 @@ pub fn admin_methods() -> Methods {
     agents::add_methods(&mut methods);
     api_keys::add_methods(&mut methods);
     channels::add_methods(&mut methods);
+    messages::add_methods(&mut methods);
     audit::add_methods(&mut methods);
     system::add_methods(&mut methods);
     backup::add_methods(&mut methods);

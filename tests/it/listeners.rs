@@ -28,9 +28,10 @@ pub(crate) fn subjects(events: &[StoredEvent]) -> Vec<i64> {
     let subject = |stored: &StoredEvent| match stored.event {
         Event::PrincipalCreated { principal, .. }
         | Event::PrincipalUpdated { principal }
-        | Event::PrincipalDeleted { principal } => principal.0,
+        | Event::PrincipalDeleted { principal } => Some(principal.0),
+        _ => None,
     };
-    events.iter().map(subject).collect()
+    events.iter().filter_map(subject).collect()
 }
 
 fn assert_in_order(events: &[StoredEvent]) {

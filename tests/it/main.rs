@@ -23,6 +23,7 @@ mod keys;
 mod listeners;
 mod lists;
 mod login_page;
+mod messages;
 mod names;
 mod outbox;
 mod planners;

@@ -252,7 +252,7 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor, name: String) -> Result<Create
         .command(actor, move |tx| {
             let agent = find_changeable(tx, &actor_in, &name)?;
             let key = issue_key(tx, agent.view.id)?;
-            hub_in.identities().forget_after(tx);
+            principals::withdraw_access(&hub_in, tx, &actor_in, agent.view.id)?;
             audit::record(tx, &actor_in, "agent.key_rotated", Some(&agent.view.name), &json!({}))?;
             Ok(CreatedAgent { agent: agent.view, key })
         })

@@ -11,7 +11,7 @@ use super::store::{self, NewKey};
 use crate::actor::{Actor, Credential, Principal};
 use crate::auth_log::{self, AuthEvent};
 use crate::error::HubError;
-use crate::features::{agents, audit, users};
+use crate::features::{agents, audit, principals, users};
 use crate::hub::Hub;
 use crate::identity::{FoundIdentity, credential_hash};
 use crate::page::{ListQuery, page_of};
@@ -129,7 +129,9 @@ pub async fn revoke_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKey
             let was_active = key.status == ApiKeyStatus::Active;
             if was_active {
                 store::update_revoked(tx, id)?;
-                hub_in.identities().forget_after(tx);
+                if let Some(agent) = principals::find(tx, &key.agent)? {
+                    principals::withdraw_access(&hub_in, tx, &actor_in, agent.id)?;
+                }
                 audit::record(tx, &actor_in, "key.revoked", Some(&id.to_string()), &json!({"agent": key.agent}))?;
             }
             Ok((find_visible(tx, &actor_in, id)?, was_active))

@@ -371,6 +371,10 @@ pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<V
     store::list_member_ids(tx, channel, limit)
 }
 
+pub fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    store::is_member(tx, channel, principal)
+}
+
 /// How far a principal has read.
 pub fn cursor(
     tx: &mut Tx<'_>,

@@ -20,6 +20,8 @@ pub struct ChannelRow {
 #[derive(Debug, Clone)]
 pub struct Member {
     pub id: PrincipalId,
+    pub handle: String,
+    pub kind: PrincipalKind,
     pub last_seen_at: Option<i64>,
 }
 
@@ -238,11 +240,19 @@ pub(super) fn list_memberships(
 
 pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
     tx.query(
-        "select p.id, p.last_seen_at from channel_members m join principals p on p.id = m.principal_id
+        "select p.id, p.handle, p.kind, p.last_seen_at from channel_members m join principals p on p.id = m.principal_id
          left join users u on u.id = coalesce(p.owner_id, p.id)
          where m.channel_id = $1 and p.deleted_at is null and u.disabled_at is null order by p.id limit $2",
         params![channel.0, limit],
-        |row| Ok(Member { id: PrincipalId(row.get("id")?), last_seen_at: row.get("last_seen_at")? }),
+        |row| {
+            let kind: String = row.get("kind")?;
+            Ok(Member {
+                id: PrincipalId(row.get("id")?),
+                handle: row.get("handle")?,
+                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                last_seen_at: row.get("last_seen_at")?,
+            })
+        },
     )
 }
 

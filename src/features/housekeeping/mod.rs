@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::users;
+use super::{messages, users};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
@@ -14,18 +14,21 @@ use crate::hub::{BoxFuture, Hub};
 use crate::idempotency;
 
 const QUEUE: &str = "housekeeping";
+const MINUTE: Duration = Duration::from_secs(60);
 
 /// A thing to do, how often, and how. The function is called until it has nothing left to do.
 struct Chore {
     name: &'static str,
     every: Duration,
-    run: fn(&mut Tx<'_>) -> Result<u64, DbError>,
+    run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
-const CHORES: [Chore; 3] = [
-    Chore { name: "sessions", every: Duration::from_secs(600), run: users::prune_sessions },
-    Chore { name: "idempotency", every: Duration::from_secs(3600), run: idempotency::prune },
-    Chore { name: "outbox", every: Duration::from_secs(600), run: prune::prune },
+const CHORES: [Chore; 5] = [
+    Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
+    Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
+    Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
+    Chore { name: "leases", every: MINUTE, run: messages::release_expired },
+    Chore { name: "deleted channels", every: MINUTE, run: |_, tx| Ok(messages::purge_deleted_channels(tx)?) },
 ];
 
 struct Housekeeper;
@@ -62,7 +65,10 @@ impl Worker for Housekeeper {
 }
 
 async fn run(hub: &Hub, chore: &Chore) -> Result<(), HubError> {
-    let run = chore.run;
-    while hub.write(move |tx| run(tx).map_err(HubError::from)).await? > 0 {}
-    Ok(())
+    loop {
+        let (run, hub_in) = (chore.run, hub.clone());
+        if hub.write(move |tx| run(&hub_in, tx)).await? == 0 {
+            return Ok(());
+        }
+    }
 }

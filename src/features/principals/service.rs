@@ -63,6 +63,14 @@ pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Res
     Ok(())
 }
 
+/// Puts it about that credentials of a principal, or of agents it owns, are out of force: nothing that
+/// was found out with them may be believed any more.
+pub fn withdraw_access(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Result<(), HubError> {
+    hub.identities().forget_after(tx);
+    events::emit(hub, tx, actor, &Event::AccessChanged { principal: id })?;
+    Ok(())
+}
+
 pub fn note_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
     store::update_last_seen(tx, id)
 }

@@ -205,7 +205,7 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
 fn set_password(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: &UserView, hash: &str) -> Result<(), HubError> {
     store::update_password(tx, user.id, hash)?;
     store::delete_sessions(tx, user.id)?;
-    hub.identities().forget_after(tx);
+    principals::withdraw_access(hub, tx, actor, user.id)?;
     audit::record(tx, actor, "user.password_changed", Some(&user.username), &json!({}))?;
     Ok(())
 }
@@ -221,12 +221,12 @@ pub async fn list_sessions(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<
 
 pub async fn end_session(hub: &Hub, actor: &Actor, session: SessionId) -> Result<(), HubError> {
     actor.require_session()?;
-    let (hub_in, id) = (hub.clone(), actor.id());
+    let (hub_in, actor_in, id) = (hub.clone(), actor.clone(), actor.id());
     hub.command(actor, move |tx| {
         if store::delete_session(tx, id, session)? == 0 {
             return Err(HubError::not_found("session"));
         }
-        hub_in.identities().forget_after(tx);
+        principals::withdraw_access(&hub_in, tx, &actor_in, id)?;
         Ok(())
     })
     .await?;
@@ -242,7 +242,7 @@ pub async fn end_sessions(hub: &Hub, actor: &Actor) -> Result<EndedSessions, Hub
     let ended = hub
         .command(actor, move |tx| {
             let ended = store::delete_sessions(tx, actor_in.id())?;
-            hub_in.identities().forget_after(tx);
+            principals::withdraw_access(&hub_in, tx, &actor_in, actor_in.id())?;
             audit::record(tx, &actor_in, "user.sessions_ended", actor_in.audit_name(), &json!({"ended": ended}))?;
             Ok(EndedSessions { ended })
         })
@@ -417,7 +417,7 @@ pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disable
             } else if !is_disabled {
                 store::update_disabled(tx, user.id, None)?;
             }
-            hub_in.identities().forget_after(tx);
+            principals::withdraw_access(&hub_in, tx, &actor_in, user.id)?;
             let action = if is_disabled { "user.disabled" } else { "user.enabled" };
             audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
             events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
@@ -455,7 +455,7 @@ pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Re
         .command(actor, move |tx| {
             let user = require_user(tx, &username)?.view;
             let ended = store::delete_sessions(tx, user.id)?;
-            hub_in.identities().forget_after(tx);
+            principals::withdraw_access(&hub_in, tx, &actor_in, user.id)?;
             audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
             Ok((user, EndedSessions { ended }))
         })

@@ -27,6 +27,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_IDEMPOTENCY_KEY: usize = 255;
+const LOOP_DEPTH: &str = "webhook-loop-depth";
+const MAX_LOOP_DEPTH: i64 = 1000;
 
 /// The connection's other end, put into each request by the server.
 #[derive(Debug, Clone, Copy)]
@@ -137,6 +139,7 @@ async fn prepare_and_run(
         client_ip: address::client_ip(&parts.headers, peer, &hub.config().trusted_proxies),
         user_agent: parts.headers.get(header::USER_AGENT).and_then(|value| value.to_str().ok()).map(str::to_owned),
         idempotency: None,
+        loop_depth: loop_depth(&parts.headers)?,
     };
     let mut _guard = None;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
@@ -177,6 +180,15 @@ fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String
     key.map(|key| Some(key.to_owned())).ok_or_else(|| {
         HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters without blanks")
     })
+}
+
+/// How deep in a chain of automation the caller is. What cannot be read must not count as nothing: it
+/// would let a chain go on for ever.
+fn loop_depth(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
+    let Some(value) = headers.get(LOOP_DEPTH) else { return Ok(None) };
+    let depth =
+        value.to_str().ok().and_then(|text| text.parse().ok()).filter(|depth| (0..=MAX_LOOP_DEPTH).contains(depth));
+    depth.map(Some).ok_or_else(|| HubError::invalid_field(LOOP_DEPTH, "must be a number from 0 to 1000"))
 }
 
 /// Keeps a second request with the same key out while the first one runs.

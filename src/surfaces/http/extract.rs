@@ -33,6 +33,9 @@ pub struct NoBody;
 #[serde(deny_unknown_fields)]
 struct EmptyObject {}
 
+/// A JSON body whose fields are all optional, so that nothing at all will do for it.
+pub struct OptionalBody<T>(pub T);
+
 /// A form's body.
 pub struct Form<T>(pub T);
 
@@ -146,6 +149,19 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
         require_content_type(&parts.headers, is_json, "application/json")?;
         let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
         parse_json(&bytes).map(Self)
+    }
+}
+
+impl<T: DeserializeOwned + Default> FromRequest<Hub> for OptionalBody<T> {
+    type Rejection = HubError;
+
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
+        let (parts, body) = request.into_parts();
+        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        if bytes.trim_ascii().is_empty() {
+            return Ok(Self(T::default()));
+        }
+        Body::from_request(Request::from_parts(parts, HttpBody::from(bytes)), hub).await.map(|Body(value)| Self(value))
     }
 }
 

@@ -26,7 +26,7 @@ use crate::hub::Hub;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub(crate) use extract::has_nul;
-pub use extract::{Anonymous, Body, Form, NoBody, Path, Query};
+pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query};
 pub(crate) use server::serve;
 
 /// A feature's routes, with their descriptions.

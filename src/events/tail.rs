@@ -1,0 +1,78 @@
+//! The end of the outbox, as it grows: every hub reads it once for all who wait or stream there.
+//!
+//! Unlike a [listener](super::listener), a tap has no durable cursor: it serves connections to this
+//! process, and whoever reconnects says where they had come to.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use stoa_db::DbError;
+
+use super::StoredEvent;
+use super::outbox::{self, Position};
+use crate::hub::{BoxFuture, Hub, catch_panic, pause};
+
+const BATCH: i64 = 500;
+/// How soon to look again for events that are committed but not yet safe to read.
+const HELD_BACK_PAUSE: Duration = Duration::from_millis(5);
+const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+
+/// Something that sees every event on every hub, in order.
+pub trait Tap: Send + Sync + 'static {
+    /// Called once, before anything is served: what comes to [`handle`](Self::handle) is behind this.
+    fn begin(&self, _position: Position) {}
+
+    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()>;
+}
+
+/// Where the outbox ends now; taps are told of it before the hub serves anybody.
+pub(crate) async fn begin(hub: &Hub, taps: &[Arc<dyn Tap>]) -> Result<Position, DbError> {
+    let position = hub.read(outbox::end).await?;
+    for tap in taps {
+        tap.begin(position);
+    }
+    Ok(position)
+}
+
+/// Follows the outbox until the hub has stopped serving.
+pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Position) {
+    let mut changes = hub.db().changes();
+    loop {
+        changes.mark_unchanged();
+        let read = hub.read(move |tx| {
+            let events = outbox::events_after(tx, position, BATCH)?;
+            let is_held_back = events.is_empty() && outbox::is_held_back(tx)?;
+            Ok::<_, DbError>((events, is_held_back))
+        });
+        let next_look = match read.await {
+            Ok((events, is_held_back)) => {
+                if let Some(last) = events.last() {
+                    for tap in &taps {
+                        // A panic of a feature must not end the tail for everybody.
+                        if catch_panic(tap.handle(&hub, &events)).await.is_none() {
+                            tracing::error!("a tap panicked; the streams of this hub may have missed an event");
+                        }
+                    }
+                    position = last.position;
+                    continue;
+                }
+                is_held_back.then_some(HELD_BACK_PAUSE)
+            }
+            Err(error) => {
+                tracing::error!(%error, "the outbox could not be read; trying again");
+                Some(FAILURE_PAUSE)
+            }
+        };
+        let wait = async {
+            match next_look {
+                Some(duration) => pause(duration).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = hub.stopping() => return,
+            _ = changes.changed() => {}
+            () = wait => {}
+        }
+    }
+}

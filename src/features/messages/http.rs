@@ -1,0 +1,356 @@
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::Deserialize;
+use stoa_model::MessageId;
+use stoa_model::messages::{
+    ClaimRequest, ConversationPage, DoneRequest, EditMessageRequest, FailRequest, InboxStatus, Items, MessageView,
+    PartnerView, RevisionView, SendMessageRequest, SentMessage, SettledMessage, ThreadView,
+};
+use stoa_model::notifications::{MarkReadRequest, UnreadView};
+use stoa_model::page::Page;
+use utoipa::IntoParams;
+use utoipa_axum::routes;
+
+use super::inbox::InboxQuery;
+use super::read::Range;
+use super::{change, inbox, read, send, threads, unread};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::hub::Hub;
+use crate::page::ListQuery;
+use crate::surfaces::http::{ApiRouter, Body, NoBody, OptionalBody, Path, Query};
+
+pub fn routes() -> ApiRouter {
+    ApiRouter::new()
+        .routes(routes!(send_message))
+        .routes(routes!(get_message, edit_message, delete_message))
+        .routes(routes!(get_history))
+        .routes(routes!(list_replies))
+        .routes(routes!(list_inbox))
+        .routes(routes!(claim_messages))
+        .routes(routes!(mark_done))
+        .routes(routes!(mark_failed))
+        .routes(routes!(release_message))
+        .routes(routes!(list_partners))
+        .routes(routes!(list_dm_messages))
+        .routes(routes!(list_threads))
+        .routes(routes!(mute_thread, unmute_thread))
+        .routes(routes!(list_channel_messages))
+        .routes(routes!(list_pins))
+        .routes(routes!(pin_message, unpin_message))
+        .routes(routes!(list_unread))
+        .routes(routes!(mark_read))
+}
+
+/// Sends a message to a user or an agent, or into a channel.
+#[utoipa::path(post, path = "/api/messages", tag = "messages", request_body = SendMessageRequest,
+    params(("webhook-loop-depth" = Option<i64>, Header, description = "How deep in a chain of automation the sender is")),
+    responses((status = 201, body = SentMessage)), security(("session" = []), ("bearer" = [])))]
+async fn send_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<SendMessageRequest>,
+) -> Result<(StatusCode, Json<SentMessage>), HubError> {
+    Ok((StatusCode::CREATED, Json(send::send_message(&hub, &actor, request).await?)))
+}
+
+#[utoipa::path(get, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
+    responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
+async fn get_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+) -> Result<Json<MessageView>, HubError> {
+    Ok(Json(read::get_message(&hub, &actor, id).await?))
+}
+
+/// Changes the text of one's own message. What it said before stays in its history.
+#[utoipa::path(patch, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
+    request_body = EditMessageRequest,
+    responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
+async fn edit_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    Body(request): Body<EditMessageRequest>,
+) -> Result<Json<MessageView>, HubError> {
+    Ok(Json(change::edit_message(&hub, &actor, id, request).await?))
+}
+
+/// Leaves a tombstone in a message's place; answers to it stay. Its author may, and the channel's owner.
+#[utoipa::path(delete, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
+    responses((status = 204)), security(("session" = []), ("bearer" = [])))]
+async fn delete_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    change::delete_message(&hub, &actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Everything that a message has said, oldest first; the last is what it says now.
+#[utoipa::path(get, path = "/api/messages/{id}/history", tag = "messages", params(("id" = i64, Path)),
+    responses((status = 200, body = Items<RevisionView>)), security(("session" = []), ("bearer" = [])))]
+async fn get_history(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+) -> Result<Json<Items<RevisionView>>, HubError> {
+    Ok(Json(change::get_history(&hub, &actor, id).await?))
+}
+
+/// Direct answers to a message, from all conversations that the caller may see, oldest first.
+#[utoipa::path(get, path = "/api/messages/{id}/replies", tag = "messages", params(("id" = i64, Path), ListQuery),
+    responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_replies(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<MessageView>>, HubError> {
+    Ok(Json(read::list_replies(&hub, &actor, id, list).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct InboxParams {
+    /// Which messages: those that are `pending` unless told.
+    #[serde(default)]
+    #[param(inline, default = "pending")]
+    status: InboxStatus,
+    /// Whole bodies instead of the first 120 characters.
+    #[serde(default)]
+    full: bool,
+    /// Seconds to wait for something to come, at most 50.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 50)]
+    wait: Option<i64>,
+}
+
+/// The caller's inbox, oldest first. With `wait` the answer comes as soon as there is something behind
+/// the cursor, and always has a cursor to go on from.
+#[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxParams, ListQuery),
+    responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_inbox(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(query): Query<InboxParams>,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<MessageView>>, HubError> {
+    let query = InboxQuery { status: query.status, is_full: query.full, wait: query.wait };
+    Ok(Json(inbox::list_inbox(&hub, &actor, query, list).await?))
+}
+
+/// Claims messages of the caller's inbox for a time, the most urgent and oldest first.
+#[utoipa::path(post, path = "/api/inbox/claim", tag = "inbox", request_body = ClaimRequest,
+    responses((status = 200, body = Items<MessageView>)), security(("session" = []), ("bearer" = [])))]
+async fn claim_messages(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<ClaimRequest>,
+) -> Result<Json<Items<MessageView>>, HubError> {
+    Ok(Json(inbox::claim(&hub, &actor, request).await?))
+}
+
+/// Settles a message of the caller's inbox. A result is sent to its author as a reply.
+#[utoipa::path(post, path = "/api/messages/{id}/done", tag = "inbox", params(("id" = i64, Path)),
+    request_body = Option<DoneRequest>,
+    responses((status = 200, body = SettledMessage)), security(("session" = []), ("bearer" = [])))]
+async fn mark_done(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    OptionalBody(request): OptionalBody<DoneRequest>,
+) -> Result<Json<SettledMessage>, HubError> {
+    Ok(Json(inbox::done(&hub, &actor, id, request).await?))
+}
+
+/// Gives up on a message of the caller's inbox. Its author is told why.
+#[utoipa::path(post, path = "/api/messages/{id}/fail", tag = "inbox", params(("id" = i64, Path)),
+    request_body = FailRequest,
+    responses((status = 200, body = SettledMessage)), security(("session" = []), ("bearer" = [])))]
+async fn mark_failed(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    Body(request): Body<FailRequest>,
+) -> Result<Json<SettledMessage>, HubError> {
+    Ok(Json(inbox::fail(&hub, &actor, id, request).await?))
+}
+
+/// Gives a claimed message back to the inbox.
+#[utoipa::path(post, path = "/api/messages/{id}/release", tag = "inbox", params(("id" = i64, Path)),
+    responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
+async fn release_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    _: NoBody,
+) -> Result<Json<MessageView>, HubError> {
+    Ok(Json(inbox::release(&hub, &actor, id).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct AsParams {
+    /// An agent of the caller's, to see its DMs instead of one's own.
+    #[serde(default, rename = "as")]
+    agent: Option<String>,
+}
+
+/// Those with whom messages were exchanged, the latest first (500 at most).
+#[utoipa::path(get, path = "/api/dm/partners", tag = "dm", params(AsParams),
+    responses((status = 200, body = Vec<PartnerView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_partners(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(query): Query<AsParams>,
+) -> Result<Json<Vec<PartnerView>>, HubError> {
+    Ok(Json(unread::list_partners(&hub, &actor, query.agent).await?))
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct RangeParams {
+    /// Only messages before this one.
+    #[serde(default)]
+    before: Option<MessageId>,
+    /// Only messages after this one.
+    #[serde(default)]
+    after: Option<MessageId>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct DmLimit {
+    /// How many at most: 100 unless told, never more.
+    #[serde(default)]
+    #[param(minimum = 1, default = 100)]
+    limit: Option<i64>,
+}
+
+/// The most recent messages of a DM (100 at most), oldest first.
+#[utoipa::path(get, path = "/api/dm/{name}/messages", tag = "dm",
+    params(("name" = String, Path), AsParams, RangeParams, DmLimit),
+    responses((status = 200, body = ConversationPage)), security(("session" = []), ("bearer" = [])))]
+async fn list_dm_messages(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    Query(who): Query<AsParams>,
+    Query(range): Query<RangeParams>,
+    Query(limit): Query<DmLimit>,
+) -> Result<Json<ConversationPage>, HubError> {
+    let range = Range { before: range.before, after: range.after };
+    Ok(Json(read::list_dm_messages(&hub, &actor, name, who.agent, range, limit.limit).await?))
+}
+
+/// Threads that the caller takes part in, with answers they have not read, the latest first.
+#[utoipa::path(get, path = "/api/threads", tag = "threads", params(ListQuery),
+    responses((status = 200, body = Page<ThreadView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_threads(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<ThreadView>>, HubError> {
+    Ok(Json(threads::list_threads(&hub, &actor, list).await?))
+}
+
+/// Keeps a thread out of the caller's list.
+#[utoipa::path(put, path = "/api/threads/{message_id}/mute", tag = "threads", params(("message_id" = i64, Path)),
+    responses((status = 204)), security(("session" = []), ("bearer" = [])))]
+async fn mute_thread(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    threads::mute_thread(&hub, &actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[utoipa::path(delete, path = "/api/threads/{message_id}/mute", tag = "threads", params(("message_id" = i64, Path)),
+    responses((status = 204)), security(("session" = []), ("bearer" = [])))]
+async fn unmute_thread(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    threads::unmute_thread(&hub, &actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Messages of a channel, oldest first: the newest ones, or those before or after another.
+#[utoipa::path(get, path = "/api/channels/{name}/messages", tag = "channels",
+    params(("name" = String, Path), RangeParams, ListQuery),
+    responses((status = 200, body = ConversationPage)), security(("session" = []), ("bearer" = [])))]
+async fn list_channel_messages(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    Query(range): Query<RangeParams>,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<ConversationPage>, HubError> {
+    let range = Range { before: range.before, after: range.after };
+    Ok(Json(read::list_channel_messages(&hub, &actor, name, range, list).await?))
+}
+
+/// The pinned messages of a channel, the latest pin first.
+#[utoipa::path(get, path = "/api/channels/{name}/pins", tag = "channels", params(("name" = String, Path)),
+    responses((status = 200, body = Items<MessageView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_pins(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+) -> Result<Json<Items<MessageView>>, HubError> {
+    Ok(Json(read::list_pins(&hub, &actor, name).await?))
+}
+
+/// Pins a message to its channel. Every member may.
+#[utoipa::path(put, path = "/api/channels/{name}/pins/{message_id}", tag = "channels",
+    params(("name" = String, Path), ("message_id" = i64, Path)),
+    responses((status = 204)), security(("session" = []), ("bearer" = [])))]
+async fn pin_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path((name, id)): Path<(String, MessageId)>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    threads::pin_message(&hub, &actor, name, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+#[utoipa::path(delete, path = "/api/channels/{name}/pins/{message_id}", tag = "channels",
+    params(("name" = String, Path), ("message_id" = i64, Path)),
+    responses((status = 204)), security(("session" = []), ("bearer" = [])))]
+async fn unpin_message(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path((name, id)): Path<(String, MessageId)>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    threads::unpin_message(&hub, &actor, name, id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// How much the caller has not read of their channels and DMs.
+#[utoipa::path(get, path = "/api/notifications/unread", tag = "notifications",
+    responses((status = 200, body = Vec<UnreadView>)), security(("session" = []), ("bearer" = [])))]
+async fn list_unread(State(hub): State<Hub>, actor: Actor) -> Result<Json<Vec<UnreadView>>, HubError> {
+    Ok(Json(unread::list_unread(&hub, &actor).await?))
+}
+
+/// Marks a channel or a DM as read up to a message, which may be less than before.
+#[utoipa::path(post, path = "/api/notifications/mark-read", tag = "notifications", request_body = MarkReadRequest,
+    responses((status = 200, body = UnreadView)), security(("session" = []), ("bearer" = [])))]
+async fn mark_read(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<MarkReadRequest>,
+) -> Result<Json<UnreadView>, HubError> {
+    Ok(Json(unread::mark_read(&hub, &actor, request).await?))
+}

@@ -1,0 +1,213 @@
+//! The inbox as a work queue: DMs wait, are claimed for a time, and are done, failed or given back.
+
+use serde_json::{Map, Value};
+use stoa_db::{DbError, Tx};
+use stoa_model::messages::{
+    ClaimRequest, DEFAULT_LEASE_SECONDS, DoneRequest, FailRequest, InboxStatus, Items, MAX_WAIT_SECONDS, MessageStatus,
+    MessageView, SettledMessage, cut,
+};
+use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
+use stoa_model::{MessageId, PrincipalId};
+
+use super::change::change_of;
+use super::store::{self, MessageRow, Wanted};
+use super::{send, view};
+use crate::actor::Actor;
+use crate::cursor;
+use crate::error::HubError;
+use crate::events::{self, Event};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// What part of an inbox is asked for, and how.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct InboxQuery {
+    pub status: InboxStatus,
+    /// Bodies are cut short unless this is set.
+    pub is_full: bool,
+    /// How many seconds to wait for something to come.
+    pub wait: Option<i64>,
+}
+
+/// The caller's inbox, oldest first. With `wait` it is answered as soon as there is something in it
+/// behind the cursor, and always has a cursor to go on from.
+pub async fn list_inbox(
+    hub: &Hub,
+    actor: &Actor,
+    query: InboxQuery,
+    list: ListQuery,
+) -> Result<Page<MessageView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let name = format!("inbox {:?}", query.status);
+    let after = list.position(hub, actor, &name)?.unwrap_or(MessageId(0));
+    let limit = list.limit()?;
+    let wait = query.wait.unwrap_or(0);
+    if !(0..=MAX_WAIT_SECONDS).contains(&wait) {
+        return Err(HubError::invalid_field("wait", format!("must be between 0 and {MAX_WAIT_SECONDS} seconds")));
+    }
+    let deadline = hub.clock().now_ms() + wait * 1000;
+    // Subscribed before the look, so that nothing slips in between the two.
+    let mut waiter = (wait > 0).then(|| hub.waiters().wait_for(actor.id()));
+    let items = loop {
+        let actor_in = actor.clone();
+        let (items, next_lease_end) = hub
+            .read(move |tx| {
+                let rows = store::list_inbox(tx, actor_in.id(), query.status, after, limit + 1)?;
+                let lease_end = if rows.is_empty() { store::find_next_lease_end(tx, actor_in.id())? } else { None };
+                Ok::<_, DbError>((view::complete(tx, &actor_in, rows)?, lease_end))
+            })
+            .await?;
+        let Some(waiter) = waiter.as_mut().filter(|_| items.is_empty() && !hub.is_stopping()) else { break items };
+        if hub.clock().now_ms() >= deadline {
+            break items;
+        }
+        let next_look = next_lease_end.map_or(deadline, |end| end.min(deadline));
+        tokio::select! {
+            () = waiter.woken() => {}
+            () = hub.clock().sleep_until(next_look) => {}
+            () = hub.stopping() => {}
+        }
+    };
+    let shown = items.into_iter().map(|message| {
+        let body = if query.is_full { message.body } else { cut(&message.body).to_owned() };
+        (message.id, MessageView { body, ..message })
+    });
+    let mut page = page_of(hub, actor, &name, shown.collect(), limit)?;
+    if query.wait.is_some() && page.next_cursor.is_none() {
+        let last = page.items.last().map_or(after, |message| message.id);
+        page.next_cursor = Some(cursor::issue(&hub.keys(), actor, &name, &last)?);
+    }
+    Ok(page)
+}
+
+/// Claims messages of the caller's inbox for a time, or extends such claims.
+pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<Items<MessageView>, HubError> {
+    actor.require(Permission::MessagesWrite)?;
+    request.check()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let lease_until = tx.now_ms() + request.lease_seconds.unwrap_or(DEFAULT_LEASE_SECONDS) * 1000;
+        let wanted = match (&request.message_ids, &request.extend) {
+            (Some(ids), _) => Wanted::Free(ids),
+            (None, Some(ids)) => Wanted::Claimed(ids),
+            (None, None) => Wanted::Next(request.limit.unwrap_or(1)),
+        };
+        let claimed = store::update_claimed(tx, actor_in.id(), &wanted, lease_until)?;
+        let mut rows = store::find_messages(tx, &claimed)?;
+        if !matches!(wanted, Wanted::Claimed(_)) {
+            for row in &rows {
+                tell(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
+            }
+        }
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.view.priority), row.view.id));
+        Ok(Items { items: view::complete(tx, &actor_in, rows)? })
+    })
+    .await
+}
+
+pub async fn done(hub: &Hub, actor: &Actor, id: MessageId, request: DoneRequest) -> Result<SettledMessage, HubError> {
+    request.check()?;
+    settle(hub, actor, id, MessageStatus::Done, request.result, Map::new()).await
+}
+
+/// Gives up on a message. Its author is told why.
+pub async fn fail(hub: &Hub, actor: &Actor, id: MessageId, request: FailRequest) -> Result<SettledMessage, HubError> {
+    request.check()?;
+    let metadata = Map::from_iter([("failed".to_owned(), Value::Bool(true))]);
+    settle(hub, actor, id, MessageStatus::Failed, Some(request.error), metadata).await
+}
+
+async fn settle(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    status: MessageStatus,
+    result: Option<String>,
+    metadata: Map<String, Value>,
+) -> Result<SettledMessage, HubError> {
+    change_status(hub, actor, id, status, move |hub, tx, actor, row| match &result {
+        Some(result) => send::reply_with_result(hub, tx, actor, row, result, metadata.clone()),
+        None => Ok(None),
+    })
+    .await
+}
+
+/// Gives a claimed message back, for anybody with the same inbox to claim.
+pub async fn release(hub: &Hub, actor: &Actor, id: MessageId) -> Result<MessageView, HubError> {
+    let released = change_status(hub, actor, id, MessageStatus::Pending, |_, _, _, _| Ok(None)).await?;
+    Ok(released.message)
+}
+
+/// Moves a message of the caller's inbox on, if it may move there from where it is.
+async fn change_status(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    status: MessageStatus,
+    then: impl Fn(&Hub, &mut Tx<'_>, &Actor, &MessageRow) -> Result<Option<MessageId>, HubError> + Send + 'static,
+) -> Result<SettledMessage, HubError> {
+    actor.require(Permission::MessagesWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let row = view::find_visible(tx, &actor_in, id)?;
+        if row.recipient_id != Some(actor_in.id()) {
+            return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
+        }
+        let from = row.view.status;
+        let may_move = match status {
+            MessageStatus::Pending => from == MessageStatus::Processing,
+            MessageStatus::Processing => from == MessageStatus::Pending,
+            MessageStatus::Done | MessageStatus::Failed => {
+                matches!(from, MessageStatus::Pending | MessageStatus::Processing)
+            }
+        };
+        if !may_move {
+            let detail = format!("A message that is {} cannot become {}.", from.name(), status.name());
+            return Err(HubError::conflict("illegal_transition", detail));
+        }
+        store::update_status(tx, id, status)?;
+        tell(&hub_in, tx, &actor_in, &row, status)?;
+        let reply_id = then(&hub_in, tx, &actor_in, &row)?;
+        let row = view::find_visible(tx, &actor_in, id)?;
+        Ok(SettledMessage { message: view::complete_one(tx, &actor_in, row)?, reply_id })
+    })
+    .await
+}
+
+fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: MessageStatus) -> Result<(), HubError> {
+    events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
+    Ok(())
+}
+
+/// Gives back messages whose claimers let the time run out. They are free from that moment on, whether
+/// this has run or not: it tells those who look at them.
+pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
+    let expired = store::list_expired(tx)?;
+    for row in store::find_messages(tx, &expired)? {
+        store::update_status(tx, row.view.id, MessageStatus::Pending)?;
+        tell(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
+    }
+    Ok(expired.len() as u64)
+}
+
+/// Whose inbox an event puts something into.
+pub(super) fn concerns(event: &Event) -> Option<PrincipalId> {
+    match event {
+        Event::MessageSent(sent) => sent.recipient,
+        Event::MessageStatusChanged { change, .. } => change.recipient,
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::ReadMoved { .. } => None,
+    }
+}

@@ -1,0 +1,26 @@
+//! Messages: DMs and what is said in channels, with threads, mentions, history, and what is unread.
+//!
+//! DMs also make up each principal's inbox, a queue of work that is claimed and done. Everything here
+//! stands on one table, so it is one feature: [`send`] makes messages, [`change`] edits and deletes
+//! them, [`read`] lists them, [`inbox`] works on them, [`unread`] counts them, [`threads`] keeps an eye
+//! on them.
+
+mod admin;
+mod change;
+mod http;
+mod inbox;
+mod purge;
+mod read;
+mod send;
+mod store;
+mod tap;
+mod threads;
+mod unread;
+mod view;
+
+pub use admin::add_methods;
+pub use http::routes;
+pub use inbox::release_expired;
+pub use purge::purge_deleted_channels;
+pub use tap::tap;
+pub use unread::count_unread;

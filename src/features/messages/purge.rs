@@ -1,0 +1,65 @@
+//! Taking old messages away for good.
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::Timestamp;
+
+use super::store;
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::features::{audit, channels};
+use crate::hub::Hub;
+
+/// Messages deleted in one command, so that a purge never holds up the writer.
+const BATCH: i64 = 500;
+
+#[derive(Debug, Serialize, Deserialize)]
+pub struct Purged {
+    pub purged: u64,
+}
+
+/// Deletes messages that were written before a moment, for the operator.
+pub async fn purge_messages(
+    hub: &Hub,
+    actor: &Actor,
+    before: Timestamp,
+    channel: Option<String>,
+) -> Result<Purged, HubError> {
+    actor.require_admin()?;
+    if before > hub.clock().now() {
+        return Err(HubError::invalid_field("before", "must not lie in the future"));
+    }
+    let (actor_in, name) = (actor.clone(), channel.clone());
+    let conversation = hub
+        .command(actor, move |tx| {
+            let details = json!({"before": before, "channel": name});
+            audit::record(tx, &actor_in, "messages.purged", name.as_deref(), &details)?;
+            match &name {
+                Some(name) => Ok(Some(channels::find_visible(tx, &actor_in, name)?.view.conversation_id)),
+                None => Ok(None),
+            }
+        })
+        .await?;
+    let mut purged = 0;
+    loop {
+        let deleted = hub
+            .write(move |tx| {
+                let ids = store::list_older(tx, conversation, before.as_ms(), BATCH)?;
+                if ids.is_empty() { Ok::<_, DbError>(0) } else { store::delete_messages(tx, &ids) }
+            })
+            .await?;
+        if deleted == 0 {
+            return Ok(Purged { purged });
+        }
+        purged += deleted;
+    }
+}
+
+/// Deletes a part of what was said in channels that are gone.
+pub fn purge_deleted_channels(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    channels::purge_deleted(tx, |tx, conversation| {
+        let ids = store::list_older(tx, Some(conversation), i64::MAX, BATCH)?;
+        if ids.is_empty() { Ok(0) } else { store::delete_messages(tx, &ids) }
+    })
+}

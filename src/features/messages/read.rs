@@ -1,0 +1,151 @@
+//! Reading: single messages, answers, and the pages of a conversation.
+
+use stoa_db::{DbError, Tx};
+use stoa_model::messages::{ConversationPage, Items, MAX_DM_PAGE, MessageView};
+use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ConversationId, MessageId, PrincipalId};
+
+use super::{store, view};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::features::{agents, channels, principals};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// A part of a conversation.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Range {
+    pub before: Option<MessageId>,
+    pub after: Option<MessageId>,
+}
+
+pub async fn get_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<MessageView, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let row = view::find_visible(tx, &actor, id)?;
+        view::complete_one(tx, &actor, row)
+    })
+    .await
+}
+
+/// Direct answers to a message, from all conversations that the caller may see, oldest first.
+pub async fn list_replies(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    list: ListQuery,
+) -> Result<Page<MessageView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let name = format!("replies {id}");
+    let after = list.position(hub, actor, &name)?.unwrap_or(MessageId(0));
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let replies = hub
+        .read(move |tx| {
+            view::find_visible(tx, &actor_in, id)?;
+            let channels = &actor_in.principal.channels;
+            let rows = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1)?;
+            Ok::<_, HubError>(view::complete(tx, &actor_in, rows)?)
+        })
+        .await?;
+    page_of(hub, actor, &name, replies.into_iter().map(|reply| (reply.id, reply)).collect(), limit)
+}
+
+/// Messages of a channel, oldest first: the newest ones, or those before or after another.
+pub async fn list_channel_messages(
+    hub: &Hub,
+    actor: &Actor,
+    channel: String,
+    range: Range,
+    list: ListQuery,
+) -> Result<ConversationPage, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let limit = list.limit()?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let channel = channels::find_visible(tx, &actor, &channel)?.view;
+        Ok(ConversationPage {
+            items: list_range(tx, &actor, channel.conversation_id, range, limit)?,
+            last_read_message_id: channel.last_read_message_id,
+        })
+    })
+    .await
+}
+
+fn list_range(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    conversation: ConversationId,
+    range: Range,
+    limit: i64,
+) -> Result<Vec<MessageView>, DbError> {
+    let rows = match range {
+        Range { before: None, after: Some(after) } => store::list_after(tx, conversation, after, limit)?,
+        Range { before, after } => {
+            let (before, after) = (before.unwrap_or(MessageId(i64::MAX)), after.unwrap_or(MessageId(0)));
+            let mut rows = store::list_before(tx, conversation, before, after, limit)?;
+            rows.reverse();
+            rows
+        }
+    };
+    view::complete(tx, actor, rows)
+}
+
+/// The caller, or the agent of theirs as which they want to read.
+pub(super) fn reader(tx: &mut Tx<'_>, actor: &Actor, agent: Option<&str>) -> Result<PrincipalId, HubError> {
+    match agent {
+        None => Ok(actor.id()),
+        Some(name) if actor.principal.kind == PrincipalKind::User => agents::require_owned(tx, actor.id(), name),
+        Some(name) if actor.principal.handle == name => Ok(actor.id()),
+        Some(_) => Err(HubError::not_found("agent")),
+    }
+}
+
+/// The most recent messages of a DM, oldest first.
+pub async fn list_dm_messages(
+    hub: &Hub,
+    actor: &Actor,
+    partner: String,
+    agent: Option<String>,
+    range: Range,
+    limit: Option<i64>,
+) -> Result<ConversationPage, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let limit = match limit {
+        None => MAX_DM_PAGE,
+        Some(limit) if limit >= 1 => limit.min(MAX_DM_PAGE),
+        Some(_) => return Err(HubError::invalid_field("limit", "must be at least 1")),
+    };
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let reader = reader(tx, &actor, agent.as_deref())?;
+        let partner = principals::find(tx, &partner)?.ok_or_else(|| HubError::not_found("user or agent"))?;
+        let conversation = channels::find_conversation_between(tx, reader, partner.id)?;
+        let Some(conversation) = conversation else {
+            return Ok(ConversationPage { items: Vec::new(), last_read_message_id: None });
+        };
+        Ok(ConversationPage {
+            items: list_range(tx, &actor, conversation, range, limit)?,
+            last_read_message_id: channels::cursor(tx, reader, conversation)?,
+        })
+    })
+    .await
+}
+
+/// The pinned messages of a channel, the latest pin first.
+pub async fn list_pins(hub: &Hub, actor: &Actor, channel: String) -> Result<Items<MessageView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let channel = channels::find_visible(tx, &actor, &channel)?.view;
+        let ids = store::list_pins(tx, channel.id)?;
+        let rows = store::find_messages(tx, &ids)?;
+        let mut items = view::complete(tx, &actor, rows)?;
+        items.sort_by_key(|message| ids.iter().position(|id| *id == message.id));
+        Ok(Items { items })
+    })
+    .await
+}

@@ -1,0 +1,449 @@
+//! Sending: one command that checks, stores, tells those who are mentioned, and says what follows.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+use stoa_db::Tx;
+use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
+use stoa_model::messages::{
+    Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
+    WorkflowState,
+};
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
+
+use super::store::{self, MessageRow, NewMessage};
+use super::view;
+use crate::actor::Actor;
+use crate::clock::milliseconds;
+use crate::error::{ErrorKind, HubError};
+use crate::events::{self, Event, MessageSent, Outcome};
+use crate::features::agents;
+use crate::features::channels::{self, Place};
+use crate::features::principals::{self, Known};
+use crate::hub::Hub;
+
+/// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
+const MAX_EVERYBODY: i64 = 500;
+/// Who was seen within this time is "here".
+const HERE_WITHIN: Duration = Duration::from_secs(5 * 60);
+
+/// Sends a message to somebody or into a channel.
+pub async fn send_message(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<SentMessage, HubError> {
+    actor.require(Permission::MessagesWrite)?;
+    let draft = request.into_draft()?;
+    let (hub_in, actor_in, target) = (hub.clone(), actor.clone(), draft.target.clone());
+    let sent = hub.command(actor, move |tx| send_in(&hub_in, tx, &actor_in, &draft)).await;
+    match (sent, target) {
+        (Err(error), Target::Principal(name)) if error.code == "unknown_recipient" => {
+            let nearest: Vec<String> = hub.read(move |tx| principals::nearest(tx, &name)).await?;
+            let hint = format!("The nearest names are {}.", nearest.join(", "));
+            Err(if nearest.is_empty() { error } else { error.hint(hint) })
+        }
+        (sent, _) => sent,
+    }
+}
+
+fn send_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, draft: &Draft) -> Result<SentMessage, HubError> {
+    match &draft.target {
+        Target::Principal(name) => send_dm(hub, tx, actor, name, draft),
+        Target::Channel(name) => send_to_channel(hub, tx, actor, name, draft),
+    }
+}
+
+/// Who a message is from. The operator's are the hub's own notices.
+fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<Known, HubError> {
+    if actor.is_operator() {
+        return principals::system(tx);
+    }
+    principals::find_by_id(tx, actor.id())?.ok_or_else(|| HubError::internal("the caller is missing"))
+}
+
+fn author_of(sender: &Known) -> Author {
+    Author { kind: sender.kind, name: sender.handle.clone(), display_name: sender.display_name.clone() }
+}
+
+fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft) -> Result<SentMessage, HubError> {
+    let unknown =
+        || HubError::new(ErrorKind::NotFound, "unknown_recipient", format!("There is no user or agent named {name}."));
+    let recipient = principals::find(tx, name)?.ok_or_else(unknown)?;
+    if recipient.id == actor.id() {
+        return Err(HubError::new(ErrorKind::Invalid, "cannot_message_self", "A message to yourself reaches nobody."));
+    }
+    if !recipient.is_reachable() {
+        // Nobody answers for the hub itself, for machines, or for who is gone.
+        return Err(if recipient.is_disabled && !recipient.is_deleted {
+            HubError::conflict("recipient_disabled", format!("The account behind {} is disabled.", recipient.handle))
+        } else {
+            unknown()
+        });
+    }
+    let sender = sender(tx, actor)?;
+    let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
+    let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
+    channels::lock(tx, conversation)?;
+    let message = Composed {
+        sender: sender.id,
+        from: author_of(&sender),
+        place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() },
+        draft,
+        parent: parent.as_ref(),
+        depth: depth_of(actor, parent.as_ref()),
+        mentions: Vec::new(),
+        mention_of: None,
+    };
+    let (view, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
+    let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
+    Ok(SentMessage { message: view, delivery: vec![delivery] })
+}
+
+fn send_to_channel(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    name: &str,
+    draft: &Draft,
+) -> Result<SentMessage, HubError> {
+    let place = channels::find_for_posting(hub, tx, actor, name)?;
+    let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
+    let called = find_called(tx, actor, &place, &draft.body)?;
+    channels::lock(tx, place.conversation)?;
+    let (sender, from) = if actor.is_operator() {
+        let system = principals::system(tx)?;
+        (system.id, author_of(&system))
+    } else {
+        let display_name = place.author_display_name.clone();
+        let principal = &actor.principal;
+        (principal.id, Author { kind: principal.kind, name: principal.handle.clone(), display_name })
+    };
+    let message = Composed {
+        sender,
+        from,
+        draft,
+        parent: parent.as_ref(),
+        depth: depth_of(actor, parent.as_ref()),
+        mentions: called.names.clone(),
+        mention_of: None,
+        place: Where::Channel(&place),
+    };
+    let ids = called.principals.keys().copied().collect();
+    let (view, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;
+    tell_mentioned(hub, tx, actor, &message, view.id, &called.principals)?;
+    let mut deliveries = Vec::new();
+    for (id, (handle, kind)) in called.principals {
+        deliveries.push(delivery(tx, draft.no_wake, &outcome, id, kind, handle)?);
+    }
+    Ok(SentMessage { message: view, delivery: deliveries })
+}
+
+/// The message that is answered. It has to be there, and the sender has to see it.
+fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
+    let parent = match store::find_message(tx, id)? {
+        Some(row) if actor.is_operator() => row,
+        Some(_) => view::find_visible(tx, actor, id)?,
+        None => return Err(HubError::not_found("message to reply to")),
+    };
+    if parent.view.deleted_at.is_some() {
+        return Err(HubError::conflict("message_deleted", "The message to reply to was deleted."));
+    }
+    Ok(parent)
+}
+
+/// How many steps of automation lie before what this caller says now.
+fn depth_of(actor: &Actor, parent: Option<&MessageRow>) -> i64 {
+    let carried = actor.call.loop_depth.map_or(0, |depth| depth + 1);
+    let answered = match (actor.principal.kind, parent) {
+        (PrincipalKind::Agent, Some(parent)) => parent.view.depth + 1,
+        _ => 0,
+    };
+    carried.max(answered)
+}
+
+/// Where a composed message goes.
+enum Where<'a> {
+    Dm { conversation: ConversationId, recipient: PrincipalId, to: String },
+    Channel(&'a Place),
+}
+
+/// A message with everything found out that its row needs.
+struct Composed<'a> {
+    sender: PrincipalId,
+    from: Author,
+    place: Where<'a>,
+    draft: &'a Draft,
+    parent: Option<&'a MessageRow>,
+    depth: i64,
+    mentions: Vec<String>,
+    mention_of: Option<MessageId>,
+}
+
+fn store_and_tell(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    message: &Composed<'_>,
+    mentioned: Vec<PrincipalId>,
+) -> Result<(MessageView, Outcome), HubError> {
+    let draft = message.draft;
+    let (conversation, channel, channel_name, recipient, to) = match &message.place {
+        Where::Dm { conversation, recipient, to } => (*conversation, None, None, Some(*recipient), Some(to.clone())),
+        Where::Channel(place) => (place.conversation, Some(place.channel), Some(place.name.clone()), None, None),
+    };
+    let status = match &message.place {
+        Where::Channel(place) if !place.is_workflow => MessageStatus::Done,
+        _ => MessageStatus::Pending,
+    };
+    let reply_to = message.parent.map(|parent| parent.view.id);
+    let id = store::insert_message(
+        tx,
+        &NewMessage {
+            conversation,
+            channel,
+            author: message.sender,
+            recipient,
+            subject: draft.subject.as_deref(),
+            body: &draft.body,
+            reply_to,
+            thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.view.id)),
+            mention_of: message.mention_of,
+            status,
+            priority: draft.priority,
+            metadata: &draft.metadata,
+            mentions: &message.mentions,
+            depth: message.depth,
+        },
+    )?;
+    let event = Event::MessageSent(Box::new(MessageSent {
+        message: id,
+        conversation,
+        channel,
+        channel_name: channel_name.clone(),
+        author: message.sender,
+        from: message.from.clone(),
+        recipient,
+        to: to.clone(),
+        reply_to,
+        mention_of: message.mention_of,
+        mentioned,
+        depth: message.depth,
+        no_wake: draft.no_wake,
+    }));
+    let outcome = events::emit(hub, tx, actor, &event)?;
+    let view = MessageView {
+        id,
+        conversation_id: conversation,
+        channel_id: channel,
+        channel: channel_name,
+        from: message.from.clone(),
+        to,
+        subject: draft.subject.clone(),
+        body: draft.body.clone(),
+        reply_to,
+        status,
+        priority: draft.priority,
+        metadata: draft.metadata.clone(),
+        mentions: message.mentions.clone(),
+        created_at: Timestamp::from_ms(tx.now_ms()),
+        edited_at: None,
+        deleted_at: None,
+        reply_count: 0,
+        attachments: Vec::new(),
+        reactions: Vec::new(),
+        workflow_state: WorkflowState::Proposed,
+        run_id: None,
+        depth: message.depth,
+        lease_until: None,
+    };
+    Ok((view, outcome))
+}
+
+/// Whom a text calls out, in the order of their ids.
+#[derive(Default)]
+pub(super) struct Called {
+    pub(super) names: Vec<String>,
+    pub(super) principals: BTreeMap<PrincipalId, (String, PrincipalKind)>,
+}
+
+/// Whom a text in a channel calls out: members, and in a public channel anybody.
+fn find_called(tx: &mut Tx<'_>, actor: &Actor, place: &Place, body: &str) -> Result<Called, HubError> {
+    let mut called = Called::default();
+    if !body.contains('@') {
+        return Ok(called);
+    }
+    let names = mentions_in(body);
+    if names.len() > MAX_CANDIDATES {
+        return Err(too_many_mentions(&format!("{} names are called out", names.len())));
+    }
+    let is_for_everybody = |name: &str| matches!(name, CHANNEL | HERE);
+    let folded: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_for_everybody(name)).collect();
+    for known in principals::find_reachable(tx, &folded)? {
+        let sees = place.is_public || channels::is_member(tx, place.channel, known.id)?;
+        if sees && known.id != actor.id() {
+            called.names.push(known.handle.clone());
+            called.principals.insert(known.id, (known.handle, known.kind));
+        }
+    }
+    if called.principals.len() > MAX_MENTIONS {
+        return Err(too_many_mentions(&format!("{} are mentioned", called.principals.len())));
+    }
+    // An agent that calls everybody out would wake everybody.
+    let may_call_everybody = actor.principal.kind == PrincipalKind::User || actor.is_operator();
+    for name in [CHANNEL, HERE].into_iter().filter(|name| may_call_everybody && names.contains(*name)) {
+        let members = channels::list_members(tx, place.channel, MAX_EVERYBODY + 1)?;
+        if members.len() as i64 > MAX_EVERYBODY {
+            return Err(too_many_mentions(&format!("@{name} would tell more than {MAX_EVERYBODY} members")));
+        }
+        let since = tx.now_ms() - milliseconds(HERE_WITHIN);
+        for member in members {
+            let is_meant = name == CHANNEL || member.last_seen_at.is_some_and(|seen_at| seen_at >= since);
+            if is_meant && member.id != actor.id() {
+                called.principals.insert(member.id, (member.handle, member.kind));
+            }
+        }
+        called.names.push(name.to_owned());
+    }
+    called.names.sort();
+    Ok(called)
+}
+
+fn too_many_mentions(what: &str) -> HubError {
+    HubError::new(ErrorKind::Invalid, "too_many_mentions", format!("Too many at once: {what}."))
+        .hint("Put names that are not meant for anybody in code, or mention at most 50.")
+}
+
+/// Tells each one who is called out, by a DM that leads to the channel message.
+fn tell_mentioned(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    message: &Composed<'_>,
+    id: MessageId,
+    called: &BTreeMap<PrincipalId, (String, PrincipalKind)>,
+) -> Result<(), HubError> {
+    let Where::Channel(place) = &message.place else { return Ok(()) };
+    if called.is_empty() {
+        return Ok(());
+    }
+    let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
+    let draft = Draft { metadata: object(metadata), ..message.draft.clone() };
+    let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
+    // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
+    let mut told = Vec::new();
+    for (recipient, (handle, _)) in called {
+        told.push((channels::conversation_between(tx, message.sender, *recipient)?, *recipient, handle.clone()));
+    }
+    told.sort_by_key(|(conversation, ..)| *conversation);
+    for (conversation, recipient, to) in told {
+        channels::lock(tx, conversation)?;
+        let notice = Composed {
+            sender: message.sender,
+            from: message.from.clone(),
+            place: Where::Dm { conversation, recipient, to },
+            draft: &draft,
+            parent: Some(&origin),
+            depth: message.depth,
+            mentions: Vec::new(),
+            mention_of: Some(id),
+        };
+        store_and_tell(hub, tx, actor, &notice, Vec::new())?;
+    }
+    Ok(())
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+/// What an edit calls out that the text before did not: they are told as if it had said so at once.
+/// Returns the names that the text calls out now.
+pub(super) fn tell_newly_mentioned(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &MessageRow,
+    body: &str,
+) -> Result<Vec<String>, HubError> {
+    let Some(channel) = &row.view.channel else { return Ok(Vec::new()) };
+    let place = channels::find_for_posting(hub, tx, actor, channel)?;
+    let mut called = find_called(tx, actor, &place, body)?;
+    for told in store::list_mention_messages(tx, row.view.id)? {
+        if let Some(recipient) = told.recipient_id {
+            called.principals.remove(&recipient);
+        }
+    }
+    let draft = Draft {
+        target: Target::Channel(channel.clone()),
+        subject: row.view.subject.clone(),
+        body: body.to_owned(),
+        reply_to: row.view.reply_to,
+        priority: row.view.priority,
+        metadata: row.view.metadata.clone(),
+        no_wake: false,
+    };
+    let message = Composed {
+        sender: row.author_id,
+        from: row.view.from.clone(),
+        place: Where::Channel(&place),
+        draft: &draft,
+        parent: None,
+        depth: row.view.depth,
+        mentions: called.names.clone(),
+        mention_of: None,
+    };
+    tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
+    Ok(called.names)
+}
+
+/// Sends the result of work to whoever asked for it, if they can still be reached.
+pub(super) fn reply_with_result(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    to: &MessageRow,
+    body: &str,
+    metadata: Map<String, Value>,
+) -> Result<Option<MessageId>, HubError> {
+    let author = principals::find_by_id(tx, to.author_id)?;
+    let Some(author) = author.filter(|author| author.is_reachable() && author.id != actor.id()) else {
+        return Ok(None);
+    };
+    let draft = Draft {
+        target: Target::Principal(author.handle.clone()),
+        subject: None,
+        body: body.to_owned(),
+        reply_to: Some(to.view.id),
+        priority: to.view.priority,
+        metadata,
+        no_wake: false,
+    };
+    let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
+    Ok(Some(sent.message.id))
+}
+
+/// What the send has set in motion for one recipient: what a planner decided, else what holds for them
+/// whatever the message is.
+fn delivery(
+    tx: &mut Tx<'_>,
+    no_wake: bool,
+    outcome: &Outcome,
+    recipient: PrincipalId,
+    kind: PrincipalKind,
+    handle: String,
+) -> Result<DeliveryView, HubError> {
+    let planned = outcome.deliveries.iter().find(|delivery| delivery.recipient == recipient);
+    let (state, reason, run_id) = match planned {
+        Some(planned) => (planned.state, planned.reason, planned.run_id),
+        None if kind != PrincipalKind::Agent => (DeliveryState::Stored, None, None),
+        None if no_wake => (DeliveryState::NotWoken, Some("no_wake"), None),
+        None => match agents::sleep_reason(tx, recipient)? {
+            Some(reason) => (DeliveryState::NotWoken, Some(reason), None),
+            None => (DeliveryState::Stored, None, None),
+        },
+    };
+    Ok(DeliveryView { recipient: handle, state, reason: reason.map(str::to_owned), run_id })
+}

@@ -1,0 +1,653 @@
+use serde_json::{Map, Value};
+use stoa_db::{DbError, Row, ToValue, Tx, Value as Parameter, in_list, params};
+use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, MessageView, RevisionView, WorkflowState};
+use stoa_model::notifications::MAX_UNREAD;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
+
+use crate::features::channels::visibility;
+
+/// A message, and what only the hub needs to know about it.
+#[derive(Debug, Clone)]
+pub struct MessageRow {
+    pub view: MessageView,
+    pub author_id: PrincipalId,
+    pub recipient_id: Option<PrincipalId>,
+    pub thread_id: Option<MessageId>,
+    pub mention_of: Option<MessageId>,
+}
+
+pub(super) struct NewMessage<'a> {
+    pub(super) conversation: ConversationId,
+    pub(super) channel: Option<ChannelId>,
+    pub(super) author: PrincipalId,
+    pub(super) recipient: Option<PrincipalId>,
+    pub(super) subject: Option<&'a str>,
+    pub(super) body: &'a str,
+    pub(super) reply_to: Option<MessageId>,
+    pub(super) thread: Option<MessageId>,
+    pub(super) mention_of: Option<MessageId>,
+    pub(super) status: MessageStatus,
+    pub(super) priority: i64,
+    pub(super) metadata: &'a Map<String, Value>,
+    pub(super) mentions: &'a [String],
+    pub(super) depth: i64,
+}
+
+const COLUMNS: &str =
+    "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, m.body, m.reply_to,
+        m.thread_id, m.mention_of, m.status, m.priority, m.metadata, m.mentions, m.depth, m.run_id, m.lease_until,
+        m.created_at, m.edited_at, m.deleted_at, a.kind as author_kind, a.handle as author_name,
+        a.display_name as author_display_name, t.handle as recipient_name, ch.name as channel_name";
+
+const JOINS: &str = "join principals a on a.id = m.author_id
+     left join principals t on t.id = m.recipient_id
+     left join channels ch on ch.id = m.channel_id";
+
+/// What the time makes of a stored status: a claim whose lease has run out is none.
+fn status_at(status: MessageStatus, lease_until: Option<i64>, now_ms: i64) -> MessageStatus {
+    match status {
+        MessageStatus::Processing if lease_until.is_none_or(|until| until <= now_ms) => MessageStatus::Pending,
+        status => status,
+    }
+}
+
+pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<MessageId, DbError> {
+    let encode = |fault: serde_json::Error| DbError::Statement(fault.to_string());
+    let metadata = if message.metadata.is_empty() {
+        "{}".to_owned()
+    } else {
+        serde_json::to_string(message.metadata).map_err(encode)?
+    };
+    let mentions = if message.mentions.is_empty() {
+        "[]".to_owned()
+    } else {
+        serde_json::to_string(message.mentions).map_err(encode)?
+    };
+    tx.query_one(
+        "insert into messages (conversation_id, channel_id, author_id, recipient_id, subject, body, reply_to, thread_id,
+             mention_of, status, priority, metadata, mentions, depth, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id",
+        params![
+            message.conversation.0,
+            message.channel.map(|id| id.0),
+            message.author.0,
+            message.recipient.map(|id| id.0),
+            message.subject,
+            message.body,
+            message.reply_to.map(|id| id.0),
+            message.thread.map(|id| id.0),
+            message.mention_of.map(|id| id.0),
+            message.status.name(),
+            message.priority,
+            metadata,
+            mentions,
+            message.depth,
+            tx.now_ms()
+        ],
+        |row| row.get("id").map(MessageId),
+    )
+}
+
+/// A message, whoever may see it.
+pub(super) fn find_message(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    tx.query_optional(&format!("select {COLUMNS} from messages m {JOINS} where m.id = $1"), params![id.0], |row| {
+        message(row, now)
+    })
+}
+
+pub(super) fn find_messages(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    let (list, values) = in_list(1, ids.iter().map(|id| Parameter::Integer(id.0)));
+    tx.query(&format!("select {COLUMNS} from messages m {JOINS} where m.id in {list} order by m.id"), &values, |row| {
+        message(row, now)
+    })
+}
+
+/// Newest messages of a conversation between two ids, newest first.
+pub(super) fn list_before(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    before: MessageId,
+    after: MessageId,
+    limit: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    tx.query(
+        &format!(
+            "select {COLUMNS} from messages m {JOINS}
+             where m.conversation_id = $1 and m.id < $2 and m.id > $3 order by m.id desc limit $4"
+        ),
+        params![conversation.0, before.0, after.0, limit],
+        |row| message(row, now),
+    )
+}
+
+/// Newest messages of all conversations, newest first.
+pub(super) fn list_all_before(tx: &mut Tx<'_>, before: MessageId, limit: i64) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    tx.query(
+        &format!("select {COLUMNS} from messages m {JOINS} where m.id < $1 order by m.id desc limit $2"),
+        params![before.0, limit],
+        |row| message(row, now),
+    )
+}
+
+/// Messages of a conversation after an id, oldest first.
+pub(super) fn list_after(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    after: MessageId,
+    limit: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    tx.query(
+        &format!(
+            "select {COLUMNS} from messages m {JOINS}
+             where m.conversation_id = $1 and m.id > $2 order by m.id limit $3"
+        ),
+        params![conversation.0, after.0, limit],
+        |row| message(row, now),
+    )
+}
+
+/// Direct answers to a message that the viewer may see, oldest first. If `channels` names any, others
+/// are out of reach.
+pub(super) fn list_replies(
+    tx: &mut Tx<'_>,
+    viewer: PrincipalId,
+    channels: &[String],
+    parent: MessageId,
+    after: MessageId,
+    limit: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    let is_visible = visibility::sql("m.conversation_id", "$2");
+    let mut values = params![parent.0, viewer.0, after.0, limit].to_vec();
+    let is_in_reach = if channels.is_empty() {
+        String::new()
+    } else {
+        let (list, names) = in_list(5, channels.iter().map(ToValue::to_value));
+        values.extend(names);
+        format!("and (ch.name is null or ch.name in {list})")
+    };
+    tx.query(
+        &format!(
+            "select {COLUMNS} from messages m {JOINS}
+             where m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} {is_in_reach}
+             order by m.id limit $4"
+        ),
+        &values,
+        |row| message(row, now),
+    )
+}
+
+/// How many direct answers each message has that the viewer may see.
+pub(super) fn count_replies(
+    tx: &mut Tx<'_>,
+    viewer: PrincipalId,
+    parents: &[MessageId],
+) -> Result<Vec<(MessageId, Option<String>, i64)>, DbError> {
+    let (list, parents) = in_list(2, parents.iter().map(|id| Parameter::Integer(id.0)));
+    let mut values = vec![Parameter::Integer(viewer.0)];
+    values.extend(parents);
+    let is_visible = visibility::sql("counted.conversation_id", "$1");
+    // The rule is asked once for each conversation, not for each answer.
+    tx.query(
+        &format!(
+            "select counted.reply_to, ch.name, counted.replies from (
+                 select m.reply_to, m.conversation_id, count(*) as replies from messages m
+                 where m.reply_to in {list} and m.mention_of is null and m.deleted_at is null
+                 group by m.reply_to, m.conversation_id) counted
+             left join channels ch on ch.conversation_id = counted.conversation_id
+             where {is_visible}"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("reply_to")?), row.get("name")?, row.get("replies")?)),
+    )
+}
+
+pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: &[String]) -> Result<(), DbError> {
+    let mentions = serde_json::to_string(mentions).map_err(|fault| DbError::Statement(fault.to_string()))?;
+    // The text that is replaced is kept, with the time at which it was written.
+    tx.execute(
+        "insert into message_revisions (message_id, revision, body, written_at)
+         select m.id, (select count(*) from message_revisions r where r.message_id = m.id) + 1, m.body,
+             coalesce(m.edited_at, m.created_at)
+         from messages m where m.id = $1",
+        params![id.0],
+    )?;
+    tx.execute(
+        "update messages set body = $2, mentions = $3, edited_at = $4 where id = $1",
+        params![id.0, body, mentions, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+/// The DMs that tell of a channel message say what it says now.
+pub(super) fn update_mention_bodies(tx: &mut Tx<'_>, of: MessageId, body: &str) -> Result<(), DbError> {
+    tx.execute(
+        "update messages set body = $2, edited_at = $3 where mention_of = $1 and deleted_at is null",
+        params![of.0, body, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+/// The DMs that tell of a channel message.
+pub(super) fn list_mention_messages(tx: &mut Tx<'_>, of: MessageId) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    tx.query(
+        &format!("select {COLUMNS} from messages m {JOINS} where m.mention_of = $1 order by m.id"),
+        params![of.0],
+        |row| message(row, now),
+    )
+}
+
+/// Leaves nothing but a tombstone: what a message said must be gone when its author wants it to be.
+pub(super) fn update_deleted(tx: &mut Tx<'_>, id: MessageId) -> Result<(), DbError> {
+    tx.execute(
+        "update messages set body = '', subject = null, metadata = '{}', mentions = '[]', deleted_at = $2,
+             status = case when status in ('pending', 'processing') then 'done' else status end, lease_until = null
+         where id = $1",
+        params![id.0, tx.now_ms()],
+    )?;
+    tx.execute("delete from message_revisions where message_id = $1", params![id.0])?;
+    tx.execute("delete from channel_pins where message_id = $1", params![id.0])?;
+    Ok(())
+}
+
+pub(super) fn list_revisions(tx: &mut Tx<'_>, id: MessageId) -> Result<Vec<RevisionView>, DbError> {
+    tx.query(
+        "select revision, body, written_at from message_revisions where message_id = $1 order by revision",
+        params![id.0],
+        |row| {
+            Ok(RevisionView {
+                revision: row.get("revision")?,
+                body: row.get("body")?,
+                written_at: Timestamp::from_ms(row.get("written_at")?),
+            })
+        },
+    )
+}
+
+/// A recipient's messages after an id, oldest first.
+pub(super) fn list_inbox(
+    tx: &mut Tx<'_>,
+    recipient: PrincipalId,
+    status: InboxStatus,
+    after: MessageId,
+    limit: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let now = tx.now_ms();
+    let condition = match status {
+        InboxStatus::Pending => {
+            "m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $4)"
+        }
+        InboxStatus::Processing => {
+            "m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $4"
+        }
+        InboxStatus::Done => "m.status = 'done' and $4 > cast(0 as bigint)",
+        InboxStatus::Failed => "m.status = 'failed' and $4 > cast(0 as bigint)",
+        InboxStatus::All => "$4 > cast(0 as bigint)",
+    };
+    tx.query(
+        &format!(
+            "select {COLUMNS} from messages m {JOINS}
+             where m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3"
+        ),
+        params![recipient.0, after.0, limit, now],
+        |row| message(row, now),
+    )
+}
+
+/// When the first of a recipient's claims runs out.
+pub(super) fn find_next_lease_end(tx: &mut Tx<'_>, recipient: PrincipalId) -> Result<Option<i64>, DbError> {
+    tx.query_one(
+        "select min(lease_until) as ends from messages
+         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'",
+        params![recipient.0],
+        |row| row.get("ends"),
+    )
+}
+
+/// Which of a recipient's messages to claim.
+pub(super) enum Wanted<'a> {
+    /// The most urgent and oldest.
+    Next(i64),
+    /// These, as far as they are free.
+    Free(&'a [MessageId]),
+    /// These, as far as they are claimed.
+    Claimed(&'a [MessageId]),
+}
+
+/// Claims messages. One guarded update decides, so two claimers never both win.
+pub(super) fn update_claimed(
+    tx: &mut Tx<'_>,
+    recipient: PrincipalId,
+    wanted: &Wanted<'_>,
+    lease_until: i64,
+) -> Result<Vec<MessageId>, DbError> {
+    const FREE: &str = "status in ('pending', 'processing') and (status = 'pending' or lease_until <= $3)";
+    const CLAIMED: &str = "status in ('pending', 'processing') and status = 'processing' and lease_until > $3";
+    let skip_locked = match tx.engine() {
+        stoa_db::Engine::Sqlite => "",
+        stoa_db::Engine::Postgres => "for update skip locked",
+    };
+    let now = tx.now_ms();
+    let mut values = params![recipient.0, lease_until, now].to_vec();
+    let (condition, order) = match wanted {
+        Wanted::Next(limit) => {
+            values.push(Parameter::Integer(*limit));
+            (FREE.to_owned(), "order by priority desc, id limit $4")
+        }
+        Wanted::Free(ids) | Wanted::Claimed(ids) => {
+            let (list, ids) = in_list(4, ids.iter().map(|id| Parameter::Integer(id.0)));
+            values.extend(ids);
+            let state = if matches!(wanted, Wanted::Free(_)) { FREE } else { CLAIMED };
+            (format!("{state} and id in {list}"), "")
+        }
+    };
+    let mut claimed = tx.query(
+        &format!(
+            "update messages set status = 'processing', lease_until = $2 where id in (
+                 select id from messages where recipient_id = $1 and {condition} {order} {skip_locked})
+             returning id"
+        ),
+        &values,
+        |row| row.get("id").map(MessageId),
+    )?;
+    claimed.sort();
+    Ok(claimed)
+}
+
+pub(super) fn update_status(tx: &mut Tx<'_>, id: MessageId, status: MessageStatus) -> Result<(), DbError> {
+    tx.execute("update messages set status = $2, lease_until = null where id = $1", params![id.0, status.name()])?;
+    Ok(())
+}
+
+/// Claims that have run out, the oldest first.
+pub(super) fn list_expired(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
+    tx.query(
+        "select id from messages where status = 'processing' and lease_until <= $1 order by lease_until limit $2",
+        params![tx.now_ms(), MAX_CLAIM],
+        |row| row.get("id").map(MessageId),
+    )
+}
+
+/// Unread messages of others, up to `through`; counting stops at [`MAX_UNREAD`].
+pub(super) fn count_unread(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    conversation: ConversationId,
+    through: MessageId,
+) -> Result<i64, DbError> {
+    tx.query_one(
+        "select count(*) as unread from (
+             select 1 from messages m
+             where m.conversation_id = $2 and m.id <= $3 and m.id > coalesce((
+                     select r.message_id from read_cursors r where r.principal_id = $1 and r.conversation_id = $2), 0)
+               and m.author_id <> $1 and m.deleted_at is null
+             limit $4) counted",
+        params![reader.0, conversation.0, through.0, MAX_UNREAD],
+        |row| row.get("unread"),
+    )
+}
+
+/// A conversation of somebody's, and how far they have come in it.
+pub(super) struct Standing {
+    pub(super) conversation: ConversationId,
+    pub(super) name: String,
+    pub(super) kind: PrincipalKind,
+    pub(super) display_name: String,
+    pub(super) last_message: Option<MessageId>,
+    pub(super) last_read: Option<MessageId>,
+}
+
+/// The channels that somebody is a member of, by name.
+pub(super) fn list_channel_standings(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<Vec<Standing>, DbError> {
+    tx.query(
+        "select c.conversation_id, c.name, 'system' as kind, '' as display_name, r.message_id as last_read,
+             (select max(m.id) from messages m where m.conversation_id = c.conversation_id) as last_message
+         from channel_members mine join channels c on c.id = mine.channel_id
+         left join read_cursors r on r.conversation_id = c.conversation_id and r.principal_id = $1
+         where mine.principal_id = $1 and c.deleted_at is null order by c.name",
+        params![reader.0],
+        standing,
+    )
+}
+
+/// The DMs that something was said in, the latest first.
+pub(super) fn list_pair_standings(tx: &mut Tx<'_>, reader: PrincipalId, limit: i64) -> Result<Vec<Standing>, DbError> {
+    let side = |mine: &str, other: &str| {
+        format!(
+            "select c.id as conversation_id, c.{other} as partner_id,
+                 (select max(m.id) from messages m where m.conversation_id = c.id) as last_message
+             from conversations c where c.{mine} = $1"
+        )
+    };
+    tx.query(
+        &format!(
+            "select pairs.conversation_id, p.handle as name, p.kind, p.display_name, pairs.last_message,
+                 r.message_id as last_read
+             from ({} union all {}) pairs join principals p on p.id = pairs.partner_id
+             left join read_cursors r on r.conversation_id = pairs.conversation_id and r.principal_id = $1
+             where pairs.last_message is not null order by pairs.last_message desc limit $2",
+            side("low_id", "high_id"),
+            side("high_id", "low_id")
+        ),
+        params![reader.0, limit],
+        standing,
+    )
+}
+
+pub(super) fn find_last(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<MessageId>, DbError> {
+    tx.query_one("select max(id) as last from messages where conversation_id = $1", params![conversation.0], |row| {
+        Ok(row.get::<Option<i64>>("last")?.map(MessageId))
+    })
+}
+
+/// A thread with answers that its reader has not seen.
+pub(super) struct UnreadThread {
+    pub(super) root: MessageId,
+    pub(super) new_replies: i64,
+    pub(super) last_reply: MessageId,
+    pub(super) last_reply_at: i64,
+}
+
+/// Threads that the reader takes part in and has not muted, with unread answers in the reader's own
+/// conversations, the latest first. `recent` bounds how many unread answers are looked at in each.
+pub(super) fn list_unread_threads(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    before: MessageId,
+    recent: i64,
+    limit: i64,
+) -> Result<Vec<UnreadThread>, DbError> {
+    let mut conversations: Vec<ConversationId> =
+        list_channel_standings(tx, reader)?.into_iter().map(|standing| standing.conversation).collect();
+    conversations.extend(list_pair_standings(tx, reader, 1000)?.into_iter().map(|standing| standing.conversation));
+    let mut threads: std::collections::HashMap<MessageId, UnreadThread> = std::collections::HashMap::new();
+    for conversation in conversations {
+        tx.query_each(
+            "select m.id, m.thread_id, m.created_at from messages m
+             where m.conversation_id = $2 and m.id > coalesce((
+                     select r.message_id from read_cursors r where r.principal_id = $1 and r.conversation_id = $2), 0)
+               and m.thread_id is not null and m.mention_of is null and m.author_id <> $1 and m.deleted_at is null
+             order by m.id desc limit $3",
+            params![reader.0, conversation.0, recent],
+            |row| {
+                let (root, reply) = (MessageId(row.get("thread_id")?), MessageId(row.get("id")?));
+                let at: i64 = row.get("created_at")?;
+                let thread = threads.entry(root).or_insert(UnreadThread {
+                    root,
+                    new_replies: 0,
+                    last_reply: reply,
+                    last_reply_at: at,
+                });
+                thread.new_replies += 1;
+                if reply > thread.last_reply {
+                    (thread.last_reply, thread.last_reply_at) = (reply, at);
+                }
+                Ok(())
+            },
+        )?;
+    }
+    let mut threads: Vec<UnreadThread> = threads.into_values().filter(|thread| thread.last_reply < before).collect();
+    threads.sort_by_key(|thread| std::cmp::Reverse(thread.last_reply));
+    let mut kept = Vec::new();
+    for thread in threads {
+        if takes_part(tx, reader, thread.root)? {
+            kept.push(thread);
+        }
+        if kept.len() as i64 >= limit {
+            break;
+        }
+    }
+    Ok(kept)
+}
+
+/// Whether somebody began a thread, answered in it or was mentioned at its beginning, and did not mute it.
+fn takes_part(tx: &mut Tx<'_>, reader: PrincipalId, root: MessageId) -> Result<bool, DbError> {
+    tx.query_one(
+        "select (exists (select 1 from messages m where m.id = $2 and m.author_id = $1)
+                 or exists (select 1 from messages m where m.thread_id = $2 and m.author_id = $1)
+                 or exists (select 1 from messages m where m.mention_of = $2 and m.recipient_id = $1)
+                 or exists (select 1 from messages m where m.id = $2 and m.recipient_id = $1))
+             and not exists (select 1 from thread_mutes t where t.principal_id = $1 and t.message_id = $2) as found",
+        params![reader.0, root.0],
+        |row| row.get("found"),
+    )
+}
+
+pub(super) fn insert_mute(tx: &mut Tx<'_>, reader: PrincipalId, thread: MessageId) -> Result<(), DbError> {
+    tx.execute(
+        "insert into thread_mutes (principal_id, message_id, muted_at) values ($1, $2, $3) on conflict do nothing",
+        params![reader.0, thread.0, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn delete_mute(tx: &mut Tx<'_>, reader: PrincipalId, thread: MessageId) -> Result<(), DbError> {
+    tx.execute("delete from thread_mutes where principal_id = $1 and message_id = $2", params![reader.0, thread.0])?;
+    Ok(())
+}
+
+pub(super) fn insert_pin(
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    message: MessageId,
+    by: PrincipalId,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into channel_pins (channel_id, message_id, pinned_by, pinned_at) values ($1, $2, $3, $4)
+         on conflict do nothing",
+        params![channel.0, message.0, by.0, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn delete_pin(tx: &mut Tx<'_>, channel: ChannelId, message: MessageId) -> Result<u64, DbError> {
+    tx.execute("delete from channel_pins where channel_id = $1 and message_id = $2", params![channel.0, message.0])
+}
+
+/// The latest pin first.
+pub(super) fn list_pins(tx: &mut Tx<'_>, channel: ChannelId) -> Result<Vec<MessageId>, DbError> {
+    tx.query(
+        "select message_id from channel_pins where channel_id = $1 order by pinned_at desc, message_id desc",
+        params![channel.0],
+        |row| row.get("message_id").map(MessageId),
+    )
+}
+
+/// Deletes messages for good, and whatever hangs on them.
+pub(super) fn delete_messages(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<u64, DbError> {
+    let (list, values) = in_list(1, ids.iter().map(|id| Parameter::Integer(id.0)));
+    for table in ["message_revisions", "channel_pins", "thread_mutes"] {
+        tx.execute(&format!("delete from {table} where message_id in {list}"), &values)?;
+    }
+    tx.execute(&format!("delete from messages where id in {list}"), &values)
+}
+
+/// The oldest messages of a conversation, or of all, that were written before a moment.
+pub(super) fn list_older(
+    tx: &mut Tx<'_>,
+    conversation: Option<ConversationId>,
+    before_ms: i64,
+    limit: i64,
+) -> Result<Vec<MessageId>, DbError> {
+    let id = |row: &Row<'_>| row.get("id").map(MessageId);
+    match conversation {
+        Some(conversation) => tx.query(
+            "select id from messages where conversation_id = $1 and created_at < $2 order by id limit $3",
+            params![conversation.0, before_ms, limit],
+            id,
+        ),
+        None => tx.query(
+            "select id from messages where created_at < $1 order by id limit $2",
+            params![before_ms, limit],
+            id,
+        ),
+    }
+}
+
+fn standing(row: &Row<'_>) -> Result<Standing, DbError> {
+    let kind: String = row.get("kind")?;
+    let message = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.filter(|id| *id > 0).map(MessageId));
+    Ok(Standing {
+        conversation: ConversationId(row.get("conversation_id")?),
+        name: row.get("name")?,
+        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        display_name: row.get("display_name")?,
+        last_message: message("last_message")?,
+        last_read: message("last_read")?,
+    })
+}
+
+fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
+    let decode = |column: &str, reason: String| DbError::Decode { column: column.to_owned(), reason };
+    let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(MessageId));
+    let time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
+    let kind: String = row.get("author_kind")?;
+    let stored: String = row.get("status")?;
+    let stored = MessageStatus::from_name(&stored).ok_or_else(|| decode("status", stored.clone()))?;
+    let lease_until: Option<i64> = row.get("lease_until")?;
+    let status = status_at(stored, lease_until, now_ms);
+    let metadata: String = row.get("metadata")?;
+    let mentions: String = row.get("mentions")?;
+    Ok(MessageRow {
+        author_id: PrincipalId(row.get("author_id")?),
+        recipient_id: row.get::<Option<i64>>("recipient_id")?.map(PrincipalId),
+        thread_id: id("thread_id")?,
+        mention_of: id("mention_of")?,
+        view: MessageView {
+            id: MessageId(row.get("id")?),
+            conversation_id: ConversationId(row.get("conversation_id")?),
+            channel_id: row.get::<Option<i64>>("channel_id")?.map(ChannelId),
+            channel: row.get("channel_name")?,
+            from: Author {
+                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                name: row.get("author_name")?,
+                display_name: row.get("author_display_name")?,
+            },
+            to: row.get("recipient_name")?,
+            subject: row.get("subject")?,
+            body: row.get("body")?,
+            reply_to: id("reply_to")?,
+            status,
+            priority: row.get("priority")?,
+            metadata: serde_json::from_str(&metadata).map_err(|error| decode("metadata", error.to_string()))?,
+            mentions: serde_json::from_str(&mentions).map_err(|error| decode("mentions", error.to_string()))?,
+            created_at: Timestamp::from_ms(row.get("created_at")?),
+            edited_at: time("edited_at")?,
+            deleted_at: time("deleted_at")?,
+            reply_count: 0,
+            attachments: Vec::new(),
+            reactions: Vec::new(),
+            workflow_state: WorkflowState::Proposed,
+            run_id: row.get("run_id")?,
+            depth: row.get("depth")?,
+            lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),
+        },
+    })
+}

@@ -1,0 +1,25 @@
+use std::sync::Arc;
+
+use super::inbox;
+use crate::events::{StoredEvent, Tap};
+use crate::hub::{BoxFuture, Hub};
+
+/// Wakes callers that wait for their inbox.
+struct InboxTap;
+
+pub fn tap() -> Arc<dyn Tap> {
+    Arc::new(InboxTap)
+}
+
+impl Tap for InboxTap {
+    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            if hub.waiters().is_empty() {
+                return;
+            }
+            for principal in events.iter().filter_map(|stored| inbox::concerns(&stored.event)) {
+                hub.waiters().wake(principal);
+            }
+        })
+    }
+}

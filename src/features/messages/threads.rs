@@ -1,0 +1,127 @@
+//! Threads with new answers, muting them, and pins: what somebody keeps an eye on.
+
+use serde_json::json;
+use stoa_model::channels::MAX_PINS;
+use stoa_model::messages::ThreadView;
+use stoa_model::notifications::MAX_UNREAD;
+use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
+use stoa_model::{MessageId, Timestamp};
+
+use super::{store, view};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{self, Event};
+use crate::features::{audit, channels};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// Unread answers that are looked at in one conversation.
+const RECENT_REPLIES: i64 = 1000;
+
+/// Threads that the caller takes part in, with answers they have not read, the latest first.
+pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ThreadView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let before = list.position(hub, actor, "threads")?.unwrap_or(MessageId(i64::MAX));
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let threads = hub
+        .read(move |tx| {
+            let unread = store::list_unread_threads(tx, actor_in.id(), before, RECENT_REPLIES, limit + 1)?;
+            let mut threads = Vec::new();
+            for thread in unread {
+                // Its beginning may be out of the caller's sight, or gone.
+                let root = match view::find_visible(tx, &actor_in, thread.root) {
+                    Ok(root) => root,
+                    Err(error) if error.code == "not_found" => continue,
+                    Err(error) => return Err(error),
+                };
+                threads.push((
+                    thread.last_reply,
+                    ThreadView {
+                        message: view::complete_one(tx, &actor_in, root)?,
+                        new_replies: thread.new_replies.min(MAX_UNREAD),
+                        last_reply_id: thread.last_reply,
+                        last_reply_at: Timestamp::from_ms(thread.last_reply_at),
+                    },
+                ));
+            }
+            Ok(threads)
+        })
+        .await?;
+    page_of(hub, actor, "threads", threads, limit)
+}
+
+/// Keeps a thread out of the caller's list.
+pub async fn mute_thread(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(), HubError> {
+    set_mute(hub, actor, id, true).await
+}
+
+pub async fn unmute_thread(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(), HubError> {
+    set_mute(hub, actor, id, false).await
+}
+
+async fn set_mute(hub: &Hub, actor: &Actor, id: MessageId, is_muted: bool) -> Result<(), HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor_in = actor.clone();
+    hub.command(actor, move |tx| {
+        let row = view::find_visible(tx, &actor_in, id)?;
+        // Any message of a thread stands for it.
+        let thread = row.thread_id.unwrap_or(id);
+        if is_muted {
+            store::find_message(tx, thread)?.ok_or_else(|| HubError::not_found("thread"))?;
+            store::insert_mute(tx, actor_in.id(), thread)?;
+        } else {
+            store::delete_mute(tx, actor_in.id(), thread)?;
+        }
+        Ok(())
+    })
+    .await
+}
+
+/// Pins a message to the top of its channel. Every member may.
+pub async fn pin_message(hub: &Hub, actor: &Actor, channel: String, id: MessageId) -> Result<(), HubError> {
+    change_pin(hub, actor, channel, id, true).await
+}
+
+pub async fn unpin_message(hub: &Hub, actor: &Actor, channel: String, id: MessageId) -> Result<(), HubError> {
+    change_pin(hub, actor, channel, id, false).await
+}
+
+async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is_pinned: bool) -> Result<(), HubError> {
+    actor.require(Permission::ChannelsWrite)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
+        if !channel.is_member {
+            return Err(HubError::forbidden("not_a_member", "Only members may pin messages.")
+                .hint(format!("Join it first: POST /api/channels/{}/join.", channel.name)));
+        }
+        let row = store::find_message(tx, id)?.filter(|row| row.view.channel_id == Some(channel.id));
+        let row = row.ok_or_else(|| HubError::not_found("message in this channel"))?;
+        let pins = store::list_pins(tx, channel.id)?;
+        match (is_pinned, pins.contains(&id)) {
+            (true, false) => {
+                if row.view.deleted_at.is_some() {
+                    return Err(HubError::conflict("message_deleted", "A deleted message cannot be pinned."));
+                }
+                if pins.len() as i64 >= MAX_PINS {
+                    return Err(HubError::conflict("too_many_pins", format!("A channel has at most {MAX_PINS} pins."))
+                        .hint("Take one away first."));
+                }
+                store::insert_pin(tx, channel.id, id, actor_in.id())?;
+            }
+            (false, true) => {
+                store::delete_pin(tx, channel.id, id)?;
+            }
+            (true, true) | (false, false) => return Ok(()),
+        }
+        let action = if is_pinned { "channel.pinned" } else { "channel.unpinned" };
+        let what = json!({"message_id": id});
+        audit::record(tx, &actor_in, action, Some(&channel.name), &what)?;
+        let (channel, conversation) = (channel.id, channel.conversation_id);
+        events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel, conversation })?;
+        Ok(())
+    })
+    .await
+}

@@ -1,0 +1,145 @@
+//! What somebody has not read yet: counted from one cursor in each conversation.
+
+use stoa_db::{DbError, Tx};
+use stoa_model::messages::{PartnerView, preview};
+use stoa_model::notifications::{ConversationKind, MarkReadRequest, UnreadView};
+use stoa_model::permissions::Permission;
+use stoa_model::{ConversationId, MessageId, PrincipalId};
+
+use super::read::reader;
+use super::store::{self, Standing};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::features::{channels, principals};
+use crate::hub::Hub;
+
+/// Partners that are listed, the latest first.
+const MAX_PARTNERS: i64 = 500;
+
+/// How far the caller has read in each channel they are in and each DM, channels first.
+pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let mut unread = Vec::new();
+        let reaches = |standing: &Standing| actor.require_channel(&standing.name).is_ok();
+        for standing in store::list_channel_standings(tx, actor.id())?.into_iter().filter(reaches) {
+            unread.push(unread_view(tx, &actor, ConversationKind::Channel, standing)?);
+        }
+        for standing in store::list_pair_standings(tx, actor.id(), MAX_PARTNERS)? {
+            unread.push(unread_view(tx, &actor, ConversationKind::Dm, standing)?);
+        }
+        Ok(unread)
+    })
+    .await
+}
+
+fn unread_view(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    kind: ConversationKind,
+    standing: Standing,
+) -> Result<UnreadView, DbError> {
+    let unread_count = count(tx, actor.id(), standing.conversation, standing.last_message)?;
+    Ok(UnreadView {
+        kind,
+        name: standing.name,
+        unread_count,
+        last_message_id: standing.last_message,
+        last_read_message_id: standing.last_read,
+    })
+}
+
+fn count(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    conversation: ConversationId,
+    last: Option<MessageId>,
+) -> Result<i64, DbError> {
+    last.map_or(Ok(0), |last| store::count_unread(tx, reader, conversation, last))
+}
+
+/// How much of a conversation somebody has not read, up to and including a message.
+pub fn count_unread(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    conversation: ConversationId,
+    through: MessageId,
+) -> Result<i64, DbError> {
+    store::count_unread(tx, reader, conversation, through)
+}
+
+/// Marks a conversation as read up to a message, which may be less than before.
+pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Result<UnreadView, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    request.check()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let (kind, name, conversation) = find_conversation(tx, &actor_in, &request)?;
+        let last = conversation.map(|conversation| store::find_last(tx, conversation)).transpose()?.flatten();
+        let read = match (request.message_id, conversation) {
+            (None, _) => last,
+            (Some(MessageId(0)), _) => None,
+            (Some(id), conversation) => {
+                let row = store::find_message(tx, id)?;
+                let is_here = row.is_some_and(|row| Some(row.view.conversation_id) == conversation);
+                if !is_here {
+                    return Err(HubError::invalid_field("message_id", "is not a message of this conversation"));
+                }
+                Some(id)
+            }
+        };
+        let mut unread_count = 0;
+        if let Some(conversation) = conversation {
+            channels::move_cursor(&hub_in, tx, &actor_in, conversation, read.unwrap_or(MessageId(0)))?;
+            unread_count = count(tx, actor_in.id(), conversation, last)?;
+        }
+        Ok(UnreadView { kind, name, unread_count, last_message_id: last, last_read_message_id: read })
+    })
+    .await
+}
+
+/// A conversation by the name it has for the caller; with somebody whom they never wrote to there is none.
+fn find_conversation(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    request: &MarkReadRequest,
+) -> Result<(ConversationKind, String, Option<ConversationId>), HubError> {
+    if let Some(channel) = &request.channel {
+        let channel = channels::find_visible(tx, actor, channel)?.view;
+        return Ok((ConversationKind::Channel, channel.name, Some(channel.conversation_id)));
+    }
+    let name = request.dm.as_deref().unwrap_or_default();
+    let name = name.strip_prefix('@').unwrap_or(name);
+    let partner = principals::find(tx, name)?.ok_or_else(|| HubError::not_found("user or agent"))?;
+    let conversation = channels::find_conversation_between(tx, actor.id(), partner.id)?;
+    Ok((ConversationKind::Dm, partner.handle, conversation))
+}
+
+/// Those with whom the caller, or an agent of theirs, has exchanged messages, the latest first.
+pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> Result<Vec<PartnerView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let reader = reader(tx, &actor, agent.as_deref())?;
+        let standings = store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
+        let last: Vec<MessageId> = standings.iter().filter_map(|standing| standing.last_message).collect();
+        let latest = store::find_messages(tx, &last)?;
+        let mut partners = Vec::new();
+        for standing in standings {
+            let message = latest.iter().find(|row| Some(row.view.id) == standing.last_message);
+            let Some(message) = message else { continue };
+            partners.push(PartnerView {
+                unread_count: count(tx, reader, standing.conversation, standing.last_message)?,
+                name: standing.name,
+                kind: standing.kind,
+                display_name: standing.display_name,
+                preview: preview(&message.view.body),
+                last_message_at: message.view.created_at,
+                last_read_message_id: standing.last_read,
+            });
+        }
+        Ok(partners)
+    })
+    .await
+}
