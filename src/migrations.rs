@@ -13,4 +13,4 @@ macro_rules! migration {
     };
 }
 
-pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "ground")];
+pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "ground"), migration!(3, "0003", "traces")];

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
-use crate::features::{self, housekeeping, users};
+use crate::features::{self, housekeeping, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
@@ -87,6 +87,7 @@ async fn serve(
     if let Some(password) = users::ensure_first_admin(hub).await? {
         (hub.config().show_password)(password.expose());
     }
+    let traces_written = tokio::spawn(traces::write_batches(hub.clone()));
     let tasks = TaskTracker::new();
     hub.start_followers(&tasks);
     tasks.spawn(admin::serve(hub.clone(), admin_socket, features::admin_methods()));
@@ -105,6 +106,11 @@ async fn serve(
     hub.stop();
     tasks.close();
     tasks.wait().await;
+    // Last, when nobody does anything any more that is to be traced.
+    hub.traces().close();
+    if let Err(error) = traces_written.await {
+        tracing::error!(%error, "the last traces could not be written");
+    }
     tracing::info!("the hub has stopped");
     Ok(())
 }

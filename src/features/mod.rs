@@ -7,6 +7,7 @@ pub mod backup;
 pub mod housekeeping;
 pub mod principals;
 pub mod system;
+pub mod traces;
 pub mod users;
 
 use crate::hub::Extensions;
@@ -26,6 +27,7 @@ pub fn routes() -> ApiRouter {
         .merge(api_keys::routes())
         .merge(principals::routes())
         .merge(audit::routes())
+        .merge(traces::routes())
         .merge(system::routes())
 }
 
@@ -36,6 +38,7 @@ pub fn admin_methods() -> Methods {
     agents::add_methods(&mut methods);
     api_keys::add_methods(&mut methods);
     audit::add_methods(&mut methods);
+    traces::add_methods(&mut methods);
     system::add_methods(&mut methods);
     backup::add_methods(&mut methods);
     methods

@@ -34,5 +34,6 @@ mod requests;
 mod sessions;
 mod system;
 mod throttling;
+mod traces;
 mod walk;
 mod work;

@@ -25,4 +25,5 @@ ids! {
     SessionId,
     ApiKeyId,
     AuditId,
+    TraceId,
 }

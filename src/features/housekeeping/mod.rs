@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::users;
+use super::{traces, users};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
@@ -19,13 +19,14 @@ const QUEUE: &str = "housekeeping";
 struct Chore {
     name: &'static str,
     every: Duration,
-    run: fn(&mut Tx<'_>) -> Result<u64, DbError>,
+    run: fn(&Hub, &mut Tx<'_>) -> Result<u64, DbError>,
 }
 
-const CHORES: [Chore; 3] = [
-    Chore { name: "sessions", every: Duration::from_secs(600), run: users::prune_sessions },
-    Chore { name: "idempotency", every: Duration::from_secs(3600), run: idempotency::prune },
-    Chore { name: "outbox", every: Duration::from_secs(600), run: prune::prune },
+const CHORES: [Chore; 4] = [
+    Chore { name: "sessions", every: Duration::from_secs(600), run: |_, tx| users::prune_sessions(tx) },
+    Chore { name: "idempotency", every: Duration::from_secs(3600), run: |_, tx| idempotency::prune(tx) },
+    Chore { name: "outbox", every: Duration::from_secs(600), run: |_, tx| prune::prune(tx) },
+    Chore { name: "traces", every: Duration::from_secs(600), run: traces::prune },
 ];
 
 struct Housekeeper;
@@ -63,6 +64,10 @@ impl Worker for Housekeeper {
 
 async fn run(hub: &Hub, chore: &Chore) -> Result<(), HubError> {
     let run = chore.run;
-    while hub.write(move |tx| run(tx).map_err(HubError::from)).await? > 0 {}
-    Ok(())
+    loop {
+        let hub_in = hub.clone();
+        if hub.write(move |tx| run(&hub_in, tx).map_err(HubError::from)).await? == 0 {
+            return Ok(());
+        }
+    }
 }

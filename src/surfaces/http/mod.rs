@@ -9,6 +9,7 @@ mod envelope;
 mod extract;
 mod leftover;
 mod openapi;
+mod piecewise;
 mod server;
 
 use axum::Router;
@@ -25,6 +26,7 @@ use crate::hub::Hub;
 
 pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, NoBody, Path, Query};
+pub use piecewise::piecewise_body;
 pub(crate) use server::serve;
 
 /// A feature's routes, with their descriptions.
@@ -33,8 +35,9 @@ pub type ApiRouter = OpenApiRouter<Hub>;
 /// Everything that answers HTTP.
 pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
     let (routes, description) = features::routes().split_for_parts();
+    let operations = openapi::operations(&description);
     let description = openapi::complete(description).map_err(HubError::internal)?;
-    let state = envelope::EnvelopeState::new(hub.clone());
+    let state = envelope::EnvelopeState::new(hub.clone(), operations);
     Ok(routes
         .route(
             "/api/openapi.json",
