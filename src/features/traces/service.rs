@@ -90,7 +90,7 @@ async fn write(hub: &Hub, batch: Vec<(i64, NewTrace)>, has_given_up: &AtomicBool
                 }
                 None => {
                     tracing::error!(%error, traces = rows.len(), "traces could not be written and are lost");
-                    has_given_up.store(true, Ordering::Relaxed);
+                    has_given_up.store(hub.is_stopping(), Ordering::Relaxed);
                     break;
                 }
             },
