@@ -37,9 +37,9 @@ async fn list_traces(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct FormatQuery {
-    /// One JSON array, or a table for spreadsheets.
+    /// One JSON array (unless told), or a table for spreadsheets.
     #[serde(default)]
-    #[param(inline, default = "json")]
+    #[param(inline)]
     format: ExportFormat,
 }
 
