@@ -9,9 +9,11 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stoa_db::{Database, DbError, Tx, params};
 use stoa_model::Timestamp;
+use stoa_model::traces::NewTrace;
 use tokio_util::sync::CancellationToken;
 
 use crate::actor::Actor;
+use crate::batches::Batches;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
@@ -23,6 +25,9 @@ use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::password::PasswordHasher;
 use crate::waiters::Waiters;
+
+/// Traces that may wait to be written. One more is lost, and counted.
+const TRACE_QUEUE: usize = 8192;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -50,6 +55,8 @@ struct Inner {
     waiters: Waiters,
     metrics: Arc<Metrics>,
     passwords: PasswordHasher,
+    /// Each with its moment.
+    traces: Batches<(i64, NewTrace)>,
     started_at: Timestamp,
     /// Names this process among the hubs on one database.
     instance: String,
@@ -74,6 +81,7 @@ impl Hub {
             limits: Limits::new(config.rate_limit),
             waiters: Waiters::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
+            traces: Batches::new(TRACE_QUEUE),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
             keys: RwLock::new(Arc::new(keys)),
             key_rotation: tokio::sync::Mutex::default(),
@@ -104,6 +112,10 @@ impl Hub {
 
     pub fn passwords(&self) -> &PasswordHasher {
         &self.0.passwords
+    }
+
+    pub(crate) fn traces(&self) -> &Batches<(i64, NewTrace)> {
+        &self.0.traces
     }
 
     pub(crate) fn identities(&self) -> &IdentityCache {
@@ -221,7 +233,7 @@ impl Hub {
         self.0.extensions.listeners.iter().map(|listener| listener.name()).collect()
     }
 
-    /// Waits until every listener has seen every event and no work is due. For tests, and for
+    /// Waits until every listener has seen every event, no work is due and every trace is written. For tests, and for
     /// operators who want to know that nothing is left.
     pub async fn settle(&self) -> Result<(), HubError> {
         const PATIENCE: u32 = 10_000;
@@ -235,6 +247,7 @@ impl Hub {
                 .filter(|name| behind.iter().find(|(known, _)| known == *name).is_none_or(|(_, events)| *events > 0))
                 .collect();
             if waiting.is_empty() && unsettled == 0 {
+                self.0.traces.flush().await;
                 return Ok(());
             }
             left = format!("listeners {waiting:?} and {unsettled} items of work");

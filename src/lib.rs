@@ -5,6 +5,7 @@
 
 pub mod actor;
 pub mod auth_log;
+pub mod batches;
 pub mod clock;
 pub mod config;
 pub mod cursor;

@@ -14,6 +14,7 @@ const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
+    refusals: Limiter<PrincipalId>,
     /// By a hash of the name: what is typed may be as long as a request.
     login_names: Window<([u8; 32], Option<IpAddr>)>,
     login_addresses: Window<Option<IpAddr>>,
@@ -23,6 +24,7 @@ impl Limits {
     pub fn new(writes_per_minute: u32) -> Self {
         Self {
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
+            refusals: Limiter::new(1, MINUTE_MS),
             login_names: Window::new(LOGIN_FAILURES_PER_NAME, MINUTE_MS),
             login_addresses: Window::new(LOGIN_FAILURES_PER_ADDRESS, MINUTE_MS),
         }
@@ -31,6 +33,11 @@ impl Limits {
     /// Counts a write. None means that there is no limit.
     pub fn take_write(&self, principal: PrincipalId, now_ms: i64) -> Option<Allowance> {
         self.writes.as_ref().map(|limiter| limiter.take(principal, now_ms))
+    }
+
+    /// Whether a write that was too much is to be traced: one a minute. Refusing it must not cost a row.
+    pub fn take_refusal(&self, principal: PrincipalId, now_ms: i64) -> bool {
+        self.refusals.take(principal, now_ms).allowed
     }
 
     /// Counts a login as failed before it is tried, so that many at once cannot slip through;

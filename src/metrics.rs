@@ -16,6 +16,10 @@ pub struct Metrics {
     pub identity_lookups: IntCounterVec,
     pub write_queue_length: IntGauge,
     pub active_agents: IntGauge,
+    pub traces_total: IntCounter,
+    pub traces_by_action: IntCounterVec,
+    pub traces_dropped: IntCounter,
+    pub trace_batch_size: Histogram,
 }
 
 impl Metrics {
@@ -57,6 +61,19 @@ impl Metrics {
                 "Commands waiting for the database's writer"
             )),
             active_agents: registered!(IntGauge::new("active_agents", "Agents seen in the last 5 minutes")),
+            traces_total: registered!(IntCounter::new("traces_total", "Traces, with those that were lost")),
+            traces_by_action: registered!(IntCounterVec::new(
+                Opts::new("traces_by_action", "Traces by what was done"),
+                &["action"]
+            )),
+            traces_dropped: registered!(IntCounter::new(
+                "stoa_traces_dropped_total",
+                "Traces that were lost: too many at once, or the database was away"
+            )),
+            trace_batch_size: registered!(Histogram::with_opts(
+                HistogramOpts::new("stoa_trace_batch_size", "Traces written together")
+                    .buckets(prometheus::exponential_buckets(1.0, 2.0, 7)?)
+            )),
             registry,
         })
     }

@@ -13,4 +13,5 @@ macro_rules! migration {
     };
 }
 
-pub const MIGRATIONS: &[Migration] = &[migration!(1, "0001", "ground"), migration!(2, "0002", "messaging")];
+pub const MIGRATIONS: &[Migration] =
+    &[migration!(1, "0001", "ground"), migration!(2, "0002", "messaging"), migration!(3, "0003", "traces")];

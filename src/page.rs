@@ -1,8 +1,8 @@
-//! Keyset pages: how a caller asks for one, and how it is cut.
+//! Pages: how a caller asks for one, and how it is cut.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use stoa_model::page::{DEFAULT_LIMIT, MAX_LIMIT, Page};
+use stoa_model::page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET, Page};
 use utoipa::IntoParams;
 
 use crate::actor::Actor;
@@ -24,16 +24,47 @@ pub struct ListQuery {
 
 impl ListQuery {
     pub fn limit(&self) -> Result<i64, HubError> {
-        match self.limit {
-            None => Ok(i64::from(DEFAULT_LIMIT)),
-            Some(limit) if limit >= 1 => Ok(limit.min(i64::from(MAX_LIMIT))),
-            Some(_) => Err(HubError::invalid_field("limit", "must be at least 1")),
-        }
+        effective_limit(self.limit)
     }
 
     /// Where the page begins, if it is not the first. `list` names the list and its filters.
     pub fn position<P: DeserializeOwned>(&self, hub: &Hub, actor: &Actor, list: &str) -> Result<Option<P>, HubError> {
         self.cursor.as_ref().map(|cursor| cursor::read(&hub.keys(), actor, list, cursor)).transpose()
+    }
+}
+
+/// For lists that are counted, and can be entered anywhere.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct OffsetQuery {
+    /// How many items to pass over.
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 1_000_000, default = 0)]
+    pub offset: Option<i64>,
+    /// How many items at most: 50 unless told, never more than 200.
+    #[serde(default)]
+    #[param(minimum = 1, default = 50)]
+    pub limit: Option<i64>,
+}
+
+impl OffsetQuery {
+    pub fn limit(&self) -> Result<i64, HubError> {
+        effective_limit(self.limit)
+    }
+
+    pub fn offset(&self) -> Result<i64, HubError> {
+        match self.offset.unwrap_or(0) {
+            offset if (0..=MAX_OFFSET).contains(&offset) => Ok(offset),
+            _ => Err(HubError::invalid_field("offset", format!("must be from 0 to {MAX_OFFSET}"))),
+        }
+    }
+}
+
+fn effective_limit(limit: Option<i64>) -> Result<i64, HubError> {
+    match limit {
+        None => Ok(i64::from(DEFAULT_LIMIT)),
+        Some(limit) if limit >= 1 => Ok(limit.min(i64::from(MAX_LIMIT))),
+        Some(_) => Err(HubError::invalid_field("limit", "must be at least 1")),
     }
 }
 

@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
-use crate::features::{self, channels, housekeeping, users};
+use crate::features::{self, channels, housekeeping, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
@@ -88,6 +88,7 @@ async fn serve(
         (hub.config().show_password)(password.expose());
     }
     channels::ensure_general(hub).await?;
+    let traces_written = tokio::spawn(traces::write_batches(hub.clone()));
     let tasks = TaskTracker::new();
     let outbox_end = hub.begin_taps().await?;
     hub.start_followers(&tasks, outbox_end);
@@ -107,6 +108,11 @@ async fn serve(
     hub.stop();
     tasks.close();
     tasks.wait().await;
+    // Last, when nobody does anything any more that is to be traced.
+    hub.traces().close();
+    if let Err(error) = traces_written.await {
+        tracing::error!(%error, "the last traces could not be written");
+    }
     tracing::info!("the hub has stopped");
     Ok(())
 }

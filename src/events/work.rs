@@ -148,10 +148,15 @@ async fn work_on(hub: &Hub, worker: &dyn Worker, item: WorkItem) {
     let performed = catch_panic(worker.perform(hub, &item));
     tokio::pin!(performed);
     let beat = milliseconds(worker.lease() / 3);
+    let mut next_beat = hub.clock().now_ms() + beat;
     let settlement = loop {
         tokio::select! {
             settlement = &mut performed => break settlement,
-            () = hub.clock().sleep_until(hub.clock().now_ms() + beat) => extend(hub, worker, &item).await,
+            () = hub.clock().sleep_until(next_beat) => {
+                // Counted from before the write, which may take its time.
+                next_beat = hub.clock().now_ms() + beat;
+                extend(hub, worker, &item).await;
+            }
         }
     };
     let settlement = settlement.unwrap_or_else(|| {

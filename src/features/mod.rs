@@ -9,6 +9,7 @@ pub mod housekeeping;
 pub mod messages;
 pub mod principals;
 pub mod system;
+pub mod traces;
 pub mod users;
 
 use crate::hub::Extensions;
@@ -35,6 +36,7 @@ pub fn routes() -> ApiRouter {
         .merge(channels::routes())
         .merge(messages::routes())
         .merge(audit::routes())
+        .merge(traces::routes())
         .merge(system::routes())
 }
 
@@ -47,6 +49,7 @@ pub fn admin_methods() -> Methods {
     channels::add_methods(&mut methods);
     messages::add_methods(&mut methods);
     audit::add_methods(&mut methods);
+    traces::add_methods(&mut methods);
     system::add_methods(&mut methods);
     backup::add_methods(&mut methods);
     methods

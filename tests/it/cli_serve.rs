@@ -416,3 +416,26 @@ fn a_hub_does_not_begin_anew_on_another_engine() {
 fn an_unknown_log_level_is_refused() {
     Place::new().fails_to_start(&["--log-level", "verbose"]).fails(1, &["--log-level verbose", "debug"]);
 }
+
+#[test]
+fn log_lines_of_both_formats_name_their_request() {
+    for format in ["text", "json"] {
+        let place = Place::new();
+        let hub = place.start_with(&["--log-format", format, "--log-level", "debug"]);
+        hub.create_user("ada");
+        let request = json!({"username": "ada", "password": password_of("ada")});
+        let answer = hub.http("POST", "/auth/login", &[("x-request-id", "my-request.1")], Some(&request));
+        assert_eq!((answer.status, answer.headers["x-request-id"].as_str()), (200, "my-request.1"));
+        let log = hub.stop().stderr;
+        let of_request: Vec<_> = log.lines().filter(|line| line.contains("my-request.1")).collect();
+        for (word, json_form) in [("login_success", r#""event":"login_success""#), ("path=", r#""path":"/auth/login""#)]
+        {
+            let form = if format == "json" { json_form } else { word };
+            assert!(of_request.iter().any(|line| line.contains(form)), "{form}: {log}");
+        }
+        for line in log.lines() {
+            assert_eq!(serde_json::from_str::<Value>(line).is_ok(), format == "json", "{line}");
+            assert!(!line.contains('\u{1b}'), "colours are for terminals: {line}");
+        }
+    }
+}

@@ -228,8 +228,7 @@ impl Hub {
                     return log;
                 }
                 if log[begin..].contains("the hub is serving") {
-                    let entry: Value = serde_json::from_str(&log[begin..]).unwrap();
-                    let _ = serving.send(entry["address"].as_str().unwrap().trim_start_matches("http://").to_owned());
+                    let _ = serving.send(address_in(&log[begin..]));
                 }
             }
         });
@@ -341,6 +340,15 @@ impl Drop for Hub {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Where the hub serves, from its line in the log, in either format.
+fn address_in(line: &str) -> String {
+    let address = match serde_json::from_str::<Value>(line) {
+        Ok(entry) => entry["address"].as_str().unwrap().to_owned(),
+        Err(_) => line.split_once("address=").unwrap().1.split(' ').next().unwrap().trim().to_owned(),
+    };
+    address.trim_start_matches("http://").to_owned()
 }
 
 pub(crate) fn password_of(name: &str) -> String {

@@ -35,5 +35,6 @@ mod requests;
 mod sessions;
 mod system;
 mod throttling;
+mod traces;
 mod walk;
 mod work;

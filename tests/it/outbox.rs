@@ -96,12 +96,13 @@ async fn events_are_kept_for_a_day() {
     let hub = TestHub::setup().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
+    let before = hub.count(EVENTS).await;
     happen(&hub, 1, 5000).await;
     hub.settle().await;
     hub.advance(DAY - HOUR);
     happen(&hub, 2, 3).await;
     hub.settle().await;
-    assert_eq!(hub.count(EVENTS).await, 5004);
+    assert_eq!(hub.count(EVENTS).await, before + 5003);
     hub.advance(2 * HOUR);
     hub.settle().await;
     assert_eq!(hub.count(EVENTS).await, 3);
@@ -256,11 +257,12 @@ async fn a_cursor_from_nowhere_is_dropped_with_its_listener() {
         .write(|tx| tx.execute("insert into listener_cursors (name, xid, seq) values ($1, 0, 0)", params!["vanished"]))
         .await;
     set.unwrap();
+    let before = hub.count(EVENTS).await;
     happen(&hub, 1, 1).await;
     recorder.has_seen(1).await;
     hub.advance(2 * DAY);
     hub.inner().write(prune::prune).await.unwrap();
-    assert_eq!(hub.count(EVENTS).await, 2, "a cursor that stands still keeps everything");
+    assert_eq!(hub.count(EVENTS).await, before + 1, "a cursor that stands still keeps everything");
     let hub = hub.stop().await.start().await;
     hub.inner().write(prune::prune).await.unwrap();
     assert_eq!(hub.count(EVENTS).await, 0);

@@ -146,7 +146,7 @@ async fn a_long_piece_of_work_is_kept_by_its_hub() {
     labourer.door.close();
     enqueue(&hub, "long", Duration::ZERO).await;
     labourer.has_begun(1).await;
-    // Small steps: a heartbeat counts from the end of the one before, which may be after a step.
+    // Small steps: a heartbeat may be late by one.
     for _ in 0..30 {
         hub.advance(LEASE / 6);
         let wanted = hub.now_ms() + i64::try_from(LEASE.as_millis() / 2).unwrap();

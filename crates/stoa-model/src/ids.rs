@@ -28,4 +28,5 @@ ids! {
     ChannelId,
     ConversationId,
     MessageId,
+    TraceId,
 }

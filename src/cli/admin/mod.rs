@@ -10,6 +10,7 @@ mod db;
 mod input;
 mod keys;
 mod output;
+mod traces;
 mod users;
 
 use std::path::PathBuf;
@@ -64,6 +65,9 @@ enum Subject {
     /// Who changed what
     #[command(subcommand, after_help = EXIT_CODES)]
     Audit(audit::AuditCommand),
+    /// What users and agents did, call by call
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Traces(traces::TracesCommand),
     /// The database and the key that protects its secrets
     #[command(subcommand, after_help = EXIT_CODES)]
     Db(db::DbCommand),
@@ -166,6 +170,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),
+        Subject::Traces(command) => command.run(&mut session),
         Subject::Db(command) => command.run(&mut session),
         Subject::Backup(command) => command.run(&mut session),
         Subject::Restore(command) => command.run(&mut session),

@@ -31,15 +31,17 @@ impl Output {
 
     /// Prints a list, a line for each item.
     pub(super) fn list(&self, items: &[Value], columns: &[Column]) -> Result<(), Failure> {
-        if self.is_json {
-            return print(&to_json(&json!({"items": items})));
-        }
+        self.result(&json!({"items": items}), |output| output.rows(items, columns))
+    }
+
+    /// Things below each other, with a heading for each column.
+    pub(super) fn rows(&self, items: &[Value], columns: &[Column]) -> String {
         let mut table = self.table();
         table.set_header(columns.iter().map(|(heading, _)| *heading));
         for item in items {
             table.add_row(columns.iter().map(|(_, cell)| harmless(&cell(item))));
         }
-        print(&lines_of(&table))
+        lines_of(&table)
     }
 
     /// One thing with its properties below each other.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::{messages, users};
+use super::{messages, traces, users};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
@@ -23,12 +23,13 @@ struct Chore {
     run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
-const CHORES: [Chore; 5] = [
+const CHORES: [Chore; 6] = [
     Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
     Chore { name: "deleted channels", every: MINUTE, run: |_, tx| Ok(messages::purge_deleted_channels(tx)?) },
+    Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
 ];
 
 struct Housekeeper;

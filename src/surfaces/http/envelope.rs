@@ -3,22 +3,27 @@
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use serde_json::json;
 use sha2::{Digest, Sha256};
+use stoa_model::credentials::recognise;
+use stoa_model::traces::NewTrace;
 use tracing::Instrument;
 use uuid::Uuid;
 
 use super::leftover::Leftover;
+use super::openapi::Operations;
 use super::{address, csrf, extract};
-use crate::actor::{Call, Idempotency};
+use crate::actor::{Call, Idempotency, Principal};
 use crate::error::{ErrorKind, HubError};
+use crate::features::traces;
 use crate::hub::{Hub, catch_panic};
 use crate::keys::Purpose;
 use crate::rate_limit::Allowance;
@@ -29,22 +34,42 @@ const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-re
 const MAX_IDEMPOTENCY_KEY: usize = 255;
 const LOOP_DEPTH: &str = "webhook-loop-depth";
 const MAX_LOOP_DEPTH: i64 = 1000;
+const MAX_TRACED_PATH: usize = 300;
 
 /// The connection's other end, put into each request by the server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
-/// What extractors want to have said in the answer's headers.
+/// What extractors found out and the envelope needs: for the answer's headers, and for the trace.
 #[derive(Debug, Clone, Default)]
-pub(super) struct ResponseNotes(Arc<Mutex<Option<Allowance>>>);
+pub(super) struct ResponseNotes(Arc<Mutex<Notes>>);
+
+#[derive(Debug, Default)]
+struct Notes {
+    allowance: Option<Allowance>,
+    caller: Option<Arc<Principal>>,
+}
 
 impl ResponseNotes {
     pub(super) fn note_allowance(&self, allowance: Allowance) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(allowance);
+        self.notes().allowance = Some(allowance);
+    }
+
+    /// Who makes the write, if it is to be traced.
+    pub(super) fn note_caller(&self, caller: &Arc<Principal>) {
+        self.notes().caller = Some(caller.clone());
     }
 
     fn allowance(&self) -> Option<Allowance> {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.notes().allowance
+    }
+
+    fn take_caller(&self) -> Option<Arc<Principal>> {
+        self.notes().caller.take()
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -53,11 +78,12 @@ pub(super) struct EnvelopeState {
     hub: Hub,
     /// Requests with an idempotency key that are being worked on.
     in_flight: Arc<Mutex<HashSet<[u8; 32]>>>,
+    operations: Arc<Operations>,
 }
 
 impl EnvelopeState {
-    pub(super) fn new(hub: Hub) -> Self {
-        Self { hub, in_flight: Arc::default() }
+    pub(super) fn new(hub: Hub, operations: Operations) -> Self {
+        Self { hub, in_flight: Arc::default(), operations: Arc::new(operations) }
     }
 }
 
@@ -83,6 +109,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let notes = ResponseNotes::default();
     let replayed = Arc::new(AtomicBool::new(false));
+    let mut trace = PendingTrace::begin(&state, &request, &request_id, &notes, &replayed, started);
     let leftover = Leftover::default();
     // Who waits for a "100 Continue" has not begun to send.
     let is_sending = !request.headers().contains_key(header::EXPECT);
@@ -93,6 +120,11 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
+    if let Some(trace) = &mut trace {
+        let refusal = response.extensions().get::<Refusal>();
+        trace.answer = Some((response.status().as_u16(), refusal.map(|refusal| refusal.0.code)));
+    }
+    drop(trace);
     if is_sending {
         leftover.discard().await;
     }
@@ -113,6 +145,82 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     tracing::debug!(request_id, %method, path, status, duration_us, "request");
     response
+}
+
+/// A write under /api that is to be traced when this goes: with its answer, or without one when the caller
+/// hung up. It may have been done all the same, and nobody shall act untraced by not waiting.
+struct PendingTrace {
+    hub: Hub,
+    notes: ResponseNotes,
+    replayed: Arc<AtomicBool>,
+    started: Instant,
+    action: Arc<str>,
+    method: Method,
+    path: String,
+    request_id: String,
+    /// The status, and the problem's code if it is one.
+    answer: Option<(u16, Option<&'static str>)>,
+}
+
+impl PendingTrace {
+    fn begin(
+        state: &EnvelopeState,
+        request: &Request,
+        request_id: &str,
+        notes: &ResponseNotes,
+        replayed: &Arc<AtomicBool>,
+        started: Instant,
+    ) -> Option<Self> {
+        let (method, path) = (request.method(), request.uri().path());
+        if method.is_safe() || !path.starts_with("/api/") {
+            return None;
+        }
+        let route = request.extensions().get::<MatchedPath>()?;
+        let action = state.operations.get(&(method.clone(), route.as_str().to_owned()))?;
+        Some(Self {
+            hub: state.hub.clone(),
+            notes: notes.clone(),
+            replayed: replayed.clone(),
+            started,
+            action: action.clone(),
+            method: method.clone(),
+            path: traced_path(path),
+            request_id: request_id.to_owned(),
+            answer: None,
+        })
+    }
+}
+
+impl Drop for PendingTrace {
+    fn drop(&mut self) {
+        let Some(caller) = self.notes.take_caller() else { return };
+        let (status, error) = self.answer.map_or((None, Some("caller_gone")), |(status, code)| (Some(status), code));
+        let mut details = json!({"method": self.method.as_str(), "path": self.path, "status": status});
+        if self.replayed.load(Ordering::Relaxed) {
+            details["replayed"] = json!(true);
+        }
+        let trace = NewTrace {
+            owner: caller.human,
+            principal: caller.id,
+            action: self.action.clone(),
+            details,
+            error: error.map(str::to_owned),
+            duration: self.started.elapsed(),
+            request_id: Some(std::mem::take(&mut self.request_id)),
+            run_id: None,
+        };
+        traces::record(&self.hub, trace);
+    }
+}
+
+/// A path as traces keep it: not too long, and without keys that somebody put there by mistake.
+fn traced_path(path: &str) -> String {
+    let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });
+    let path = segments.collect::<Vec<_>>().join("/");
+    match path.char_indices().nth(MAX_TRACED_PATH) {
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path,
+    }
 }
 
 async fn prepare_and_run(

@@ -62,13 +62,20 @@ impl FromRequestParts<Hub> for Actor {
                 }
             },
         };
-        if !parts.method.is_safe()
-            && let Some(allowance) = hub.limits().take_write(principal.id, hub.clock().now_ms())
-        {
-            if let Some(notes) = parts.extensions.get::<ResponseNotes>() {
-                notes.note_allowance(allowance);
+        let notes = parts.extensions.get::<ResponseNotes>();
+        if !parts.method.is_safe() {
+            let now = hub.clock().now_ms();
+            let allowance = hub.limits().take_write(principal.id, now);
+            let is_allowed = allowance.is_none_or(|allowance| allowance.allowed);
+            if let Some(notes) = notes {
+                if is_allowed || hub.limits().take_refusal(principal.id, now) {
+                    notes.note_caller(&principal);
+                }
+                if let Some(allowance) = allowance {
+                    notes.note_allowance(allowance);
+                }
             }
-            if !allowance.allowed {
+            if let Some(allowance) = allowance.filter(|_| !is_allowed) {
                 let detail = format!("At most {} writes a minute are possible.", allowance.limit);
                 return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
             }

@@ -10,6 +10,7 @@ mod etag;
 mod extract;
 mod leftover;
 mod openapi;
+mod piecewise;
 mod server;
 
 use axum::Router;
@@ -27,6 +28,7 @@ use crate::hub::Hub;
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query};
+pub use piecewise::piecewise_body;
 pub(crate) use server::serve;
 
 /// A feature's routes, with their descriptions.
@@ -35,8 +37,9 @@ pub type ApiRouter = OpenApiRouter<Hub>;
 /// Everything that answers HTTP.
 pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
     let (routes, description) = features::routes().split_for_parts();
+    let operations = openapi::operations(&description);
     let description = openapi::complete(description).map_err(HubError::internal)?;
-    let state = envelope::EnvelopeState::new(hub.clone());
+    let state = envelope::EnvelopeState::new(hub.clone(), operations);
     Ok(routes
         .route(
             "/api/openapi.json",

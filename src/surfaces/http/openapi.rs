@@ -1,5 +1,9 @@
 //! The description of the REST surface, completed with what holds for every route.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::http::Method;
 use serde_json::{Value, json};
 use utoipa::openapi::OpenApi;
 
@@ -18,6 +22,27 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("429", "Too many requests"),
     ("503", "Shutting down, or the store is away"),
 ];
+
+/// The name of each operation that changes something, by its path as routes write it.
+pub(super) type Operations = HashMap<(Method, String), Arc<str>>;
+
+pub(super) fn operations(description: &OpenApi) -> Operations {
+    let mut operations = Operations::new();
+    for (path, item) in &description.paths.paths {
+        let changes = [
+            (Method::POST, &item.post),
+            (Method::PUT, &item.put),
+            (Method::PATCH, &item.patch),
+            (Method::DELETE, &item.delete),
+        ];
+        for (method, operation) in changes {
+            if let Some(id) = operation.as_ref().and_then(|operation| operation.operation_id.as_deref()) {
+                operations.insert((method, path.clone()), id.into());
+            }
+        }
+    }
+    operations
+}
 
 /// The finished document, as JSON.
 pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error> {

@@ -1,0 +1,273 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::page::{CountedPage, Page};
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::traces::{MAX_DETAILS_BYTES, MAX_ERROR_CHARACTERS, NewTrace, OwnedTrace, TraceStats};
+use stoa_model::{PrincipalId, Timestamp};
+use utoipa::IntoParams;
+
+use super::store::{self, Filter, NewRow, Position};
+use crate::actor::Actor;
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::hub::{Hub, pause};
+use crate::page::{ListQuery, OffsetQuery, page_of};
+
+const BATCH: usize = 64;
+const BATCH_WITHIN: Duration = Duration::from_millis(100);
+/// How long to wait after each failure of a batch; after the last it is given up.
+const RETRIES: [Duration; 6] = [
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+    Duration::from_millis(800),
+    Duration::from_millis(1600),
+    Duration::from_millis(3200),
+];
+/// Traces that an export reads at once.
+const EXPORT_PAGE: i64 = 500;
+
+/// Which traces to look at.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct TraceQuery {
+    /// The name of the agent that did it.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// What was done, like `create_agent`.
+    #[serde(default)]
+    pub action: Option<String>,
+    /// The first moment, as a time or a date.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    pub since: Option<Timestamp>,
+    /// The moment before which it was.
+    #[serde(default)]
+    #[param(value_type = Option<String>)]
+    pub until: Option<Timestamp>,
+}
+
+/// Remembers what was done, soon. Whoever calls this does not wait, and hears nothing of it when the hub
+/// cannot keep up and the trace is lost; the metrics tell.
+pub fn record(hub: &Hub, trace: NewTrace) {
+    let metrics = hub.metrics();
+    metrics.traces_total.inc();
+    metrics.traces_by_action.with_label_values(&[&*trace.action]).inc();
+    if !hub.traces().offer((hub.clock().now_ms(), trace)) {
+        metrics.traces_dropped.inc();
+    }
+}
+
+/// Writes traces in batches until their queue is closed, and then the rest.
+pub async fn write_batches(hub: Hub) {
+    let has_given_up = AtomicBool::new(false);
+    hub.traces().write_all(hub.clock(), BATCH, BATCH_WITHIN, |batch| write(&hub, batch, &has_given_up)).await;
+}
+
+async fn write(hub: &Hub, batch: Vec<(i64, NewTrace)>, has_given_up: &AtomicBool) {
+    let metrics = hub.metrics();
+    let rows: Arc<[NewRow]> = batch.into_iter().map(|(created_at, trace)| new_row(created_at, trace)).collect();
+    #[expect(clippy::cast_precision_loss, reason = "a batch has at most 64 traces")]
+    metrics.trace_batch_size.observe(rows.len() as f64);
+    for wait in RETRIES.into_iter().map(Some).chain([None]) {
+        // A hub that stops tries each batch, until one fails: it must come to an end.
+        if hub.is_stopping() && has_given_up.load(Ordering::Relaxed) {
+            break;
+        }
+        let rows_in = rows.clone();
+        match hub.write(move |tx| store::insert_traces(tx, &rows_in)).await {
+            Ok(()) => return,
+            Err::<(), DbError>(error) => match wait.filter(|_| !hub.is_stopping()) {
+                Some(wait) => {
+                    tracing::debug!(%error, "traces could not be written; trying again");
+                    pause(wait).await;
+                }
+                None => {
+                    tracing::error!(%error, traces = rows.len(), "traces could not be written and are lost");
+                    has_given_up.store(hub.is_stopping(), Ordering::Relaxed);
+                    break;
+                }
+            },
+        }
+    }
+    metrics.traces_dropped.inc_by(rows.len() as u64);
+}
+
+fn new_row(created_at: i64, trace: NewTrace) -> NewRow {
+    let mut details = trace.details.to_string();
+    if details.len() > MAX_DETAILS_BYTES {
+        details = json!({"truncated": true}).to_string();
+    }
+    NewRow {
+        owner: trace.owner,
+        principal: trace.principal,
+        action: trace.action,
+        details,
+        // PostgreSQL cannot store NUL.
+        error: trace.error.map(|error| error.chars().filter(|c| *c != '\0').take(MAX_ERROR_CHARACTERS).collect()),
+        duration_ms: milliseconds(trace.duration),
+        request_id: trace.request_id,
+        run_id: trace.run_id,
+        created_at,
+    }
+}
+
+/// Deletes a batch of traces that are older than the operator wants them. Returns how many.
+pub fn prune(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    let retention = hub.config().trace_retention;
+    if retention.is_zero() {
+        return Ok(0);
+    }
+    store::delete_before(tx, tx.now_ms() - milliseconds(retention))
+}
+
+/// What the caller may see of what they ask for; none if it is nothing. People see what they and their
+/// agents did, agents what they did themselves, the operator sees everything.
+fn visible(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    query: &TraceQuery,
+    owner: Option<&str>,
+) -> Result<Option<Filter>, HubError> {
+    let principal = &actor.principal;
+    let mut filter = Filter {
+        owner: Some(principal.human),
+        principal: (principal.kind != PrincipalKind::User).then_some(principal.id),
+        action: query.action.clone(),
+        since: query.since.map_or(0, Timestamp::as_ms),
+        until: query.until.map_or(i64::MAX, Timestamp::as_ms),
+    };
+    if actor.is_operator() {
+        filter.principal = None;
+        filter.owner = owner.map(|name| find_user(tx, name)).transpose()?;
+    }
+    if let Some(agent) = &query.agent {
+        let Some(agent) = store::find_named(tx, PrincipalKind::Agent, agent)? else { return Ok(None) };
+        let is_foreign = filter.owner.is_some_and(|owner| agent.owner != Some(owner))
+            || filter.principal.is_some_and(|principal| agent.id != principal);
+        if is_foreign {
+            return Ok(None);
+        }
+        (filter.owner, filter.principal) = (agent.owner, Some(agent.id));
+    }
+    Ok(Some(filter))
+}
+
+fn find_user(tx: &mut Tx<'_>, name: &str) -> Result<PrincipalId, HubError> {
+    let user = store::find_named(tx, PrincipalKind::User, name)?;
+    user.map(|user| user.id).ok_or_else(|| HubError::not_found("user"))
+}
+
+/// A page of traces, newest first. `owner` is for the operator, who sees those of all.
+pub async fn list_traces(
+    hub: &Hub,
+    actor: &Actor,
+    query: TraceQuery,
+    owner: Option<String>,
+    list: OffsetQuery,
+) -> Result<CountedPage<OwnedTrace>, HubError> {
+    actor.require(Permission::TracesRead)?;
+    let (offset, limit) = (list.offset()?, list.limit()?);
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let Some(filter) = visible(tx, &actor, &query, owner.as_deref())? else {
+            return Ok(CountedPage { items: Vec::new(), total: 0, offset });
+        };
+        let total = store::count_traces(tx, &filter)?;
+        let items = store::list_traces(tx, &filter, offset, limit)?;
+        Ok(CountedPage { items, total, offset })
+    })
+    .await
+}
+
+/// How often each thing was done.
+pub async fn trace_stats(
+    hub: &Hub,
+    actor: &Actor,
+    query: TraceQuery,
+    owner: Option<String>,
+) -> Result<TraceStats, HubError> {
+    actor.require(Permission::TracesRead)?;
+    let actor = actor.clone();
+    let items = hub
+        .read(move |tx| match visible(tx, &actor, &query, owner.as_deref())? {
+            Some(filter) => Ok::<_, HubError>(store::list_stats(tx, &filter)?),
+            None => Ok(Vec::new()),
+        })
+        .await?;
+    let total = items.iter().map(|item| item.count).sum();
+    Ok(TraceStats { items, total })
+}
+
+/// All traces that there were when it began, newest first, page by page. Each page is a read of its own:
+/// however slow the reader is, no snapshot is held open for them.
+pub struct Export {
+    hub: Hub,
+    actor: Actor,
+    filter: Option<Filter>,
+    newest: i64,
+    below: Position,
+}
+
+const BEGINNING: Position = (i64::MAX, i64::MAX);
+
+pub async fn export_traces(hub: &Hub, actor: &Actor, query: TraceQuery) -> Result<Export, HubError> {
+    actor.require(Permission::TracesRead)?;
+    let actor_in = actor.clone();
+    let (filter, newest) =
+        hub.read(move |tx| Ok::<_, HubError>((visible(tx, &actor_in, &query, None)?, store::newest_id(tx)?))).await?;
+    Ok(Export { hub: hub.clone(), actor: actor.clone(), filter, newest, below: BEGINNING })
+}
+
+impl Export {
+    /// The next traces; none after the last.
+    pub async fn next_page(&mut self) -> Result<Vec<OwnedTrace>, HubError> {
+        let Some(filter) = self.filter.clone() else { return Ok(Vec::new()) };
+        let (actor, newest, below) = (self.actor.clone(), self.newest, self.below);
+        let rows = self
+            .hub
+            .read(move |tx| {
+                // An export may take long: time enough to lose the right to it.
+                actor.require_still_valid(tx)?;
+                Ok::<_, HubError>(store::list_traces_below(tx, &filter, newest, below, EXPORT_PAGE)?)
+            })
+            .await?;
+        if let Some((position, _)) = rows.last() {
+            self.below = *position;
+        }
+        Ok(rows.into_iter().map(|(_, trace)| trace).collect())
+    }
+}
+
+/// The same for the operator, who comes back for each page with a cursor.
+pub async fn export_page(
+    hub: &Hub,
+    actor: &Actor,
+    query: TraceQuery,
+    owner: Option<String>,
+    list: ListQuery,
+) -> Result<Page<OwnedTrace>, HubError> {
+    actor.require(Permission::TracesRead)?;
+    let scope = format!("traces {query:?} {owner:?}");
+    let position: Option<(i64, Position)> = list.position(hub, actor, &scope)?;
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let rows = hub
+        .read(move |tx| {
+            let (newest, below) = match position {
+                Some(position) => position,
+                None => (store::newest_id(tx)?, BEGINNING),
+            };
+            let Some(filter) = visible(tx, &actor_in, &query, owner.as_deref())? else { return Ok(Vec::new()) };
+            let rows = store::list_traces_below(tx, &filter, newest, below, limit + 1)?;
+            Ok::<_, HubError>(rows.into_iter().map(|(position, trace)| ((newest, position), trace)).collect())
+        })
+        .await?;
+    page_of(hub, actor, &scope, rows, limit)
+}
