@@ -43,6 +43,38 @@ fn table() -> Vec<Row> {
         either("GET /api/traces"),
         either("GET /api/traces/export"),
         either("GET /api/traces/stats"),
+        either("GET /api/channels"),
+        either("POST /api/channels").body(json!({"name": "made-by-{visitor}"})),
+        either_thing("GET /api/channels/{name}"),
+        either_thing("PATCH /api/channels/{name}").body(json!({"topic": "Taken over"})),
+        session_thing("DELETE /api/channels/{name}"),
+        either_thing("PUT /api/channels/{name}/settings").body(json!({"workflow_enabled": true})),
+        either_thing("POST /api/channels/{name}/join"),
+        either_thing("POST /api/channels/{name}/leave").for_owner(409, "owner_cannot_leave"),
+        either_thing("PUT /api/channels/{name}/members/{principal}"),
+        either_thing("DELETE /api/channels/{name}/members/{principal}"),
+        either_thing("GET /api/channels/{name}/messages"),
+        either_thing("GET /api/channels/{name}/pins"),
+        either_thing("PUT /api/channels/{name}/pins/{message_id}"),
+        either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
+        either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
+        either_thing("GET /api/messages/{id}"),
+        either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
+        either_thing("DELETE /api/messages/{id}"),
+        either_thing("GET /api/messages/{id}/history"),
+        either_thing("GET /api/messages/{id}/replies"),
+        either_thing("POST /api/messages/{id}/done").body(json!({})),
+        either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
+        either_thing("POST /api/messages/{id}/release"),
+        either("GET /api/inbox"),
+        either("POST /api/inbox/claim").body(json!({"limit": 100})),
+        either("GET /api/dm/partners"),
+        either("GET /api/dm/{name}/messages"),
+        either("GET /api/threads"),
+        either_thing("PUT /api/threads/{message_id}/mute"),
+        either_thing("DELETE /api/threads/{message_id}/mute"),
+        either("GET /api/notifications/unread"),
+        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
         admin("GET /api/admin/users"),
         admin("GET /api/admin/audit"),
         admin("GET /api/admin/system"),
@@ -72,10 +104,20 @@ struct Row {
     refusal: (u16, &'static str),
     also_for_admins: bool,
     shows_cards: bool,
+    /// What the owner is told.
+    for_owner: (u16, &'static str),
 }
 
 fn row(operation: &'static str, access: Access) -> Row {
-    Row { operation, access, body: None, refusal: (404, "not_found"), also_for_admins: false, shows_cards: false }
+    Row {
+        operation,
+        access,
+        body: None,
+        refusal: (404, "not_found"),
+        also_for_admins: false,
+        shows_cards: false,
+        for_owner: (0, ""),
+    }
 }
 
 fn public(operation: &'static str, status: u16) -> Row {
@@ -111,6 +153,11 @@ impl Row {
         Self { refusal: (status, code), ..self }
     }
 
+    /// For what even the owner may not do.
+    fn for_owner(self, status: u16, code: &'static str) -> Self {
+        Self { for_owner: (status, code), ..self }
+    }
+
     fn also_for_admins(self) -> Self {
         Self { also_for_admins: true, ..self }
     }
@@ -133,7 +180,7 @@ impl Row {
             (Access::Either, _) => found,
             (Access::Session | Access::SessionThing, "agent") => (403, "forbidden"),
             (Access::Session, _) => found,
-            (Access::SessionThing | Access::EitherThing, "owner") => found,
+            (Access::SessionThing | Access::EitherThing, "owner") => self.for_owner,
             (Access::SessionThing | Access::EitherThing, "admin") if self.also_for_admins => found,
             (Access::SessionThing | Access::EitherThing, _) => self.refusal,
         }
@@ -154,20 +201,45 @@ impl World {
         let agent = owner.agent(&format!("secretive{number}")).await;
         let (key, _) = owner.key(&agent.name, json!(["messages:read"])).await;
         let sessions = owner.again().await.get("/auth/sessions").await.ok().json();
+        let channel = format!("den{number}");
+        owner.post("/api/channels", &json!({"name": channel, "public": false})).await.status(201);
+        owner.call("PUT", &format!("/api/channels/{channel}/members/{}", agent.name)).await.status(200);
+        let send = async |from: &Client, request: Value| {
+            from.post("/api/messages", &request).await.status(201).json()["id"].to_string()
+        };
+        let said = send(&owner, json!({"channel": channel, "body": "a secret"})).await;
+        let sent = send(&owner, json!({"to": agent.name, "body": "another secret"})).await;
+        let received = send(
+            &agent,
+            json!({"to": owner.name, "body": "a secret answer", "reply_to": sent.parse::<i64>().unwrap()}),
+        )
+        .await;
+        owner.post("/api/inbox/claim", &json!({"limit": 100})).await.ok();
         let things = BTreeMap::from([
             ("{name}", agent.name.clone()),
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
+            ("channel", channel),
+            ("/api/channels/{name}/pins/{message_id}", said.clone()),
+            ("/api/threads/{message_id}/mute", said),
+            ("/api/messages/{id}", sent.clone()),
+            ("/api/messages/{id}/history", sent.clone()),
+            ("/api/messages/{id}/replies", sent),
+            ("/api/messages/{id}/done", received.clone()),
+            ("/api/messages/{id}/fail", received.clone()),
+            ("/api/messages/{id}/release", received),
         ]);
         Self { owner, agent, things }
     }
 
     fn fill(&self, text: &str, visitor: &str) -> String {
-        let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things["{name}"]);
+        let name = if text.starts_with("/api/channels/") { "channel" } else { "{name}" };
+        let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things[name]);
+        filled = filled.replace("{principal}", &self.things["{name}"]);
         if let Some(value) = self.things.get(text) {
-            filled = filled.replace("{id}", value);
+            filled = filled.replace("{id}", value).replace("{message_id}", value);
         }
-        assert!(!filled.contains("{id}"), "World::make has nothing for {text}");
+        assert!(!filled.contains("id}"), "World::make has nothing for {text}");
         filled
     }
 
@@ -177,6 +249,12 @@ impl World {
             "me": self.owner.get("/auth/me").await.ok().json(),
             "sessions": self.owner.get("/auth/sessions").await.ok().json(),
             "keys": self.owner.list("/api/keys").await,
+            "channel": self.owner.get(&format!("/api/channels/{}", self.things["channel"])).await.ok().json(),
+            "said": self.owner.get(&format!("/api/channels/{}/messages", self.things["channel"])).await.ok().json(),
+            "pins": self.owner.get(&format!("/api/channels/{}/pins", self.things["channel"])).await.ok().json(),
+            "dm": self.owner.get(&format!("/api/dm/{}/messages", self.agent.name)).await.ok().json(),
+            "inbox": self.owner.get("/api/inbox?status=all").await.ok().json(),
+            "threads": self.owner.get("/api/threads").await.ok().json(),
         });
         self.agent.get("/api/agents").await.ok();
         forget_looks(&mut state);
