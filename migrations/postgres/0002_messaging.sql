@@ -27,10 +27,14 @@ create table channels (
     approve_threshold double precision not null default 0.6,
     revision bigint not null default 1,
     created_at bigint not null,
-    deleted_at bigint
+    deleted_at bigint,
+    -- When the last of what was said in a deleted channel was taken away.
+    purged_at bigint
 );
 -- The name of a deleted channel is free again.
 create unique index channels_name on channels (name) where deleted_at is null;
+
+create index channels_to_purge on channels (id) where deleted_at is not null and purged_at is null;
 
 create table channel_members (
     channel_id bigint not null references channels (id),
@@ -76,10 +80,10 @@ create index messages_conversation on messages (conversation_id, id);
 create index messages_reply on messages (reply_to, id) where reply_to is not null;
 create index messages_thread on messages (thread_id, id) where thread_id is not null;
 create index messages_mention on messages (mention_of) where mention_of is not null;
--- Open work only, so that a long history costs an inbox nothing.
+-- Open work apart from what is settled, so that a long history costs an inbox nothing.
 create index messages_open on messages (recipient_id, id) where recipient_id is not null and status in ('pending', 'processing');
 create index messages_claims on messages (recipient_id, priority desc, id) where recipient_id is not null and status in ('pending', 'processing');
-create index messages_recipient on messages (recipient_id, id) where recipient_id is not null;
+create index messages_settled on messages (recipient_id, id) where recipient_id is not null and status in ('done', 'failed');
 create index messages_leases on messages (lease_until) where status = 'processing';
 
 create table message_revisions (

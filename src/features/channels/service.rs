@@ -323,7 +323,7 @@ pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -
     if !row.is_member && !actor.is_operator() {
         if row.is_public {
             members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
-        } else if row.has_own_agent {
+        } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {
             return Err(HubError::forbidden("not_a_member", "Only members may write into a private channel.")
                 .hint("Ask the channel's owner to add you."));
         } else {
@@ -406,10 +406,10 @@ pub fn purge_deleted(
     tx: &mut Tx<'_>,
     delete_messages: impl FnOnce(&mut Tx<'_>, ConversationId) -> Result<u64, DbError>,
 ) -> Result<u64, DbError> {
-    let Some((_, conversation)) = store::find_deleted(tx)? else { return Ok(0) };
+    let Some((channel, conversation)) = store::find_deleted(tx)? else { return Ok(0) };
     let deleted = delete_messages(tx, conversation)?;
     if deleted == 0 {
-        store::delete_cursors(tx, conversation)?;
+        store::update_purged(tx, channel, conversation)?;
     }
     Ok(deleted.max(1))
 }

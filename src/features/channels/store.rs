@@ -42,8 +42,9 @@ const SELECT_CHANNEL: &str =
         (select max(m.id) from messages m where m.conversation_id = c.conversation_id) as last_message,
         exists (select 1 from channel_members mine
                 where mine.channel_id = c.id and mine.principal_id = $1) as is_member,
-        exists (select 1 from principals own join channel_members theirs on theirs.principal_id = own.id
-                where own.owner_id = $1 and theirs.channel_id = c.id) as has_own_agent
+        exists (select 1 from principals own where own.owner_id = $1 and exists (
+                    select 1 from channel_members theirs
+                    where theirs.channel_id = c.id and theirs.principal_id = own.id)) as has_own_agent
      from channels c join principals o on o.id = c.owner_id
      left join read_cursors r on r.conversation_id = c.conversation_id and r.principal_id = $1
      where c.deleted_at is null";
@@ -152,7 +153,6 @@ pub(super) struct PostingRow {
     pub(super) is_public: bool,
     pub(super) is_workflow: bool,
     pub(super) is_member: bool,
-    pub(super) has_own_agent: bool,
     pub(super) author_display_name: String,
 }
 
@@ -163,10 +163,7 @@ pub(super) fn find_for_posting(
 ) -> Result<Option<PostingRow>, DbError> {
     tx.query_optional(
         "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
-             exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member,
-             case when c.is_public = 1 then 0 = 1 else exists (
-                 select 1 from principals own join channel_members m on m.principal_id = own.id
-                 where own.owner_id = a.id and m.channel_id = c.id) end as has_own_agent
+             exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member
          from channels c join principals a on a.id = $2
          where c.name = $1 and c.deleted_at is null",
         params![name, author.0],
@@ -178,7 +175,6 @@ pub(super) fn find_for_posting(
                 is_public: row.get("is_public")?,
                 is_workflow: row.get("workflow_enabled")?,
                 is_member: row.get("is_member")?,
-                has_own_agent: row.get("has_own_agent")?,
                 author_display_name: row.get("display_name")?,
             })
         },
@@ -376,21 +372,20 @@ pub(super) fn find_name_of(tx: &mut Tx<'_>, conversation: ConversationId) -> Res
     )
 }
 
-/// A channel that was deleted and still has something in it.
+/// A channel that was deleted and may still have something in it.
 pub(super) fn find_deleted(tx: &mut Tx<'_>) -> Result<Option<(ChannelId, ConversationId)>, DbError> {
     tx.query_optional(
         "select c.id, c.conversation_id from channels c
-         where c.deleted_at is not null
-           and (exists (select 1 from messages m where m.conversation_id = c.conversation_id)
-                or exists (select 1 from read_cursors r where r.conversation_id = c.conversation_id))
-         order by c.id limit 1",
+         where c.deleted_at is not null and c.purged_at is null order by c.id limit 1",
         &[],
         |row| Ok((ChannelId(row.get("id")?), ConversationId(row.get("conversation_id")?))),
     )
 }
 
-pub(super) fn delete_cursors(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError> {
+/// Notes that nothing is left of a deleted channel.
+pub(super) fn update_purged(tx: &mut Tx<'_>, id: ChannelId, conversation: ConversationId) -> Result<(), DbError> {
     tx.execute("delete from read_cursors where conversation_id = $1", params![conversation.0])?;
+    tx.execute("update channels set purged_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     Ok(())
 }
 

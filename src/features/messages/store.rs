@@ -279,26 +279,37 @@ pub(super) fn list_inbox(
     after: MessageId,
     limit: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
-    let condition = match status {
+    // Each begins with the condition of the index that it is meant to use.
+    const OPEN: &str = "m.status in ('pending', 'processing') and $4 > cast(0 as bigint)";
+    const SETTLED: &str = "m.status in ('done', 'failed') and $4 > cast(0 as bigint)";
+    let conditions = match status {
         InboxStatus::Pending => {
-            "m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $4)"
+            vec!["m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $4)"]
         }
         InboxStatus::Processing => {
-            "m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $4"
+            vec!["m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $4"]
         }
-        InboxStatus::Done => "m.status = 'done' and $4 > cast(0 as bigint)",
-        InboxStatus::Failed => "m.status = 'failed' and $4 > cast(0 as bigint)",
-        InboxStatus::All => "$4 > cast(0 as bigint)",
+        InboxStatus::Done => vec!["m.status in ('done', 'failed') and m.status = 'done' and $4 > cast(0 as bigint)"],
+        InboxStatus::Failed => {
+            vec!["m.status in ('done', 'failed') and m.status = 'failed' and $4 > cast(0 as bigint)"]
+        }
+        InboxStatus::All => vec![OPEN, SETTLED],
     };
-    tx.query(
-        &format!(
-            "select {COLUMNS} from messages m {JOINS}
-             where m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3"
-        ),
-        params![recipient.0, after.0, limit, now],
-        |row| message(row, now),
-    )
+    let now = tx.now_ms();
+    let mut rows = Vec::new();
+    for condition in conditions {
+        rows.extend(tx.query(
+            &format!(
+                "select {COLUMNS} from messages m {JOINS}
+                 where m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3"
+            ),
+            params![recipient.0, after.0, limit, now],
+            |row| message(row, now),
+        )?);
+    }
+    rows.sort_by_key(|row| row.view.id);
+    rows.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok(rows)
 }
 
 /// When the first of a recipient's claims runs out.
@@ -569,26 +580,24 @@ pub(super) fn delete_messages(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<u64,
     tx.execute(&format!("delete from messages where id in {list}"), &values)
 }
 
-/// The oldest messages of a conversation, or of all, that were written before a moment.
+/// Those among the oldest messages of a conversation, or of all, that were written before a moment.
 pub(super) fn list_older(
     tx: &mut Tx<'_>,
     conversation: Option<ConversationId>,
     before_ms: i64,
     limit: i64,
 ) -> Result<Vec<MessageId>, DbError> {
-    let id = |row: &Row<'_>| row.get("id").map(MessageId);
-    match conversation {
-        Some(conversation) => tx.query(
-            "select id from messages where conversation_id = $1 and created_at < $2 order by id limit $3",
-            params![conversation.0, before_ms, limit],
-            id,
+    // Ids grow with time. To look at more than the oldest would be to look at all when none is old.
+    const OLDEST: i64 = 5000;
+    let condition = if conversation.is_some() { "where conversation_id = $1" } else { "where $1 = cast(0 as bigint)" };
+    tx.query(
+        &format!(
+            "select id from (select id, created_at from messages {condition} order by id limit $2) oldest
+             where created_at < $3 order by id limit $4"
         ),
-        None => tx.query(
-            "select id from messages where created_at < $1 order by id limit $2",
-            params![before_ms, limit],
-            id,
-        ),
-    }
+        params![conversation.map_or(0, |conversation| conversation.0), OLDEST, before_ms, limit],
+        |row| row.get("id").map(MessageId),
+    )
 }
 
 fn standing(row: &Row<'_>) -> Result<Standing, DbError> {
