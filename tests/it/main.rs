@@ -14,6 +14,7 @@ mod backup;
 mod bench;
 mod bodies;
 mod cli;
+mod cli_conversations;
 mod cli_serve;
 mod cli_socket;
 mod cli_support;

@@ -44,6 +44,12 @@ pub(super) fn read_password(for_whom: &str) -> Result<String, Failure> {
     Ok(password.to_owned())
 }
 
+/// All of standard input.
+pub(super) fn read_text(what: &str) -> Result<String, Failure> {
+    io::read_to_string(io::stdin())
+        .map_err(|error| Failure::Usage(format!("{what} cannot be read from standard input: {error}")))
+}
+
 /// Makes sure that what cannot be undone is meant.
 pub(super) fn confirm(question: &str) -> Result<(), Failure> {
     if !io::stdin().is_terminal() {

@@ -5,10 +5,12 @@
 mod agents;
 mod audit;
 mod backup;
+mod channels;
 mod client;
 mod db;
 mod input;
 mod keys;
+mod messages;
 mod output;
 mod traces;
 mod users;
@@ -62,6 +64,12 @@ enum Subject {
     /// Managed API keys
     #[command(subcommand, after_help = EXIT_CODES)]
     Keys(keys::KeysCommand),
+    /// Channels: members, settings
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Channels(channels::ChannelsCommand),
+    /// Messages: what was sent, notices, old ones
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Messages(messages::MessagesCommand),
     /// Who changed what
     #[command(subcommand, after_help = EXIT_CODES)]
     Audit(audit::AuditCommand),
@@ -169,6 +177,8 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Users(command) => command.run(&mut session),
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
+        Subject::Channels(command) => command.run(&mut session),
+        Subject::Messages(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),
         Subject::Traces(command) => command.run(&mut session),
         Subject::Db(command) => command.run(&mut session),

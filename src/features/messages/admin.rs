@@ -6,6 +6,8 @@ use stoa_model::{MessageId, Timestamp};
 
 use super::{purge, send, store};
 use crate::actor::Actor;
+use crate::clock::milliseconds;
+use crate::config::parse_duration;
 use crate::error::HubError;
 use crate::features::{audit, channels, principals};
 use crate::hub::Hub;
@@ -36,7 +38,8 @@ struct ShowParams {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PurgeParams {
-    before: Timestamp,
+    /// An age like `90d`.
+    older_than: String,
     #[serde(default)]
     channel: Option<String>,
 }
@@ -61,11 +64,13 @@ pub fn add_methods(methods: &mut Methods) {
     methods.add("messages.list", |hub, actor, params: ListParams| async move { list(&hub, &actor, params).await });
     methods.add("messages.show", |hub, actor, params: ShowParams| async move { show(&hub, &actor, params.id).await });
     methods.add("messages.send", |hub, actor, params: SendMessageRequest| async move {
-        let sent = send::send_message(&hub, &actor, params).await?;
-        Ok::<_, HubError>(sent)
+        send::send_message(&hub, &actor, params).await
     });
     methods.add("messages.purge", |hub, actor, params: PurgeParams| async move {
-        purge::purge_messages(&hub, &actor, params.before, params.channel).await
+        let age = parse_duration(&params.older_than).ok().filter(|age| !age.is_zero());
+        let age = age.ok_or_else(|| HubError::invalid_field("older_than", "must be an age like 90d or 12h"))?;
+        let before = Timestamp::from_ms(hub.clock().now_ms().saturating_sub(milliseconds(age)));
+        purge::purge_messages(&hub, &actor, before, params.channel).await
     });
 }
 
