@@ -28,10 +28,21 @@ async fn the_tour_works_as_printed() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = String::from_utf8(output.stdout).unwrap();
     let answers: Vec<Value> = serde_json::Deserializer::from_str(&text).into_iter().map(Result::unwrap).collect();
-    let [login, agent, shown, key, directory, problem] = answers.as_slice() else { panic!("{text}") };
+    let [login, agent, shown, sent, claimed, done, dm, channel, post, unread, key, directory, problem] =
+        answers.as_slice()
+    else {
+        panic!("{text}")
+    };
     assert_eq!(login["user"]["username"], "admin");
     assert_eq!(agent["agent"]["name"], "scout");
     assert_eq!(shown["archetype"], "researcher");
+    assert_eq!(sent["delivery"][0]["recipient"], "scout");
+    assert_eq!(claimed["items"][0]["id"], sent["id"]);
+    assert_eq!((&done["status"], &done["reply_id"]), (&"done".into(), &dm["items"][1]["id"]));
+    assert_eq!(dm["items"][1]["body"], "Nothing yet.");
+    assert_eq!(channel["channel"]["name"], "work");
+    assert_eq!(post["mentions"][0], "scout");
+    assert_eq!(unread[1]["name"], "admin");
     assert_eq!(key["api_key"]["channels"][0], "general");
     assert_eq!(directory["items"][0]["name"], "scout");
     assert_eq!((&problem["status"], &problem["code"]), (&422.into(), &"validation_failed".into()));
