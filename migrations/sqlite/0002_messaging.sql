@@ -51,6 +51,18 @@ create table read_cursors (
     primary key (principal_id, conversation_id)
 ) strict, without rowid;
 
+-- What somebody wants to be told of: everything that is said, or only that they are mentioned.
+create table notification_defaults (
+    principal_id integer primary key references principals (id),
+    level text not null check (level in ('all', 'mentions'))
+) strict;
+create table notification_levels (
+    principal_id integer not null references principals (id),
+    channel_id integer not null references channels (id),
+    level text not null check (level in ('all', 'mentions')),
+    primary key (principal_id, channel_id)
+) strict, without rowid;
+
 create table messages (
     id integer primary key autoincrement,
     conversation_id integer not null references conversations (id),

@@ -26,6 +26,7 @@ mod lists;
 mod login_page;
 mod messages;
 mod names;
+mod notifications;
 mod outbox;
 mod planners;
 mod races;

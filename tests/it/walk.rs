@@ -74,6 +74,8 @@ fn table() -> Vec<Row> {
         either_thing("PUT /api/threads/{message_id}/mute"),
         either_thing("DELETE /api/threads/{message_id}/mute"),
         either("GET /api/notifications/unread"),
+        session("GET /api/notifications/settings"),
+        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})),
         either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
         admin("GET /api/admin/users"),
         admin("GET /api/admin/audit"),

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::MessageId;
-use crate::validation::{Faults, FieldError};
+use crate::validation::{Faults, FieldError, present};
 
 /// Counting stops here; whoever has more unread is not helped by a number.
 pub const MAX_UNREAD: i64 = 100;
@@ -48,6 +48,66 @@ impl MarkReadRequest {
         let is_one = self.channel.is_some() != self.dm.is_some();
         faults.require("channel", is_one, "or `dm` must be given, and not both");
         faults.require("message_id", self.message_id.is_none_or(|id| id.0 >= 0), "must not be negative");
+        faults.finish()
+    }
+}
+
+/// What somebody wants to be told of in a channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NotificationLevel {
+    /// Everything that is said counts as unread.
+    #[default]
+    All,
+    /// Only mentions, which come as DMs; the channel itself never counts as unread.
+    Mentions,
+}
+
+impl NotificationLevel {
+    pub fn name(self) -> &'static str {
+        match self {
+            NotificationLevel::All => "all",
+            NotificationLevel::Mentions => "mentions",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::All, Self::Mentions].into_iter().find(|level| level.name() == name)
+    }
+}
+
+/// The level of one channel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChannelLevel {
+    pub channel: String,
+    pub level: NotificationLevel,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct NotificationSettings {
+    /// For channels that have no level of their own.
+    pub default_level: NotificationLevel,
+    pub channels: Vec<ChannelLevel>,
+}
+
+/// Only what is given changes; `channels` is replaced as a whole.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UpdateNotificationSettingsRequest {
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false)]
+    pub default_level: Option<NotificationLevel>,
+    #[serde(default, deserialize_with = "present")]
+    #[schema(nullable = false, max_items = 1000)]
+    pub channels: Option<Vec<ChannelLevel>>,
+}
+
+impl UpdateNotificationSettingsRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let count = self.channels.as_ref().map_or(0, Vec::len);
+        faults.require("channels", count <= 1000, "must be at most 1000");
         faults.finish()
     }
 }

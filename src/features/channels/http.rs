@@ -4,11 +4,12 @@ use axum::http::{HeaderMap, StatusCode};
 use stoa_model::channels::{
     ChannelDetails, ChannelView, CreateChannelRequest, UpdateChannelRequest, UpdateChannelSettingsRequest,
 };
+use stoa_model::notifications::{NotificationSettings, UpdateNotificationSettingsRequest};
 use stoa_model::page::Page;
 use utoipa_axum::routes;
 
-use super::members;
 use super::service::{self, RevisedChannel};
+use super::{levels, members};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -23,6 +24,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(join_channel))
         .routes(routes!(leave_channel))
         .routes(routes!(add_member, remove_member))
+        .routes(routes!(get_notification_settings, update_notification_settings))
 }
 
 fn revised(channel: RevisedChannel) -> Result<WithEtag<ChannelDetails>, HubError> {
@@ -155,4 +157,26 @@ async fn remove_member(
 ) -> Result<StatusCode, HubError> {
     members::remove_member(&hub, &actor, name, principal).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What the caller wants to be told of.
+#[utoipa::path(get, path = "/api/notifications/settings", tag = "notifications",
+    responses((status = 200, body = NotificationSettings)), security(("session" = [])))]
+async fn get_notification_settings(
+    State(hub): State<Hub>,
+    actor: Actor,
+) -> Result<Json<NotificationSettings>, HubError> {
+    Ok(Json(levels::get_notification_settings(&hub, &actor).await?))
+}
+
+/// Changes what the caller is told of: everything that is said in a channel, or only mentions.
+#[utoipa::path(put, path = "/api/notifications/settings", tag = "notifications",
+    request_body = UpdateNotificationSettingsRequest,
+    responses((status = 200, body = NotificationSettings)), security(("session" = [])))]
+async fn update_notification_settings(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Body(request): Body<UpdateNotificationSettingsRequest>,
+) -> Result<Json<NotificationSettings>, HubError> {
+    Ok(Json(levels::update_notification_settings(&hub, &actor, request).await?))
 }

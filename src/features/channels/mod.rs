@@ -4,6 +4,7 @@
 
 mod admin;
 mod http;
+mod levels;
 mod members;
 mod planner;
 mod service;
@@ -12,6 +13,7 @@ pub mod visibility;
 
 pub use admin::add_methods;
 pub use http::routes;
+pub use levels::level;
 pub use planner::plan;
 pub use service::{
     Place, channel_of, conversation_between, cursor, ensure_general, find_conversation_between, find_for_posting,

@@ -1,5 +1,6 @@
 use stoa_db::{DbError, Engine, Row, Tx, params};
 use stoa_model::channels::{ChannelSettings, ChannelView, MemberView};
+use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
@@ -387,6 +388,77 @@ pub(super) fn update_purged(tx: &mut Tx<'_>, id: ChannelId, conversation: Conver
     tx.execute("delete from read_cursors where conversation_id = $1", params![conversation.0])?;
     tx.execute("update channels set purged_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     Ok(())
+}
+
+pub(super) fn find_default_level(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<NotificationLevel, DbError> {
+    let level =
+        tx.query_optional("select level from notification_defaults where principal_id = $1", params![reader.0], level)?;
+    Ok(level.unwrap_or_default())
+}
+
+pub(super) fn upsert_default_level(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    level: NotificationLevel,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into notification_defaults (principal_id, level) values ($1, $2)
+         on conflict (principal_id) do update set level = excluded.level",
+        params![reader.0, level.name()],
+    )?;
+    Ok(())
+}
+
+/// The channels that have a level of their own, by name.
+pub(super) fn list_levels(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+) -> Result<Vec<(ChannelId, String, NotificationLevel)>, DbError> {
+    tx.query(
+        "select c.id, c.name, l.level from notification_levels l join channels c on c.id = l.channel_id
+         where l.principal_id = $1 and c.deleted_at is null order by c.name",
+        params![reader.0],
+        |row| Ok((ChannelId(row.get("id")?), row.get("name")?, level(row)?)),
+    )
+}
+
+pub(super) fn delete_levels(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<(), DbError> {
+    tx.execute("delete from notification_levels where principal_id = $1", params![reader.0])?;
+    Ok(())
+}
+
+pub(super) fn upsert_level(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    channel: ChannelId,
+    level: NotificationLevel,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into notification_levels (principal_id, channel_id, level) values ($1, $2, $3)
+         on conflict (principal_id, channel_id) do update set level = excluded.level",
+        params![reader.0, channel.0, level.name()],
+    )?;
+    Ok(())
+}
+
+pub(super) fn find_level(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    conversation: ConversationId,
+) -> Result<NotificationLevel, DbError> {
+    let found = tx.query_optional(
+        "select coalesce(l.level, d.level, 'all') as level from channels c
+         left join notification_levels l on l.channel_id = c.id and l.principal_id = $1
+         left join notification_defaults d on d.principal_id = $1
+         where c.conversation_id = $2",
+        params![reader.0, conversation.0],
+        level,
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+fn level(row: &Row<'_>) -> Result<NotificationLevel, DbError> {
+    Ok(NotificationLevel::from_name(&row.get::<String>("level")?).unwrap_or_default())
 }
 
 fn channel(row: &Row<'_>) -> Result<ChannelRow, DbError> {

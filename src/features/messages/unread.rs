@@ -2,7 +2,7 @@
 
 use stoa_db::{DbError, Tx};
 use stoa_model::messages::{PartnerView, preview};
-use stoa_model::notifications::{ConversationKind, MarkReadRequest, UnreadView};
+use stoa_model::notifications::{ConversationKind, MarkReadRequest, NotificationLevel, UnreadView};
 use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
@@ -56,17 +56,22 @@ fn count(
     conversation: ConversationId,
     last: Option<MessageId>,
 ) -> Result<i64, DbError> {
-    last.map_or(Ok(0), |last| store::count_unread(tx, reader, conversation, last))
+    let unread = last.map(|last| count_unread(tx, reader, conversation, last)).transpose()?;
+    Ok(unread.flatten().unwrap_or(0))
 }
 
-/// How much of a conversation somebody has not read, up to and including a message.
+/// How much of a conversation somebody has not read, up to and including a message. None if it does not
+/// count for them, whatever is said there.
 pub fn count_unread(
     tx: &mut Tx<'_>,
     reader: PrincipalId,
     conversation: ConversationId,
     through: MessageId,
-) -> Result<i64, DbError> {
-    store::count_unread(tx, reader, conversation, through)
+) -> Result<Option<i64>, DbError> {
+    match channels::level(tx, reader, conversation)? {
+        NotificationLevel::All => store::count_unread(tx, reader, conversation, through).map(Some),
+        NotificationLevel::Mentions => Ok(None),
+    }
 }
 
 /// Marks a conversation as read up to a message, which may be less than before.
