@@ -119,7 +119,7 @@ async fn list_replies(
 struct InboxParams {
     /// Which messages: those that are `pending` unless told.
     #[serde(default)]
-    #[param(inline, default = "pending")]
+    #[param(inline)]
     status: InboxStatus,
     /// Whole bodies instead of the first 120 characters.
     #[serde(default)]

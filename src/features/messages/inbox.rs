@@ -1,7 +1,7 @@
 //! The inbox as a work queue: DMs wait, are claimed for a time, and are done, failed or given back.
 
 use serde_json::{Map, Value};
-use stoa_db::{DbError, Tx};
+use stoa_db::Tx;
 use stoa_model::messages::{
     ClaimRequest, DEFAULT_LEASE_SECONDS, DoneRequest, FailRequest, InboxStatus, Items, MAX_WAIT_SECONDS, MessageStatus,
     MessageView, SettledMessage, cut,
@@ -53,9 +53,13 @@ pub async fn list_inbox(
         let actor_in = actor.clone();
         let (items, next_lease_end) = hub
             .read(move |tx| {
+                // Who waits may have been shut out in the meantime.
+                if wait > 0 {
+                    actor_in.require_still_valid(tx)?;
+                }
                 let rows = store::list_inbox(tx, actor_in.id(), query.status, after, limit + 1)?;
                 let lease_end = if rows.is_empty() { store::find_next_lease_end(tx, actor_in.id())? } else { None };
-                Ok::<_, DbError>((view::complete(tx, &actor_in, rows)?, lease_end))
+                Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, lease_end))
             })
             .await?;
         let Some(waiter) = waiter.as_mut().filter(|_| items.is_empty() && !hub.is_stopping()) else { break items };
