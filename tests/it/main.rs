@@ -23,6 +23,7 @@ mod keys;
 mod listeners;
 mod lists;
 mod login_page;
+mod message_input;
 mod messages;
 mod names;
 mod outbox;

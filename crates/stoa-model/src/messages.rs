@@ -388,9 +388,18 @@ impl FailRequest {
 
 /// The beginning of a body, on one line.
 pub fn preview(body: &str) -> String {
-    let mut characters = body.chars();
-    let start: String = characters.by_ref().take(PREVIEW_CHARACTERS).collect();
-    start.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = String::new();
+    for word in body.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // A word may be as long as a body can be.
+        line.extend(word.chars().take(PREVIEW_CHARACTERS));
+        if line.len() >= PREVIEW_CHARACTERS && line.chars().count() >= PREVIEW_CHARACTERS {
+            break;
+        }
+    }
+    cut(&line).trim_end().to_owned()
 }
 
 /// The first characters of a body, as they are.

@@ -225,12 +225,9 @@ pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: 
     Ok(())
 }
 
-/// The DMs that tell of a channel message say what it says now.
-pub(super) fn update_mention_bodies(tx: &mut Tx<'_>, of: MessageId, body: &str) -> Result<(), DbError> {
-    tx.execute(
-        "update messages set body = $2, edited_at = $3 where mention_of = $1 and deleted_at is null",
-        params![of.0, body, tx.now_ms()],
-    )?;
+/// Changes what a DM says that tells of a channel message; the history is the channel message's.
+pub(super) fn update_copy(tx: &mut Tx<'_>, id: MessageId, body: &str) -> Result<(), DbError> {
+    tx.execute("update messages set body = $2, edited_at = $3 where id = $1", params![id.0, body, tx.now_ms()])?;
     Ok(())
 }
 
