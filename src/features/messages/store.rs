@@ -298,12 +298,14 @@ pub(super) fn list_inbox(
     )
 }
 
-/// When the first of a recipient's claims runs out.
+/// When the next of a recipient's claims runs out. One that has run out already may lie before the cursor
+/// of who asks: to them nothing comes of it, however often they look.
 pub(super) fn find_next_lease_end(tx: &mut Tx<'_>, recipient: PrincipalId) -> Result<Option<i64>, DbError> {
     tx.query_one(
         "select min(lease_until) as ends from messages
-         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'",
-        params![recipient.0],
+         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'
+           and lease_until > $2",
+        params![recipient.0, tx.now_ms()],
         |row| row.get("ends"),
     )
 }
