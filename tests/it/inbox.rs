@@ -16,6 +16,12 @@ async fn parked(hub: &TestHub, reader: &Client, query: &str) -> JoinHandle<Reply
     call
 }
 
+/// The answer to a long poll. The clock of the hub stands still, so one that nobody wakes would hang for ever.
+async fn answered(call: JoinHandle<Reply>) -> Reply {
+    let answer = tokio::time::timeout(Duration::from_secs(60), call).await;
+    answer.expect("the wait has to end").unwrap().ok()
+}
+
 #[tokio::test]
 async fn what_comes_first_is_first() {
     let hub = TestHub::start().await;
@@ -99,7 +105,7 @@ async fn a_wait_ends_when_something_comes() {
     let call = parked(&hub, &scout, "").await;
     ada.dm("admin", "not for scout").await;
     let first = ada.dm("scout", "first").await;
-    let page = call.await.unwrap().ok().json();
+    let page = answered(call).await.json();
     assert_eq!(page["items"][0]["id"], first["id"]);
     // There is always a place to go on from.
     let cursor = format!("&cursor={}", page["next_cursor"].as_str().unwrap());
@@ -107,17 +113,17 @@ async fn a_wait_ends_when_something_comes() {
     assert_eq!(items(scout.get("/api/inbox?wait=50").await.ok()).len(), 1);
     let call = parked(&hub, &scout, &cursor).await;
     let mention = ada.say("general", "@scout").await;
-    assert_eq!(items(call.await.unwrap().ok())[0]["reply_to"], mention["id"]);
+    assert_eq!(items(answered(call).await)[0]["reply_to"], mention["id"]);
 
     // A claim that is given back, and one that runs out.
     scout.claim(json!({"limit": 100, "lease_seconds": 20})).await;
     let call = parked(&hub, &scout, "").await;
     scout.settle(&first, "release", json!({})).await.ok();
-    assert_eq!(items(call.await.unwrap().ok())[0]["id"], first["id"]);
+    assert_eq!(items(answered(call).await)[0]["id"], first["id"]);
     scout.settle(&first, "done", json!({})).await.ok();
     let call = parked(&hub, &scout, "").await;
     hub.advance(Duration::from_secs(20));
-    assert_eq!(items(call.await.unwrap().ok())[0]["reply_to"], mention["id"]);
+    assert_eq!(items(answered(call).await)[0]["reply_to"], mention["id"]);
     hub.finish().await;
 }
 
@@ -128,7 +134,7 @@ async fn a_wait_ends_with_nothing_at_its_time() {
     let scout = ada.agent("scout").await;
     let call = parked(&hub, &scout, "").await;
     hub.advance(Duration::from_secs(50));
-    let page = call.await.unwrap().ok().json();
+    let page = answered(call).await.json();
     assert_eq!(page["items"], json!([]));
     let cursor = page["next_cursor"].as_str().unwrap().to_owned();
     assert!(hub.inner().waiters().is_empty());
@@ -154,7 +160,7 @@ async fn a_wait_goes_on_past_a_claim_that_ran_out_before_its_cursor() {
     hub.advance(Duration::from_secs(1));
     let call = parked(&hub, &scout, &format!("&cursor={}", page["next_cursor"].as_str().unwrap())).await;
     let new = ada.dm("scout", "new").await;
-    assert_eq!(items(call.await.unwrap().ok())[0]["id"], new["id"]);
+    assert_eq!(items(answered(call).await)[0]["id"], new["id"]);
     hub.finish().await;
 }
 
@@ -164,7 +170,7 @@ async fn a_wait_ends_when_the_hub_stops() {
     let scout = hub.human("ada").await.agent("scout").await;
     let call = parked(&hub, &scout, "").await;
     hub.finish().await;
-    let page = call.await.unwrap().ok().json();
+    let page = answered(call).await.json();
     assert!(page["items"].as_array().unwrap().is_empty() && page["next_cursor"].is_string());
 }
 

@@ -284,8 +284,18 @@ async fn the_answer_says_who_was_woken() {
     ada.agent_with(mode("halted", "reactive")).await;
     ada.agent_with(mode("keen", "reactive")).await;
     ada.call("POST", "/api/agents/halted/pause").await.ok();
+    ada.agent_with(mode("shunned", "reactive")).await;
+    hub.inner()
+        .write(|tx| {
+            let shunned = "(select id from principals where handle = 'shunned')";
+            tx.execute(&format!("update agents set quarantined_at = 1 where id = {shunned}"), &[])
+        })
+        .await
+        .map(|_: u64| ())
+        .unwrap_or_else(|error: stoa_db::DbError| panic!("{error}"));
     let state = |name: &str, reason: &str| json!({"recipient": name, "state": "not_woken", "reason": reason});
-    for (name, reason) in [("sleepy", "passive"), ("off", "disabled"), ("halted", "paused")] {
+    for (name, reason) in [("sleepy", "passive"), ("off", "disabled"), ("halted", "paused"), ("shunned", "quarantined")]
+    {
         assert_eq!(bob.dm(name, "x").await["delivery"], json!([state(name, reason)]));
         let quiet = bob.send(json!({"to": name, "body": "x", "no_wake": true})).await;
         assert_eq!(quiet["delivery"], json!([state(name, "no_wake")]));

@@ -406,3 +406,29 @@ pub fn preview(body: &str) -> String {
 pub fn cut(body: &str) -> &str {
     body.char_indices().nth(PREVIEW_CHARACTERS).map_or(body, |(end, _)| &body[..end])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn previews_are_one_line_of_120_characters() {
+        for (body, line) in [
+            ("", String::new()),
+            (" \n a\t\nb  ", "a b".to_owned()),
+            (&"\n".repeat(1000), String::new()),
+            (&format!("{}b", "\n".repeat(1000)), "b".to_owned()),
+            (&"ä".repeat(500), "ä".repeat(120)),
+            (&"ab ".repeat(500), "ab ".repeat(40).trim_end().to_owned()),
+            (&format!("{} {}", "x".repeat(119), "y"), "x".repeat(119)),
+        ] {
+            assert_eq!(preview(body), line, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_cut_between_characters() {
+        assert_eq!(cut(&"🙂".repeat(121)), "🙂".repeat(120));
+        assert_eq!(cut("short\n"), "short\n");
+    }
+}
