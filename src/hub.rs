@@ -126,7 +126,7 @@ impl Hub {
         &self.0.limits
     }
 
-    pub(crate) fn waiters(&self) -> &Waiters {
+    pub fn waiters(&self) -> &Waiters {
         &self.0.waiters
     }
 

@@ -3,6 +3,9 @@
 /// Names that nobody can take. `admin` is made at the first start and reserved from then on.
 pub const RESERVED: [&str; 7] = ["system", "all", "channel", "here", "self", "reactive", "admin"];
 
+/// Longest name of a user, an agent or a channel.
+pub const MAX_LENGTH: usize = 64;
+
 /// The form in which handles are compared. They are ASCII, so this is all it takes.
 pub fn fold(handle: &str) -> String {
     handle.to_ascii_lowercase()

@@ -388,12 +388,47 @@ impl FailRequest {
 
 /// The beginning of a body, on one line.
 pub fn preview(body: &str) -> String {
-    let mut characters = body.chars();
-    let start: String = characters.by_ref().take(PREVIEW_CHARACTERS).collect();
-    start.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = String::new();
+    for word in body.split_whitespace() {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        // A word may be as long as a body can be.
+        line.extend(word.chars().take(PREVIEW_CHARACTERS));
+        if line.len() >= PREVIEW_CHARACTERS && line.chars().count() >= PREVIEW_CHARACTERS {
+            break;
+        }
+    }
+    cut(&line).trim_end().to_owned()
 }
 
 /// The first characters of a body, as they are.
 pub fn cut(body: &str) -> &str {
     body.char_indices().nth(PREVIEW_CHARACTERS).map_or(body, |(end, _)| &body[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn previews_are_one_line_of_120_characters() {
+        for (body, line) in [
+            ("", String::new()),
+            (" \n a\t\nb  ", "a b".to_owned()),
+            (&"\n".repeat(1000), String::new()),
+            (&format!("{}b", "\n".repeat(1000)), "b".to_owned()),
+            (&"ä".repeat(500), "ä".repeat(120)),
+            (&"ab ".repeat(500), "ab ".repeat(40).trim_end().to_owned()),
+            (&format!("{} {}", "x".repeat(119), "y"), "x".repeat(119)),
+        ] {
+            assert_eq!(preview(body), line, "{body:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_are_cut_between_characters() {
+        assert_eq!(cut(&"🙂".repeat(121)), "🙂".repeat(120));
+        assert_eq!(cut("short\n"), "short\n");
+    }
 }

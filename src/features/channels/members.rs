@@ -26,7 +26,7 @@ pub(super) fn add(
     if !store::insert_member(tx, channel, principal)? {
         return Ok(false);
     }
-    store::insert_cursor_at_end(tx, principal, conversation)?;
+    store::upsert_cursor_at_end(tx, principal, conversation)?;
     events::emit(hub, tx, actor, &Event::MemberAdded { channel, conversation, principal })?;
     Ok(true)
 }

@@ -11,7 +11,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::members;
-use super::store::{self, ChannelRow, Member, NewChannel};
+use super::store::{self, ChannelRow, Member, NewChannel, PostingRow};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event};
@@ -249,7 +249,7 @@ async fn change_channel(
         }
         change(tx, &mut channel)?;
         store::update_channel(tx, &channel)?;
-        audit::record(tx, &actor_in, "channel.updated", Some(&name), &changed)?;
+        audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
         events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
         details(tx, &actor_in, &name)
@@ -269,7 +269,7 @@ pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<()
         // Its messages are nobody's to see from here on; housekeeping takes them away bit by bit.
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
         store::update_deleted(tx, id)?;
-        audit::record(tx, &actor_in, "channel.deleted", Some(&name), &json!({}))?;
+        audit::record(tx, &actor_in, "channel.deleted", Some(&channel.view.name), &json!({}))?;
         events::emit(&hub_in, tx, &actor_in, &Event::ChannelDeleted { channel: id, conversation })?;
         Ok(())
     })
@@ -316,28 +316,42 @@ pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Revi
 
 /// The channel that the caller wants to write into. Writing into a public one joins it.
 pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
+    let row = find_writable(tx, actor, name)?;
+    if !row.is_member && !actor.is_operator() {
+        members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
+    }
+    Ok(place(row))
+}
+
+/// The channel in which the caller changes what they said. That joins nothing: they may have left it.
+pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
+    find_writable(tx, actor, name).map(place)
+}
+
+fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
     let missing = || HubError::not_found("channel").hint("GET /api/channels lists those that you can see.");
     actor.require_channel(name).map_err(|_| missing())?;
     let author = if actor.is_operator() { principals::system(tx)?.id } else { actor.id() };
     let row = store::find_for_posting(tx, author, name)?.ok_or_else(missing)?;
-    if !row.is_member && !actor.is_operator() {
-        if row.is_public {
-            members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
-        } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {
-            return Err(HubError::forbidden("not_a_member", "Only members may write into a private channel.")
-                .hint("Ask the channel's owner to add you."));
-        } else {
-            return Err(missing());
-        }
+    if row.is_member || row.is_public || actor.is_operator() {
+        Ok(row)
+    } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {
+        Err(HubError::forbidden("not_a_member", "Only members may write into a private channel.")
+            .hint("Ask the channel's owner to add you."))
+    } else {
+        Err(missing())
     }
-    Ok(Place {
+}
+
+fn place(row: PostingRow) -> Place {
+    Place {
         channel: row.id,
         conversation: row.conversation,
         name: row.name,
         is_public: row.is_public,
         is_workflow: row.is_workflow,
         author_display_name: row.author_display_name,
-    })
+    }
 }
 
 /// The conversation of two, made at its first use.
@@ -404,8 +418,8 @@ pub fn move_cursor(
 /// many; the cursors follow when none is left.
 pub fn purge_deleted(
     tx: &mut Tx<'_>,
-    delete_messages: impl FnOnce(&mut Tx<'_>, ConversationId) -> Result<u64, DbError>,
-) -> Result<u64, DbError> {
+    delete_messages: impl FnOnce(&mut Tx<'_>, ConversationId) -> Result<u64, HubError>,
+) -> Result<u64, HubError> {
     let Some((channel, conversation)) = store::find_deleted(tx)? else { return Ok(0) };
     let deleted = delete_messages(tx, conversation)?;
     if deleted == 0 {

@@ -349,8 +349,9 @@ pub(super) fn upsert_cursor(
     Ok(())
 }
 
-/// Sets the cursor to the newest message: who comes into a channel has nothing to catch up on.
-pub(super) fn insert_cursor_at_end(
+/// Sets the cursor to the newest message: who comes into a channel has nothing to catch up on, even if
+/// they were there before.
+pub(super) fn upsert_cursor_at_end(
     tx: &mut Tx<'_>,
     principal: PrincipalId,
     conversation: ConversationId,
@@ -358,7 +359,7 @@ pub(super) fn insert_cursor_at_end(
     tx.execute(
         "insert into read_cursors (principal_id, conversation_id, message_id)
          select $1, $2, coalesce(max(id), 0) from messages where conversation_id = $2
-         on conflict (principal_id, conversation_id) do nothing",
+         on conflict (principal_id, conversation_id) do update set message_id = excluded.message_id",
         params![principal.0, conversation.0],
     )?;
     Ok(())

@@ -28,7 +28,7 @@ const CHORES: [Chore; 6] = [
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
-    Chore { name: "deleted channels", every: MINUTE, run: |_, tx| Ok(messages::purge_deleted_channels(tx)?) },
+    Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
     Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
 ];
 

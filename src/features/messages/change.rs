@@ -11,6 +11,7 @@ use super::{send, view};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageChange};
+use crate::features::channels::visibility;
 use crate::features::{audit, channels};
 use crate::hub::Hub;
 
@@ -46,18 +47,30 @@ pub async fn edit_message(
                 .hint("Edit the message in the channel; this one follows."));
         }
         if row.view.body != request.body {
+            edit_copies(&hub_in, tx, &actor_in, &row, &request.body)?;
             let mentions = send::tell_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
             store::update_body(tx, id, &request.body, &mentions)?;
-            store::update_mention_bodies(tx, id, &request.body)?;
             events::emit(&hub_in, tx, &actor_in, &Event::MessageEdited(change_of(&row)))?;
-            for told in store::list_mention_messages(tx, id)? {
-                events::emit(&hub_in, tx, &actor_in, &Event::MessageEdited(change_of(&told)))?;
-            }
         }
         let row = view::find_visible(tx, &actor_in, id)?;
         view::complete_one(tx, &actor_in, row)
     })
     .await
+}
+
+/// The DMs that tell of a channel message say what it says now, but to those who may not see it any more.
+fn edit_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, body: &str) -> Result<(), HubError> {
+    let copies = store::list_mention_messages(tx, row.view.id)?;
+    if copies.is_empty() {
+        return Ok(());
+    }
+    let audience = visibility::audience(tx, row.view.conversation_id)?;
+    let sees = |copy: &MessageRow| copy.recipient_id.is_some_and(|recipient| audience.contains(recipient));
+    for copy in copies.into_iter().filter(|copy| copy.view.deleted_at.is_none() && sees(copy)) {
+        store::update_copy(tx, copy.view.id, body)?;
+        events::emit(hub, tx, actor, &Event::MessageEdited(change_of(&copy)))?;
+    }
+    Ok(())
 }
 
 /// Leaves a tombstone in a message's place. Its author may, and the owner of the channel it is in.
@@ -66,18 +79,19 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
-        if row.author_id != actor_in.id() {
+        let is_own = row.author_id == actor_in.id();
+        if !is_own {
             require_channel_owner(tx, &actor_in, &row)?;
+        }
+        if row.view.deleted_at.is_some() {
+            return Ok(());
+        }
+        if !is_own {
             let details = json!({"author": row.view.from.name, "channel": row.view.channel});
             audit::record(tx, &actor_in, "message.deleted", Some(&id.to_string()), &details)?;
         }
-        if row.view.deleted_at.is_none() {
-            bury(&hub_in, tx, &actor_in, &row)?;
-            for told in store::list_mention_messages(tx, id)? {
-                bury(&hub_in, tx, &actor_in, &told)?;
-            }
-        }
-        Ok(())
+        bury(&hub_in, tx, &actor_in, &row)?;
+        bury_copies(&hub_in, tx, &actor_in, id)
     })
     .await
 }
@@ -85,6 +99,16 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
 fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
     store::update_deleted(tx, row.view.id)?;
     events::emit(hub, tx, actor, &Event::MessageDeleted(change_of(row)))?;
+    Ok(())
+}
+
+/// What a channel message said goes with it from the inboxes of those it called out.
+pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
+    for copy in store::list_mention_messages(tx, of)? {
+        if copy.view.deleted_at.is_none() {
+            bury(hub, tx, actor, &copy)?;
+        }
+    }
     Ok(())
 }
 

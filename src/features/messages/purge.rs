@@ -2,9 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use stoa_db::{DbError, Tx};
-use stoa_model::Timestamp;
+use stoa_db::Tx;
+use stoa_model::{MessageId, Timestamp};
 
+use super::change::bury_copies;
 use super::store;
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -40,10 +41,11 @@ pub async fn purge_messages(
         .await?;
     let mut purged = 0;
     loop {
+        let hub_in = hub.clone();
         let deleted = hub
             .write(move |tx| {
                 let ids = store::list_older(tx, conversation, before.as_ms(), BATCH)?;
-                if ids.is_empty() { Ok::<_, DbError>(0) } else { store::delete_messages(tx, &ids) }
+                delete_batch(&hub_in, tx, &ids)
             })
             .await?;
         if deleted == 0 {
@@ -53,10 +55,21 @@ pub async fn purge_messages(
     }
 }
 
+/// Deletes messages, and empties the DMs that told of them.
+fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<u64, HubError> {
+    if ids.is_empty() {
+        return Ok(0);
+    }
+    for id in ids {
+        bury_copies(hub, tx, &Actor::system(), *id)?;
+    }
+    Ok(store::delete_messages(tx, ids)?)
+}
+
 /// Deletes a part of what was said in channels that are gone.
-pub fn purge_deleted_channels(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+pub fn purge_deleted_channels(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     channels::purge_deleted(tx, |tx, conversation| {
         let ids = store::list_older(tx, Some(conversation), i64::MAX, BATCH)?;
-        if ids.is_empty() { Ok(0) } else { store::delete_messages(tx, &ids) }
+        delete_batch(hub, tx, &ids)
     })
 }

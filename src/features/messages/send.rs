@@ -12,7 +12,7 @@ use stoa_model::messages::{
 };
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
-use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
 
 use super::store::{self, MessageRow, NewMessage};
 use super::view;
@@ -66,8 +66,10 @@ fn author_of(sender: &Known) -> Author {
 }
 
 fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft) -> Result<SentMessage, HubError> {
-    let unknown =
-        || HubError::new(ErrorKind::NotFound, "unknown_recipient", format!("There is no user or agent named {name}."));
+    let unknown = || {
+        let shown: String = name.chars().take(handles::MAX_LENGTH).collect();
+        HubError::new(ErrorKind::NotFound, "unknown_recipient", format!("There is no user or agent named {shown}."))
+    };
     let recipient = principals::find(tx, name)?.ok_or_else(unknown)?;
     if recipient.id == actor.id() {
         return Err(HubError::new(ErrorKind::Invalid, "cannot_message_self", "A message to yourself reaches nobody."));
@@ -140,10 +142,10 @@ fn send_to_channel(
 
 /// The message that is answered. It has to be there, and the sender has to see it.
 fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
-    let parent = match store::find_message(tx, id)? {
-        Some(row) if actor.is_operator() => row,
-        Some(_) => view::find_visible(tx, actor, id)?,
-        None => return Err(HubError::not_found("message to reply to")),
+    let parent = if actor.is_operator() {
+        store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?
+    } else {
+        view::find_visible(tx, actor, id)?
     };
     if parent.view.deleted_at.is_some() {
         return Err(HubError::conflict("message_deleted", "The message to reply to was deleted."));
@@ -369,7 +371,7 @@ pub(super) fn tell_newly_mentioned(
     body: &str,
 ) -> Result<Vec<String>, HubError> {
     let Some(channel) = &row.view.channel else { return Ok(Vec::new()) };
-    let place = channels::find_for_posting(hub, tx, actor, channel)?;
+    let place = channels::find_for_editing(tx, actor, channel)?;
     let mut called = find_called(tx, actor, &place, body)?;
     for told in store::list_mention_messages(tx, row.view.id)? {
         if let Some(recipient) = told.recipient_id {

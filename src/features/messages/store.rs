@@ -225,12 +225,9 @@ pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: 
     Ok(())
 }
 
-/// The DMs that tell of a channel message say what it says now.
-pub(super) fn update_mention_bodies(tx: &mut Tx<'_>, of: MessageId, body: &str) -> Result<(), DbError> {
-    tx.execute(
-        "update messages set body = $2, edited_at = $3 where mention_of = $1 and deleted_at is null",
-        params![of.0, body, tx.now_ms()],
-    )?;
+/// Changes what a DM says that tells of a channel message; the history is the channel message's.
+pub(super) fn update_copy(tx: &mut Tx<'_>, id: MessageId, body: &str) -> Result<(), DbError> {
+    tx.execute("update messages set body = $2, edited_at = $3 where id = $1", params![id.0, body, tx.now_ms()])?;
     Ok(())
 }
 
@@ -312,12 +309,14 @@ pub(super) fn list_inbox(
     Ok(rows)
 }
 
-/// When the first of a recipient's claims runs out.
+/// When the next of a recipient's claims runs out. One that has run out already may lie before the cursor
+/// of who asks: to them nothing comes of it, however often they look.
 pub(super) fn find_next_lease_end(tx: &mut Tx<'_>, recipient: PrincipalId) -> Result<Option<i64>, DbError> {
     tx.query_one(
         "select min(lease_until) as ends from messages
-         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'",
-        params![recipient.0],
+         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'
+           and lease_until > $2",
+        params![recipient.0, tx.now_ms()],
         |row| row.get("ends"),
     )
 }
@@ -466,18 +465,14 @@ pub(super) struct UnreadThread {
     pub(super) last_reply_at: i64,
 }
 
-/// Threads that the reader takes part in and has not muted, with unread answers in the reader's own
-/// conversations, the latest first. `recent` bounds how many unread answers are looked at in each.
+/// Threads with answers that the reader has not read in these conversations, the latest first. `recent`
+/// bounds how many unread answers are looked at in each.
 pub(super) fn list_unread_threads(
     tx: &mut Tx<'_>,
     reader: PrincipalId,
-    before: MessageId,
+    conversations: &[ConversationId],
     recent: i64,
-    limit: i64,
 ) -> Result<Vec<UnreadThread>, DbError> {
-    let mut conversations: Vec<ConversationId> =
-        list_channel_standings(tx, reader)?.into_iter().map(|standing| standing.conversation).collect();
-    conversations.extend(list_pair_standings(tx, reader, 1000)?.into_iter().map(|standing| standing.conversation));
     let mut threads: std::collections::HashMap<MessageId, UnreadThread> = std::collections::HashMap::new();
     for conversation in conversations {
         tx.query_each(
@@ -504,26 +499,18 @@ pub(super) fn list_unread_threads(
             },
         )?;
     }
-    let mut threads: Vec<UnreadThread> = threads.into_values().filter(|thread| thread.last_reply < before).collect();
+    let mut threads: Vec<UnreadThread> = threads.into_values().collect();
     threads.sort_by_key(|thread| std::cmp::Reverse(thread.last_reply));
-    let mut kept = Vec::new();
-    for thread in threads {
-        if takes_part(tx, reader, thread.root)? {
-            kept.push(thread);
-        }
-        if kept.len() as i64 >= limit {
-            break;
-        }
-    }
-    Ok(kept)
+    Ok(threads)
 }
 
-/// Whether somebody began a thread, answered in it or was mentioned at its beginning, and did not mute it.
-fn takes_part(tx: &mut Tx<'_>, reader: PrincipalId, root: MessageId) -> Result<bool, DbError> {
+/// Whether somebody began a thread, answered in it or was mentioned in it, and did not mute it.
+pub(super) fn takes_part(tx: &mut Tx<'_>, reader: PrincipalId, root: MessageId) -> Result<bool, DbError> {
     tx.query_one(
         "select (exists (select 1 from messages m where m.id = $2 and m.author_id = $1)
                  or exists (select 1 from messages m where m.thread_id = $2 and m.author_id = $1)
-                 or exists (select 1 from messages m where m.mention_of = $2 and m.recipient_id = $1)
+                 or exists (select 1 from messages m
+                            where m.thread_id = $2 and m.mention_of is not null and m.recipient_id = $1)
                  or exists (select 1 from messages m where m.id = $2 and m.recipient_id = $1))
              and not exists (select 1 from thread_mutes t where t.principal_id = $1 and t.message_id = $2) as found",
         params![reader.0, root.0],

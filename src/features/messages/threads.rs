@@ -1,12 +1,13 @@
 //! Threads with new answers, muting them, and pins: what somebody keeps an eye on.
 
 use serde_json::json;
+use stoa_db::{DbError, Tx};
 use stoa_model::channels::MAX_PINS;
 use stoa_model::messages::ThreadView;
 use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
-use stoa_model::{MessageId, Timestamp};
+use stoa_model::{ConversationId, MessageId, Timestamp};
 
 use super::{store, view};
 use crate::actor::Actor;
@@ -18,6 +19,8 @@ use crate::page::{ListQuery, page_of};
 
 /// Unread answers that are looked at in one conversation.
 const RECENT_REPLIES: i64 = 1000;
+/// DMs that are looked at, the latest first.
+const MAX_PAIRS: i64 = 1000;
 
 /// Threads that the caller takes part in, with answers they have not read, the latest first.
 pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ThreadView>, HubError> {
@@ -27,9 +30,16 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
     let actor_in = actor.clone();
     let threads = hub
         .read(move |tx| {
-            let unread = store::list_unread_threads(tx, actor_in.id(), before, RECENT_REPLIES, limit + 1)?;
             let mut threads = Vec::new();
-            for thread in unread {
+            let conversations = list_own_conversations(tx, &actor_in)?;
+            let unread = store::list_unread_threads(tx, actor_in.id(), &conversations, RECENT_REPLIES)?;
+            for thread in unread.into_iter().filter(|thread| thread.last_reply < before) {
+                if threads.len() as i64 > limit {
+                    break;
+                }
+                if !store::takes_part(tx, actor_in.id(), thread.root)? {
+                    continue;
+                }
                 // Its beginning may be out of the caller's sight, or gone.
                 let root = match view::find_visible(tx, &actor_in, thread.root) {
                     Ok(root) => root,
@@ -50,6 +60,14 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
         })
         .await?;
     page_of(hub, actor, "threads", threads, limit)
+}
+
+/// The conversations that the caller is in, within the reach of their credential.
+fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
+    let mut standings = store::list_channel_standings(tx, actor.id())?;
+    standings.retain(|standing| actor.require_channel(&standing.name).is_ok());
+    standings.extend(store::list_pair_standings(tx, actor.id(), MAX_PAIRS)?);
+    Ok(standings.into_iter().map(|standing| standing.conversation).collect())
 }
 
 /// Keeps a thread out of the caller's list.

@@ -98,6 +98,10 @@ pub fn system(tx: &mut Tx<'_>) -> Result<Known, HubError> {
 
 /// The names nearest to one that nobody has.
 pub fn nearest(tx: &mut Tx<'_>, name: &str) -> Result<Vec<String>, DbError> {
+    // Nothing is like a name that is longer than names can be, and comparing it would take long.
+    if name.len() > handles::MAX_LENGTH {
+        return Ok(Vec::new());
+    }
     let folded = handles::fold(name);
     let mut ranked: Vec<(f64, String)> = store::list_handles(tx, MAX_COMPARED)?
         .into_iter()

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-use super::client::Client;
+use super::client::{Client, Reply};
 
 /// Everybody's password, but the first administrator's.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -81,4 +81,92 @@ impl Human {
         let created = self.post("/api/keys", &request).await.status(201).json();
         (created["api_key"].clone(), created["key"].as_str().unwrap().to_owned())
     }
+}
+
+/// What people and agents say to each other.
+impl Client {
+    /// Sends a message that has to arrive.
+    pub(crate) async fn send(&self, request: Value) -> Value {
+        self.post("/api/messages", &request).await.status(201).json()
+    }
+
+    pub(crate) async fn dm(&self, to: &str, body: &str) -> Value {
+        self.send(json!({"to": to, "body": body})).await
+    }
+
+    pub(crate) async fn say(&self, channel: &str, body: &str) -> Value {
+        self.send(json!({"channel": channel, "body": body})).await
+    }
+
+    /// Answers a message in a channel.
+    pub(crate) async fn reply(&self, channel: &str, parent: &Value, body: &str) -> Value {
+        self.send(json!({"channel": channel, "body": body, "reply_to": parent["id"]})).await
+    }
+
+    pub(crate) async fn message(&self, message: &Value) -> Value {
+        self.get(&format!("/api/messages/{}", message["id"])).await.ok().json()
+    }
+
+    pub(crate) async fn edit(&self, message: &Value, body: &str) -> Reply {
+        self.patch(&format!("/api/messages/{}", message["id"]), &json!({"body": body})).await
+    }
+
+    pub(crate) async fn take_back(&self, message: &Value) -> Reply {
+        self.delete(&format!("/api/messages/{}", message["id"])).await
+    }
+
+    pub(crate) async fn replies(&self, message: &Value) -> Vec<Value> {
+        self.list(&format!("/api/messages/{}/replies", message["id"])).await
+    }
+
+    /// Everything that waits in the inbox, with whole bodies.
+    pub(crate) async fn inbox(&self) -> Vec<Value> {
+        items(self.get("/api/inbox?full=true&limit=200").await.ok())
+    }
+
+    pub(crate) async fn claim(&self, request: Value) -> Vec<Value> {
+        items(self.post("/api/inbox/claim", &request).await.ok())
+    }
+
+    /// `done`, `fail` or `release`.
+    pub(crate) async fn settle(&self, message: &Value, how: &str, request: Value) -> Reply {
+        self.post(&format!("/api/messages/{}/{how}", message["id"]), &request).await
+    }
+
+    pub(crate) async fn make_channel(&self, request: Value) -> Value {
+        self.post("/api/channels", &request).await.status(201).json()["channel"].clone()
+    }
+
+    pub(crate) async fn add_member(&self, channel: &str, name: &str) -> Reply {
+        self.call("PUT", &format!("/api/channels/{channel}/members/{name}")).await
+    }
+
+    /// The names of a channel's members.
+    pub(crate) async fn members(&self, channel: &str) -> Vec<String> {
+        let details = self.get(&format!("/api/channels/{channel}")).await.ok().json();
+        let members = details["members"].as_array().unwrap();
+        members.iter().map(|member| member["name"].as_str().unwrap().to_owned()).collect()
+    }
+
+    pub(crate) async fn mark_read(&self, request: Value) -> Value {
+        self.post("/api/notifications/mark-read", &request).await.ok().json()
+    }
+
+    /// How much is unread in a channel or DM, by its name.
+    pub(crate) async fn unread(&self, name: &str) -> i64 {
+        let unread = self.get("/api/notifications/unread").await.ok().json();
+        let found = unread.as_array().unwrap().iter().find(|one| one["name"] == name);
+        found.unwrap_or_else(|| panic!("{name} is not in {unread}"))["unread_count"].as_i64().unwrap()
+    }
+}
+
+/// The items of an answer.
+#[track_caller]
+pub(crate) fn items(reply: Reply) -> Vec<Value> {
+    reply.json()["items"].as_array().unwrap_or_else(|| panic!("no items: {reply:?}")).clone()
+}
+
+/// One field of each.
+pub(crate) fn each(items: &[Value], field: &str) -> Vec<Value> {
+    items.iter().map(|item| item[field].clone()).collect()
 }
