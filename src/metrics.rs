@@ -16,6 +16,9 @@ pub struct Metrics {
     pub identity_lookups: IntCounterVec,
     pub write_queue_length: IntGauge,
     pub active_agents: IntGauge,
+    pub streams: IntGauge,
+    pub stream_chunks: IntCounter,
+    pub streams_lagged: IntCounter,
 }
 
 impl Metrics {
@@ -57,6 +60,15 @@ impl Metrics {
                 "Commands waiting for the database's writer"
             )),
             active_agents: registered!(IntGauge::new("active_agents", "Agents seen in the last 5 minutes")),
+            streams: registered!(IntGauge::new("stoa_streams", "Event streams that are open")),
+            stream_chunks: registered!(IntCounter::new(
+                "stoa_stream_deliveries_total",
+                "Events put into the queues of streams, each stream counted"
+            )),
+            streams_lagged: registered!(IntCounter::new(
+                "stoa_streams_lagged_total",
+                "Streams that were closed because their client read too slowly"
+            )),
             registry,
         })
     }

@@ -8,6 +8,7 @@ pub mod channels;
 pub mod housekeeping;
 pub mod messages;
 pub mod principals;
+pub mod streams;
 pub mod system;
 pub mod users;
 
@@ -15,13 +16,13 @@ use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
 use crate::surfaces::http::ApiRouter;
 
-/// Every planner, listener and worker.
+/// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, channels::plan],
         listeners: vec![],
         workers: vec![housekeeping::worker()],
-        taps: vec![messages::tap()],
+        taps: vec![messages::tap(), streams::tap()],
     }
 }
 
@@ -34,6 +35,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(streams::routes())
         .merge(audit::routes())
         .merge(system::routes())
 }

@@ -33,6 +33,7 @@ mod readme;
 mod registration;
 mod requests;
 mod sessions;
+mod streams;
 mod system;
 mod throttling;
 mod walk;

@@ -1,8 +1,10 @@
 //! What somebody has not read yet: counted from one cursor in each conversation.
 
+use std::collections::HashMap;
+
 use stoa_db::{DbError, Tx};
 use stoa_model::messages::{PartnerView, preview};
-use stoa_model::notifications::{ConversationKind, MarkReadRequest, UnreadView};
+use stoa_model::notifications::{ConversationKind, MAX_UNREAD, MarkReadRequest, UnreadView};
 use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
@@ -59,14 +61,41 @@ fn count(
     last.map_or(Ok(0), |last| store::count_unread(tx, reader, conversation, last))
 }
 
-/// How much of a conversation somebody has not read, up to and including a message.
+/// How much of a conversation somebody has not read, counted through a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// At most [`MAX_UNREAD`], which means that many or more.
+    pub count: i64,
+    pub through: MessageId,
+}
+
+/// How much of a conversation each of the readers who take part in it has not read, up to and including
+/// a message, or all of it.
 pub fn count_unread(
     tx: &mut Tx<'_>,
-    reader: PrincipalId,
     conversation: ConversationId,
-    through: MessageId,
-) -> Result<i64, DbError> {
-    store::count_unread(tx, reader, conversation, through)
+    readers: &[PrincipalId],
+    through: Option<MessageId>,
+) -> Result<HashMap<PrincipalId, Unread>, DbError> {
+    let last = match through {
+        Some(through) => Some(through),
+        None => store::find_last(tx, conversation)?,
+    };
+    let through = last.unwrap_or(MessageId(0));
+    // Most have read almost everything, so one look at the latest messages counts for nearly all readers.
+    let latest = store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
+    let is_all = (latest.len() as i64) < 2 * MAX_UNREAD;
+    let oldest = latest.last().map_or(MessageId(0), |(id, _)| *id);
+    let mut counts = HashMap::new();
+    for (reader, read) in store::list_cursors(tx, conversation, readers)? {
+        let unread = latest.iter().take_while(|(id, _)| *id > read).filter(|(_, author)| *author != reader);
+        let mut count = unread.take(MAX_UNREAD as usize).count() as i64;
+        if count < MAX_UNREAD && !is_all && oldest > read {
+            count = store::count_unread(tx, reader, conversation, through)?;
+        }
+        counts.insert(reader, Unread { count, through });
+    }
+    Ok(counts)
 }
 
 /// Marks a conversation as read up to a message, which may be less than before.
