@@ -1,5 +1,6 @@
 //! What a client has missed, read from the outbox until it has caught up with the others.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -110,10 +111,11 @@ async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading
 type Rooms = HashMap<ConversationId, Option<Room>>;
 
 fn room<'a>(tx: &mut Tx<'_>, rooms: &'a mut Rooms, id: ConversationId) -> Result<Option<&'a Room>, HubError> {
-    if !rooms.contains_key(&id) {
-        rooms.insert(id, Room::load(tx, id)?);
-    }
-    Ok(rooms.get(&id).and_then(Option::as_ref))
+    let room = match rooms.entry(id) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => unknown.insert(Room::load(tx, id)?),
+    };
+    Ok(room.as_ref())
 }
 
 /// Adds an event, if it is for the client, by the same rule and in the same words as the tap.
@@ -155,8 +157,7 @@ fn render(
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;
     let Some(telling) = frames::tell(stored, room, &names) else { return Ok(()) };
-    let reaches = telling.channel.as_deref().is_none_or(|channel| actor.require_channel(channel).is_ok());
-    if reaches && telling.is_told_to(me, room) {
+    if telling.is_within_reach_of(&actor.principal) && telling.is_told_to(me, room) {
         let id = frames::id_text(epoch, stored.position);
         // Writing into a string does not fail.
         let _ = write!(reading.text, "{}id: {id}\n\n", telling.text);

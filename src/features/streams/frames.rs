@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use serde_json::{Value, json};
 use stoa_model::notifications::ConversationKind;
+use stoa_model::permissions::Permission;
 use stoa_model::{PrincipalId, Timestamp};
 
 use super::room::Room;
+use crate::actor::Principal;
 use crate::events::{Event, MessageChange, Position, StoredEvent};
 use crate::features::channels::visibility::Place;
 use crate::features::principals::Known;
@@ -17,6 +19,7 @@ pub(super) type Names = HashMap<PrincipalId, Known>;
 
 /// Keeps a connection from looking dead. It is a comment; clients do not see it.
 pub(super) const HEARTBEAT: &[u8] = b": \n\n";
+const CHANNEL: &str = "channel";
 pub(super) const SHUTDOWN: &[u8] = b"event: shutdown\ndata: {}\n\n";
 
 /// Whom an event is told to.
@@ -34,13 +37,22 @@ pub(super) enum Told {
 pub(super) struct Telling {
     pub(super) told: Told,
     /// The channel that a key must reach to be told.
-    pub(super) channel: Option<String>,
+    channel: Option<String>,
+    /// What it must be allowed.
+    permission: Permission,
     pub(super) text: String,
 }
 
 impl Telling {
     fn new(told: Told, channel: Option<&str>, name: &str, data: &Value) -> Self {
-        Self { told, channel: channel.map(str::to_owned), text: frame(name, data) }
+        let permission = if name == CHANNEL { Permission::ChannelsRead } else { Permission::MessagesRead };
+        Self { told, channel: channel.map(str::to_owned), permission, text: frame(name, data) }
+    }
+
+    /// Whether a credential is good enough to be told.
+    pub(super) fn is_within_reach_of(&self, principal: &Principal) -> bool {
+        principal.permissions.contains(self.permission)
+            && self.channel.as_deref().is_none_or(|channel| principal.reaches_channel(channel))
     }
 
     /// Whether it is told to somebody; `room` is where it happened.
@@ -80,14 +92,15 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> 
         Event::ReadMoved { principal, .. } => {
             // The count is added for each reader, so there is nothing but the id to tell here.
             let channel = room?.place.channel().map(str::to_owned);
-            Some(Telling { told: Told::Only(vec![*principal]), channel, text: String::new() })
+            let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
+            Some(Telling { told, channel, permission, text: String::new() })
         }
         Event::ChannelCreated { .. } => about_channel(Told::Room, stored, room?, "created", None),
         Event::ChannelUpdated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
         Event::ChannelDeleted { conversation, name, audience, .. } => {
             let told = audience.clone().map_or(Told::Everybody, Told::Only);
             let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});
-            (!name.is_empty()).then(|| Telling::new(told, Some(name), "channel", &data))
+            (!name.is_empty()).then(|| Telling::new(told, Some(name), CHANNEL, &data))
         }
         Event::MemberAdded { principal, .. } => {
             let (room, member) = (room?, names.get(principal)?);
@@ -130,7 +143,7 @@ fn about_channel(
     if let Some(member) = member {
         data["member"] = json!(member.handle);
     }
-    Some(Telling::new(told, Some(name), "channel", &data))
+    Some(Telling::new(told, Some(name), CHANNEL, &data))
 }
 
 /// An `unread_update` for one reader, without an id.

@@ -47,8 +47,22 @@ pub(super) struct Registry {
 #[derive(Default)]
 pub(super) struct Turn {
     pub(super) rooms: HashMap<ConversationId, Arc<Room>>,
+    /// About how many rooms and people in them that is.
+    pub(super) remembered: usize,
     /// Set while a batch is handed out: who finds it set knows that the last one was not finished.
     pub(super) is_unfinished: bool,
+}
+
+impl Turn {
+    pub(super) fn remember(&mut self, conversation: ConversationId, room: Room) {
+        self.remembered += room.size();
+        self.rooms.insert(conversation, Arc::new(room));
+    }
+
+    pub(super) fn forget_rooms(&mut self) {
+        self.remembered = 0;
+        self.rooms.clear();
+    }
 }
 
 #[derive(Default)]

@@ -32,6 +32,15 @@ impl Room {
         Ok(Some(Self { participants: visibility::participants(tx, conversation)?, ..room }))
     }
 
+    /// How much there is to remember.
+    pub(super) fn size(&self) -> usize {
+        let audience = match &self.audience {
+            Audience::Everybody => 0,
+            Audience::Only(principals) => principals.len(),
+        };
+        1 + audience + self.participants.len()
+    }
+
     pub(super) fn is_public(&self) -> bool {
         self.audience == Audience::Everybody
     }

@@ -19,7 +19,6 @@ use crate::hub::{BoxFuture, Hub, pause};
 
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 /// Conversations and people in them that are remembered; beyond that everything is looked up anew.
-const MAX_ROOMS: usize = 10_000;
 const MAX_REMEMBERED: usize = 500_000;
 /// Conversations whose unread messages are counted along for one principal.
 const MAX_COUNTED: usize = 256;
@@ -48,7 +47,7 @@ async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
     let mut turn = registry.turn.lock().await;
     if turn.is_unfinished {
         // A fault ended the last batch half-way. Clients come back and begin where they know they were.
-        turn.rooms.clear();
+        turn.forget_rooms();
         registry.all_streams().iter().for_each(|stream| registry.close(hub, stream));
     }
     turn.is_unfinished = true;
@@ -98,9 +97,8 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             | Event::ReadMoved { .. } => {}
         }
     }
-    let remembered: usize = turn.rooms.values().map(|room| room.participants.len()).sum();
-    if turn.rooms.len() > MAX_ROOMS || remembered > MAX_REMEMBERED {
-        turn.rooms.clear();
+    if turn.remembered > MAX_REMEMBERED {
+        turn.forget_rooms();
     }
 }
 
@@ -142,7 +140,7 @@ impl Batch {
         let (rooms, suspects) = {
             let state = &mut *registry.state();
             if state.is_empty() {
-                turn.rooms.clear();
+                turn.forget_rooms();
                 return Ok(None);
             }
             forget_changed_counts(state, events);
@@ -170,7 +168,7 @@ impl Batch {
                     Ok::<_, DbError>((found, are_valid, known))
                 })
                 .await?;
-            turn.rooms.extend(rooms.into_iter().map(|(conversation, room)| (conversation, Arc::new(room))));
+            rooms.into_iter().for_each(|(conversation, room)| turn.remember(conversation, room));
             names.extend(known.into_iter().map(|known| (known.id, known)));
             let refused = suspects.iter().zip(are_valid).filter(|(_, is_valid)| !is_valid);
             refused.for_each(|(stream, _)| registry.close(hub, stream));
@@ -445,7 +443,7 @@ impl<'a> Delivery<'a> {
         let count = self.count(id, connected);
         let chunk = self.chunk(id, count);
         for stream in &connected.streams {
-            if self.telling.channel.as_deref().is_some_and(|channel| !stream.principal.reaches_channel(channel)) {
+            if !self.telling.is_within_reach_of(&stream.principal) {
                 continue;
             }
             match stream.offer(Some(self.stored.position), &chunk) {

@@ -96,11 +96,11 @@ impl EventStream {
         }
     }
 
-    /// The next word of who is online.
-    pub(crate) async fn presence(&mut self) -> Value {
+    /// The next word of whether somebody is online.
+    pub(crate) async fn presence_of(&mut self, name: &str) -> Value {
         loop {
             let frame = self.frame().await.expect("the stream has ended");
-            if frame.event == "presence" {
+            if frame.event == "presence" && frame.data["name"] == name {
                 assert_eq!(frame.id, None, "{frame:?}");
                 return frame.data;
             }
