@@ -101,6 +101,22 @@ pub struct Proof {
     pub find: fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>,
 }
 
+impl Principal {
+    /// Whether the credential is still there, and still gives what it gave.
+    pub fn is_still_valid(&self, tx: &mut Tx<'_>) -> Result<bool, DbError> {
+        let Some(proof) = self.proof else { return Ok(true) };
+        let found = (proof.find)(tx, &proof.hash)?.map(|found| found.principal);
+        Ok(found.is_some_and(|found| {
+            found.role == self.role && found.permissions == self.permissions && found.channels == self.channels
+        }))
+    }
+
+    /// Whether the credential reaches a channel of that name.
+    pub fn reaches_channel(&self, channel: &str) -> bool {
+        self.channels.is_empty() || self.channels.iter().any(|name| name == channel)
+    }
+}
+
 impl Actor {
     pub fn new(principal: Arc<Principal>, call: Arc<Call>) -> Self {
         Self { principal, call }
@@ -177,14 +193,7 @@ impl Actor {
     /// Whether the credential is still what it was when the request came in. Between that and the
     /// change lie a slow body, a queue, a password to hash: time enough to be revoked.
     pub fn require_still_valid(&self, tx: &mut Tx<'_>) -> Result<(), HubError> {
-        let Some(proof) = self.principal.proof else { return Ok(()) };
-        let found = (proof.find)(tx, &proof.hash)?.map(|found| found.principal);
-        let is_same = found.is_some_and(|found| {
-            found.role == self.principal.role
-                && found.permissions == self.principal.permissions
-                && found.channels == self.principal.channels
-        });
-        if is_same {
+        if self.principal.is_still_valid(tx)? {
             return Ok(());
         }
         let code = if self.session().is_some() { "session_expired" } else { "invalid_credentials" };
@@ -203,12 +212,7 @@ impl Actor {
 
     /// The one check of a credential's channel limit. What it does not reach does not exist for it.
     pub fn require_channel(&self, channel: &str) -> Result<(), HubError> {
-        let channels = &self.principal.channels;
-        if channels.is_empty() || channels.iter().any(|name| name == channel) {
-            Ok(())
-        } else {
-            Err(HubError::not_found("channel"))
-        }
+        if self.principal.reaches_channel(channel) { Ok(()) } else { Err(HubError::not_found("channel")) }
     }
 
     /// The handle under which the audit log knows the caller.

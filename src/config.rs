@@ -28,6 +28,8 @@ pub struct Config {
     pub trace_retention: Duration,
     /// Writes a minute for each principal; 0 means no limit.
     pub rate_limit: u32,
+    /// Event streams that a user and their agents may have open; 0 means no limit.
+    pub max_streams: usize,
     pub trusted_proxies: Vec<Network>,
     /// The key itself, instead of the key file.
     pub key: Option<Secret>,
@@ -53,6 +55,7 @@ impl Config {
             session_lifetime: Duration::from_secs(24 * 3600),
             trace_retention: Duration::from_secs(30 * 24 * 3600),
             rate_limit: 600,
+            max_streams: 50,
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,

@@ -1,7 +1,9 @@
 //! The hub: what every service gets to work with.
 
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -53,6 +55,7 @@ struct Inner {
     identities: IdentityCache,
     limits: Limits,
     waiters: Waiters,
+    memories: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     metrics: Arc<Metrics>,
     passwords: PasswordHasher,
     /// Each with its moment.
@@ -80,6 +83,7 @@ impl Hub {
             identities: IdentityCache::new(db.engine(), config.auth_cache),
             limits: Limits::new(config.rate_limit),
             waiters: Waiters::default(),
+            memories: Mutex::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
             traces: Batches::new(TRACE_QUEUE),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
@@ -128,6 +132,14 @@ impl Hub {
 
     pub fn waiters(&self) -> &Waiters {
         &self.0.waiters
+    }
+
+    /// What a feature keeps in the memory of this hub: one of each type, made when it is first asked for.
+    pub(crate) fn memory<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut memories = self.0.memories.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = memories.entry(TypeId::of::<T>()).or_insert_with(|| Arc::new(T::default())).clone();
+        // The entry of a type is of that type.
+        memory.downcast().unwrap_or_default()
     }
 
     pub fn started_at(&self) -> Timestamp {

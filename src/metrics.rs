@@ -20,6 +20,9 @@ pub struct Metrics {
     pub traces_by_action: IntCounterVec,
     pub traces_dropped: IntCounter,
     pub trace_batch_size: Histogram,
+    pub streams: IntGauge,
+    pub stream_chunks: IntCounter,
+    pub streams_lagged: IntCounter,
 }
 
 impl Metrics {
@@ -73,6 +76,15 @@ impl Metrics {
             trace_batch_size: registered!(Histogram::with_opts(
                 HistogramOpts::new("stoa_trace_batch_size", "Traces written together")
                     .buckets(prometheus::exponential_buckets(1.0, 2.0, 7)?)
+            )),
+            streams: registered!(IntGauge::new("stoa_streams", "Event streams that are open")),
+            stream_chunks: registered!(IntCounter::new(
+                "stoa_stream_deliveries_total",
+                "Events put into the queues of streams, each stream counted"
+            )),
+            streams_lagged: registered!(IntCounter::new(
+                "stoa_streams_lagged_total",
+                "Streams that were closed because their client read too slowly"
             )),
             registry,
         })

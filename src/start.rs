@@ -11,7 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
-use crate::features::{self, channels, housekeeping, traces, users};
+use crate::features::{self, channels, housekeeping, streams, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
@@ -92,18 +92,22 @@ async fn serve(
     let tasks = TaskTracker::new();
     let outbox_end = hub.begin_taps().await?;
     hub.start_followers(&tasks, outbox_end);
+    tasks.spawn(streams::keep(hub.clone()));
     tasks.spawn(admin::serve(hub.clone(), admin_socket, features::admin_methods()));
     tracing::info!(address = %hub.base_url(), version = env!("CARGO_PKG_VERSION"), "the hub is serving");
     started(hub.clone());
     let serving = http::serve(hub, listener, router);
     tokio::pin!(serving);
+    let stopping = async {
+        shutdown.await;
+        tracing::info!("the hub is stopping");
+        // Streams end while the hub still serves, so that no client finds the door closed before it was told.
+        streams::close_all(hub).await;
+        hub.stop();
+    };
     tokio::select! {
         () = &mut serving => {}
-        () = shutdown => {
-            tracing::info!("the hub is stopping");
-            hub.stop();
-            serving.await;
-        }
+        () = stopping => serving.await,
     }
     hub.stop();
     tasks.close();

@@ -70,6 +70,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_RATE_LIMIT", default_value_t = 600)]
     rate_limit: u32,
 
+    /// Event streams that a user and their agents may have open on this hub; 0 means no limit
+    #[arg(long, env = "STOA_MAX_STREAMS", default_value_t = 50)]
+    max_streams: usize,
+
     /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
@@ -134,6 +138,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         session_lifetime: arguments.session_lifetime,
         trace_retention: arguments.trace_retention,
         rate_limit: arguments.rate_limit,
+        max_streams: arguments.max_streams,
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),
         metrics_token: secret("STOA_METRICS_TOKEN"),

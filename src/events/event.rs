@@ -46,6 +46,11 @@ pub enum Event {
     ChannelDeleted {
         channel: ChannelId,
         conversation: ConversationId,
+        #[serde(default)]
+        name: String,
+        /// Who could see it, for nobody can find out afterwards. None if everybody could.
+        #[serde(default)]
+        audience: Option<Vec<PrincipalId>>,
     },
     MemberAdded {
         channel: ChannelId,

@@ -20,7 +20,7 @@ const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 /// Something that sees every event on every hub, in order.
 pub trait Tap: Send + Sync + 'static {
     /// Called once, before anything is served: what comes to [`handle`](Self::handle) is behind this.
-    fn begin(&self, _position: Position) {}
+    fn begin(&self, _hub: &Hub, _position: Position) {}
 
     fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()>;
 }
@@ -29,7 +29,7 @@ pub trait Tap: Send + Sync + 'static {
 pub(crate) async fn begin(hub: &Hub, taps: &[Arc<dyn Tap>]) -> Result<Position, DbError> {
     let position = hub.read(outbox::end).await?;
     for tap in taps {
-        tap.begin(position);
+        tap.begin(hub, position);
     }
     Ok(position)
 }

@@ -8,6 +8,7 @@ pub mod channels;
 pub mod housekeeping;
 pub mod messages;
 pub mod principals;
+pub mod streams;
 pub mod system;
 pub mod traces;
 pub mod users;
@@ -16,13 +17,13 @@ use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
 use crate::surfaces::http::ApiRouter;
 
-/// Every planner, listener and worker.
+/// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, channels::plan],
         listeners: vec![],
         workers: vec![housekeeping::worker()],
-        taps: vec![messages::tap()],
+        taps: vec![messages::tap(), streams::tap()],
     }
 }
 
@@ -35,6 +36,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(streams::routes())
         .merge(audit::routes())
         .merge(traces::routes())
         .merge(system::routes())

@@ -40,6 +40,7 @@ mod readme;
 mod registration;
 mod requests;
 mod sessions;
+mod streams;
 mod system;
 mod threads;
 mod throttling;

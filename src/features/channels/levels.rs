@@ -1,12 +1,10 @@
 //! What each member wants to be told of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use stoa_db::{DbError, Tx};
-use stoa_model::notifications::{
-    ChannelLevel, NotificationLevel, NotificationSettings, UpdateNotificationSettingsRequest,
-};
-use stoa_model::{ChannelId, ConversationId, PrincipalId};
+use stoa_model::notifications::{ChannelLevel, NotificationSettings, UpdateNotificationSettingsRequest};
+use stoa_model::{ConversationId, PrincipalId};
 
 use super::service::find_visible;
 use super::store;
@@ -40,7 +38,7 @@ pub async fn update_notification_settings(
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let reader = actor_in.id();
-        let before = levels_of(tx, reader)?;
+        let before = quiet_of(tx, reader)?;
         if let Some(level) = request.default_level {
             store::upsert_default_level(tx, reader, level)?;
         }
@@ -58,8 +56,8 @@ pub async fn update_notification_settings(
             }
         }
         // Whoever shows counts is told of those that are different now.
-        for (conversation, level) in levels_of(tx, reader)? {
-            if before.get(&conversation) != Some(&level) {
+        for (conversation, is_quiet) in quiet_of(tx, reader)? {
+            if before.get(&conversation) != Some(&is_quiet) {
                 events::emit(&hub_in, tx, &actor_in, &Event::ReadMoved { principal: reader, conversation })?;
             }
         }
@@ -68,16 +66,20 @@ pub async fn update_notification_settings(
     .await
 }
 
-fn levels_of(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<BTreeMap<ConversationId, NotificationLevel>, DbError> {
-    let memberships: Vec<(ChannelId, ConversationId)> = store::list_memberships(tx, reader)?;
+fn quiet_of(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<BTreeMap<ConversationId, bool>, DbError> {
     let mut levels = BTreeMap::new();
-    for (_, conversation) in memberships {
-        levels.insert(conversation, store::find_level(tx, reader, conversation)?);
+    for (_, conversation) in store::list_memberships(tx, reader)? {
+        let is_quiet = !store::list_quiet_readers(tx, conversation, &[reader])?.is_empty();
+        levels.insert(conversation, is_quiet);
     }
     Ok(levels)
 }
 
-/// What somebody wants to be told of in a conversation; in a DM it is everything.
-pub fn level(tx: &mut Tx<'_>, reader: PrincipalId, conversation: ConversationId) -> Result<NotificationLevel, DbError> {
-    store::find_level(tx, reader, conversation)
+/// Those of the readers who want to be told of mentions only in this conversation.
+pub fn list_quiet(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    readers: &[PrincipalId],
+) -> Result<HashSet<PrincipalId>, DbError> {
+    store::list_quiet_readers(tx, conversation, readers)
 }

@@ -13,7 +13,7 @@ pub mod visibility;
 
 pub use admin::add_methods;
 pub use http::routes;
-pub use levels::level;
+pub use levels::list_quiet;
 pub use planner::plan;
 pub use service::{
     Place, channel_of, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing,

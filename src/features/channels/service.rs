@@ -12,6 +12,7 @@ use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::members;
 use super::store::{self, ChannelRow, Member, NewChannel, PostingRow};
+use super::visibility::{self, Audience};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event};
@@ -268,9 +269,14 @@ pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<()
         }
         // Its messages are nobody's to see from here on; housekeeping takes them away bit by bit.
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        let audience = match visibility::audience(tx, conversation)? {
+            Audience::Everybody => None,
+            Audience::Only(principals) => Some(principals.into_iter().collect()),
+        };
         store::update_deleted(tx, id)?;
         audit::record(tx, &actor_in, "channel.deleted", Some(&channel.view.name), &json!({}))?;
-        events::emit(&hub_in, tx, &actor_in, &Event::ChannelDeleted { channel: id, conversation })?;
+        let deleted = Event::ChannelDeleted { channel: id, conversation, name: channel.view.name, audience };
+        events::emit(&hub_in, tx, &actor_in, &deleted)?;
         Ok(())
     })
     .await

@@ -1,4 +1,6 @@
-use stoa_db::{DbError, Engine, Row, Tx, params};
+use std::collections::HashSet;
+
+use stoa_db::{DbError, Engine, Row, Tx, Value, in_list, params};
 use stoa_model::channels::{ChannelSettings, ChannelView, MemberView};
 use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
@@ -442,20 +444,32 @@ pub(super) fn upsert_level(
     Ok(())
 }
 
-pub(super) fn find_level(
+/// Those of the readers who want to hear of mentions only. In a DM there are none.
+pub(super) fn list_quiet_readers(
     tx: &mut Tx<'_>,
-    reader: PrincipalId,
     conversation: ConversationId,
-) -> Result<NotificationLevel, DbError> {
-    let found = tx.query_optional(
-        "select coalesce(l.level, d.level, 'all') as level from channels c
-         left join notification_levels l on l.channel_id = c.id and l.principal_id = $1
-         left join notification_defaults d on d.principal_id = $1
-         where c.conversation_id = $2",
-        params![reader.0, conversation.0],
-        level,
-    )?;
-    Ok(found.unwrap_or_default())
+    readers: &[PrincipalId],
+) -> Result<HashSet<PrincipalId>, DbError> {
+    let mut quiet = HashSet::new();
+    for chunk in readers.chunks(512) {
+        let (list, ids) = in_list(2, chunk.iter().map(|id| Value::Integer(id.0)));
+        let mut values = vec![Value::Integer(conversation.0)];
+        values.extend(ids);
+        tx.query_each(
+            &format!(
+                "select p.id from channels c join principals p on p.id in {list}
+                 left join notification_levels l on l.channel_id = c.id and l.principal_id = p.id
+                 left join notification_defaults d on d.principal_id = p.id
+                 where c.conversation_id = $1 and coalesce(l.level, d.level) = 'mentions'"
+            ),
+            &values,
+            |row| {
+                quiet.insert(PrincipalId(row.get("id")?));
+                Ok(())
+            },
+        )?;
+    }
+    Ok(quiet)
 }
 
 fn level(row: &Row<'_>) -> Result<NotificationLevel, DbError> {

@@ -87,3 +87,70 @@ pub fn audience(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Audienc
     )?;
     Ok(Audience::Only(principals))
 }
+
+/// What a conversation is called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    Channel(String),
+    /// A DM, with the handles of its sides.
+    Pair([(PrincipalId, String); 2]),
+}
+
+impl Place {
+    /// The name of its channel.
+    pub fn channel(&self) -> Option<&str> {
+        match self {
+            Place::Channel(name) => Some(name),
+            Place::Pair(_) => None,
+        }
+    }
+
+    /// How `reader` calls it: the channel, or the other side.
+    pub fn name_for(&self, reader: PrincipalId) -> &str {
+        match self {
+            Place::Channel(name) => name,
+            Place::Pair([(one, _), (_, other_name)]) if *one == reader => other_name,
+            Place::Pair([(_, one_name), _]) => one_name,
+        }
+    }
+}
+
+/// What a conversation is called; a deleted channel still has its name.
+pub fn place(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<Place>, DbError> {
+    let found = tx.query_optional(
+        "select ch.name, c.low_id, c.high_id, low.handle as low_handle, high.handle as high_handle
+         from conversations c left join channels ch on ch.conversation_id = c.id
+         left join principals low on low.id = c.low_id left join principals high on high.id = c.high_id
+         where c.id = $1",
+        params![conversation.0],
+        |row| {
+            if let Some(name) = row.get::<Option<String>>("name")? {
+                return Ok(Some(Place::Channel(name)));
+            }
+            let side = |id: &str, handle: &str| {
+                let id = row.get::<Option<i64>>(id)?.map(PrincipalId);
+                Ok::<_, DbError>(id.zip(row.get::<Option<String>>(handle)?))
+            };
+            let sides = side("low_id", "low_handle")?.zip(side("high_id", "high_handle")?);
+            Ok(sides.map(|(low, high)| Place::Pair([low, high])))
+        },
+    )?;
+    Ok(found.flatten())
+}
+
+/// Those who take part themselves: the members of a channel, the sides of a DM.
+pub fn participants(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<HashSet<PrincipalId>, DbError> {
+    let mut principals = HashSet::new();
+    tx.query_each(
+        "select m.principal_id from channels ch join channel_members m on m.channel_id = ch.id
+             where ch.conversation_id = $1 and ch.deleted_at is null
+         union all
+         select p.id from conversations c join principals p on p.id = c.low_id or p.id = c.high_id where c.id = $1",
+        params![conversation.0],
+        |row| {
+            principals.insert(PrincipalId(row.get("principal_id")?));
+            Ok(())
+        },
+    )?;
+    Ok(principals)
+}

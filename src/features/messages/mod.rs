@@ -23,4 +23,4 @@ pub use http::routes;
 pub use inbox::release_expired;
 pub use purge::purge_deleted_channels;
 pub use tap::tap;
-pub use unread::count_unread;
+pub use unread::{Unread, count_unread};

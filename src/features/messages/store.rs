@@ -404,6 +404,51 @@ pub(super) fn count_unread(
     )
 }
 
+/// How far each participant of a conversation has read: those among `readers`, or all if there are many.
+pub(super) fn list_cursors(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    readers: &[PrincipalId],
+) -> Result<Vec<(PrincipalId, MessageId)>, DbError> {
+    const MANY: usize = 128;
+    let mut values = params![conversation.0].to_vec();
+    let mut filter = String::new();
+    if readers.len() <= MANY {
+        let (list, wanted) = in_list(2, readers.iter().map(|id| Parameter::Integer(id.0)));
+        values.extend(wanted);
+        filter = format!("where part.id in {list}");
+    }
+    tx.query(
+        &format!(
+            "select part.id, coalesce(r.message_id, 0) as last_read from (
+                 select m.principal_id as id from channels ch join channel_members m on m.channel_id = ch.id
+                     where ch.conversation_id = $1 and ch.deleted_at is null
+                 union
+                 select p.id from conversations c join principals p on p.id = c.low_id or p.id = c.high_id
+                     where c.id = $1) part
+             left join read_cursors r on r.conversation_id = $1 and r.principal_id = part.id
+             {filter}"
+        ),
+        &values,
+        |row| Ok((PrincipalId(row.get("id")?), MessageId(row.get("last_read")?))),
+    )
+}
+
+/// The latest messages of a conversation up to one of them, latest first, with their authors.
+pub(super) fn list_latest(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    through: MessageId,
+    limit: i64,
+) -> Result<Vec<(MessageId, PrincipalId)>, DbError> {
+    tx.query(
+        "select id, author_id from messages
+         where conversation_id = $1 and id <= $2 and deleted_at is null order by id desc limit $3",
+        params![conversation.0, through.0, limit],
+        |row| Ok((MessageId(row.get("id")?), PrincipalId(row.get("author_id")?))),
+    )
+}
+
 /// A conversation of somebody's, and how far they have come in it.
 pub(super) struct Standing {
     pub(super) conversation: ConversationId,

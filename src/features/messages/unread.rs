@@ -1,8 +1,10 @@
 //! What somebody has not read yet: counted from one cursor in each conversation.
 
+use std::collections::HashMap;
+
 use stoa_db::{DbError, Tx};
 use stoa_model::messages::{PartnerView, preview};
-use stoa_model::notifications::{ConversationKind, MarkReadRequest, NotificationLevel, UnreadView};
+use stoa_model::notifications::{ConversationKind, MAX_UNREAD, MarkReadRequest, UnreadView};
 use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
@@ -56,22 +58,54 @@ fn count(
     conversation: ConversationId,
     last: Option<MessageId>,
 ) -> Result<i64, DbError> {
-    let unread = last.map(|last| count_unread(tx, reader, conversation, last)).transpose()?;
-    Ok(unread.flatten().unwrap_or(0))
+    if last.is_none() || !channels::list_quiet(tx, conversation, &[reader])?.is_empty() {
+        return Ok(0);
+    }
+    last.map_or(Ok(0), |last| store::count_unread(tx, reader, conversation, last))
 }
 
-/// How much of a conversation somebody has not read, up to and including a message. None if it does not
-/// count for them, whatever is said there.
+/// How much of a conversation somebody has not read, counted through a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unread {
+    /// At most [`MAX_UNREAD`], which means that many or more.
+    pub count: i64,
+    pub through: MessageId,
+    /// Whether it does not count for the reader, whatever is said there.
+    pub is_quiet: bool,
+}
+
+/// How much of a conversation each of the readers has not read, up to and including a message, or all of
+/// it. Those who do not take part are left out.
 pub fn count_unread(
     tx: &mut Tx<'_>,
-    reader: PrincipalId,
     conversation: ConversationId,
-    through: MessageId,
-) -> Result<Option<i64>, DbError> {
-    match channels::level(tx, reader, conversation)? {
-        NotificationLevel::All => store::count_unread(tx, reader, conversation, through).map(Some),
-        NotificationLevel::Mentions => Ok(None),
+    readers: &[PrincipalId],
+    through: Option<MessageId>,
+) -> Result<HashMap<PrincipalId, Unread>, DbError> {
+    let last = match through {
+        Some(through) => Some(through),
+        None => store::find_last(tx, conversation)?,
+    };
+    let through = last.unwrap_or(MessageId(0));
+    // Most have read almost everything, so one look at the latest messages counts for nearly all readers.
+    let latest = store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
+    let is_all = (latest.len() as i64) < 2 * MAX_UNREAD;
+    let oldest = latest.last().map_or(MessageId(0), |(id, _)| *id);
+    let quiet = channels::list_quiet(tx, conversation, readers)?;
+    let mut counts = HashMap::new();
+    for (reader, read) in store::list_cursors(tx, conversation, readers)? {
+        if quiet.contains(&reader) {
+            counts.insert(reader, Unread { count: 0, through, is_quiet: true });
+            continue;
+        }
+        let unread = latest.iter().take_while(|(id, _)| *id > read).filter(|(_, author)| *author != reader);
+        let mut count = unread.take(MAX_UNREAD as usize).count() as i64;
+        if count < MAX_UNREAD && !is_all && oldest > read {
+            count = store::count_unread(tx, reader, conversation, through)?;
+        }
+        counts.insert(reader, Unread { count, through, is_quiet: false });
     }
+    Ok(counts)
 }
 
 /// Marks a conversation as read up to a message, which may be less than before.

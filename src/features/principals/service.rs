@@ -75,6 +75,10 @@ pub fn note_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
     store::update_last_seen(tx, id)
 }
 
+pub fn note_all_seen(tx: &mut Tx<'_>, ids: &[PrincipalId]) -> Result<(), DbError> {
+    store::update_all_last_seen(tx, ids)
+}
+
 /// Whoever has this handle, deleted or not.
 pub fn find(tx: &mut Tx<'_>, handle: &str) -> Result<Option<Known>, DbError> {
     store::find_by_handle(tx, handle)

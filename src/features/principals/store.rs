@@ -1,4 +1,4 @@
-use stoa_db::{DbError, Row, ToValue, Tx, in_list, params};
+use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
@@ -45,6 +45,23 @@ pub(super) fn update_last_seen(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), D
         "update principals set last_seen_at = $2 where id = $1 and (last_seen_at is null or last_seen_at < $2)",
         params![id.0, tx.now_ms()],
     )?;
+    Ok(())
+}
+
+/// All of them in one statement.
+pub(super) fn update_all_last_seen(tx: &mut Tx<'_>, ids: &[PrincipalId]) -> Result<(), DbError> {
+    // As many as both engines take.
+    for chunk in ids.chunks(16_384) {
+        let (list, mut values) = in_list(2, chunk.iter().map(|id| Value::Integer(id.0)));
+        values.insert(0, Value::Integer(tx.now_ms()));
+        tx.execute(
+            &format!(
+                "update principals set last_seen_at = $1
+                 where id in {list} and (last_seen_at is null or last_seen_at < $1)"
+            ),
+            &values,
+        )?;
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod csrf;
 mod envelope;
 mod etag;
 mod extract;
+mod impatient;
 mod leftover;
 mod openapi;
 mod piecewise;

@@ -17,12 +17,17 @@ use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use super::envelope::Peer;
+use super::impatient::{Impatient, Stall};
 use crate::hub::{Hub, pause};
 
 /// How long a client may take to send its headers, also between two requests.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long requests may take to finish once the hub is stopping.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long a client may take none of what is sent to it.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same once the hub is stopping: who reads nothing shall not hold it up.
+const WRITE_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
 const MAX_CONNECTIONS: usize = 20_000;
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
@@ -46,7 +51,12 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
                 continue;
             }
         };
-        let has_asked = Arc::new(AtomicBool::new(false));
+        // Without it, small answers wait for the client's delayed acknowledgement.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        }
+        let (has_asked, stall) = (Arc::new(AtomicBool::new(false)), Arc::new(Stall::default()));
+        let stream = Impatient::new(stream, WRITE_TIMEOUT, stall.clone());
         let connection = graceful.watch(connection(stream, Peer(peer), router.clone(), has_asked.clone()));
         let stopping = hub.clone();
         tokio::spawn(async move {
@@ -54,8 +64,11 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
             // some in advance. Waiting for their headers would hold up the stop.
             let unused = async {
                 stopping.stopping().await;
-                if has_asked.load(Ordering::Relaxed) {
-                    std::future::pending::<()>().await;
+                while has_asked.load(Ordering::Relaxed) {
+                    pause(WRITE_TIMEOUT_AT_STOP).await;
+                    if stall.is_on() {
+                        return;
+                    }
                 }
             };
             tokio::select! {
@@ -75,12 +88,12 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
 }
 
 fn connection(
-    stream: TcpStream,
+    stream: Impatient<TcpStream>,
     peer: Peer,
     router: Router,
     has_asked: Arc<AtomicBool>,
 ) -> http1::Connection<
-    TokioIo<TcpStream>,
+    TokioIo<Impatient<TcpStream>>,
     impl hyper::service::HttpService<
         Incoming,
         ResBody = Body,
@@ -88,10 +101,6 @@ fn connection(
         Future: Send,
     >,
 > {
-    // Without it, small answers wait for the client's delayed acknowledgement.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "TCP_NODELAY could not be set");
-    }
     let service = router.map_request(move |mut request: Request<Incoming>| {
         has_asked.store(true, Ordering::Relaxed);
         request.extensions_mut().insert(peer);

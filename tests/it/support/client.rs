@@ -118,6 +118,11 @@ impl Call {
         self
     }
 
+    /// Sends the request and leaves the body of the answer to the caller.
+    pub(crate) async fn open(self) -> reqwest::Response {
+        self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.what))
+    }
+
     /// For the few tests in which the hub is made to fail.
     pub(crate) fn may_fail(mut self) -> Self {
         self.may_fail = true;

@@ -5,6 +5,7 @@ mod admin_socket;
 mod client;
 mod place;
 mod probes;
+mod sse;
 
 use std::future::IntoFuture;
 use std::net::SocketAddr;
@@ -27,6 +28,7 @@ pub(crate) use client::{Call, Client, Proof, Reply};
 use place::Folder;
 pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
 pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
+pub(crate) use sse::{EventStream, Frame};
 
 /// 2027-01-15T08:00:00Z: every test begins here, unless it says otherwise.
 pub(crate) const START_MS: i64 = 1_800_000_000_000;

@@ -1,0 +1,186 @@
+//! What a client has missed, read from the outbox until it has caught up with the others.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::fmt::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use stoa_db::Tx;
+use stoa_model::{ConversationId, PrincipalId};
+
+use super::frames::{self, Names};
+use super::registry::{Registry, Stream};
+use super::room::Room;
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{Event, Position, StoredEvent, outbox};
+use crate::features::{messages, principals};
+use crate::hub::Hub;
+
+const PAGE: i64 = 200;
+/// How often to try to catch up with the tap before it is made to wait.
+const TRIES: u32 = 3;
+/// Conversations whose unread messages are counted at the end.
+const MAX_COUNTED: usize = 200;
+
+/// Sends what the client has missed, then makes its stream live.
+pub(super) async fn catch_up(hub: Hub, actor: Actor, stream: Arc<Stream>, from: Position) {
+    let registry = hub.memory::<Registry>();
+    if let Err(error) = follow(&hub, &registry, &actor, &stream, from).await {
+        // The client comes back and finds out why, if it is still so.
+        tracing::debug!(%error, "a stream ended while it was catching up");
+        registry.close(&hub, &stream);
+    }
+}
+
+async fn follow(
+    hub: &Hub,
+    registry: &Registry,
+    actor: &Actor,
+    stream: &Stream,
+    from: Position,
+) -> Result<(), HubError> {
+    let mut reading = Reading { from, ..Reading::default() };
+    let mut tries = 0;
+    while stream.has_room().await {
+        let permit = registry.backlogs.acquire().await.map_err(HubError::internal)?;
+        let page = read_page(hub, actor, reading).await?;
+        drop(permit);
+        reading = send(stream, page);
+        if !reading.is_at_end {
+            continue;
+        }
+        let turn = registry.turn.lock().await;
+        if registry.go_live(&turn, stream, reading.from) {
+            return Ok(());
+        }
+        tries += 1;
+        if tries >= TRIES {
+            // Nothing is handed out while we hold the turn, so this time nobody is faster.
+            reading = send(stream, read_page(hub, actor, reading).await?);
+            if reading.is_at_end && registry.go_live(&turn, stream, reading.from) {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How far a client's backlog has been read.
+#[derive(Default, Clone)]
+struct Reading {
+    from: Position,
+    is_at_end: bool,
+    /// Conversations in which the number of unread messages has changed.
+    touched: HashSet<ConversationId>,
+    text: String,
+}
+
+fn send(stream: &Stream, mut reading: Reading) -> Reading {
+    let text = std::mem::take(&mut reading.text);
+    if !text.is_empty() {
+        stream.push(Bytes::from(text));
+    }
+    reading
+}
+
+async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading, HubError> {
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        actor.require_still_valid(tx)?;
+        let mut reading = reading.clone();
+        let events = outbox::events_after(tx, reading.from, PAGE)?;
+        reading.is_at_end = (events.len() as i64) < PAGE;
+        if let Some(last) = events.last() {
+            reading.from = last.position;
+        }
+        let mut rooms = Rooms::new();
+        let epoch = outbox::history_epoch(tx)?;
+        for stored in &events {
+            render(tx, &actor, &mut rooms, &mut reading, stored, &epoch)?;
+        }
+        if reading.is_at_end {
+            count(tx, &actor, &mut rooms, &mut reading)?;
+        }
+        Ok(reading)
+    })
+    .await
+}
+
+type Rooms = HashMap<ConversationId, Option<Room>>;
+
+fn room<'a>(tx: &mut Tx<'_>, rooms: &'a mut Rooms, id: ConversationId) -> Result<Option<&'a Room>, HubError> {
+    let room = match rooms.entry(id) {
+        Entry::Occupied(known) => known.into_mut(),
+        Entry::Vacant(unknown) => unknown.insert(Room::load(tx, id)?),
+    };
+    Ok(room.as_ref())
+}
+
+/// Adds an event, if it is for the client, by the same rule and in the same words as the tap.
+fn render(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    rooms: &mut Rooms,
+    reading: &mut Reading,
+    stored: &StoredEvent,
+    epoch: &str,
+) -> Result<(), HubError> {
+    let me = actor.id();
+    let mut names = Names::new();
+    let changes_unread = match &stored.event {
+        // Who was online then is no news.
+        Event::PresenceChanged { .. } => return Ok(()),
+        Event::ReadMoved { principal, conversation } => {
+            if *principal == me {
+                reading.touched.insert(*conversation);
+            }
+            return Ok(());
+        }
+        Event::MemberAdded { principal, .. } | Event::MemberRemoved { principal, .. } => {
+            names.extend(principals::find_by_id(tx, *principal)?.map(|known| (*principal, known)));
+            false
+        }
+        Event::MessageSent(sent) => sent.author != me,
+        Event::MessageDeleted(_) => true,
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. } => return Ok(()),
+        Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MessageEdited(_)
+        | Event::MessageStatusChanged { .. } => false,
+    };
+    let Some(conversation) = stored.event.conversation() else { return Ok(()) };
+    let room = room(tx, rooms, conversation)?;
+    let Some(telling) = frames::tell(stored, room, &names) else { return Ok(()) };
+    if telling.is_within_reach_of(&actor.principal) && telling.is_told_to(me, room) {
+        let id = frames::id_text(epoch, stored.position);
+        // Writing into a string does not fail.
+        let _ = write!(reading.text, "{}id: {id}\n\n", telling.text);
+        if changes_unread && reading.touched.len() < MAX_COUNTED {
+            reading.touched.insert(conversation);
+        }
+    }
+    Ok(())
+}
+
+/// Adds what is unread now, where that has changed. These frames have no id: they are about now, and not
+/// about the event before them.
+fn count(tx: &mut Tx<'_>, actor: &Actor, rooms: &mut Rooms, reading: &mut Reading) -> Result<(), HubError> {
+    let me: PrincipalId = actor.id();
+    let mut touched: Vec<ConversationId> = reading.touched.drain().collect();
+    touched.sort_unstable();
+    for conversation in touched {
+        let Some(unread) = messages::count_unread(tx, conversation, &[me], None)?.get(&me).copied() else { continue };
+        let Some(room) = room(tx, rooms, conversation)? else { continue };
+        if room.place.channel().is_none_or(|channel| actor.require_channel(channel).is_ok()) {
+            reading.text.push_str(&frames::unread_update(&room.place, me, unread.count));
+            reading.text.push('\n');
+        }
+    }
+    Ok(())
+}

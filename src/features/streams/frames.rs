@@ -1,0 +1,217 @@
+//! What clients read: the frames of each event, who gets them, and their ids.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use serde_json::{Value, json};
+use stoa_model::notifications::ConversationKind;
+use stoa_model::permissions::Permission;
+use stoa_model::{PrincipalId, Timestamp};
+
+use super::room::Room;
+use crate::actor::Principal;
+use crate::events::{Event, MessageChange, Position, StoredEvent};
+use crate::features::channels::visibility::Place;
+use crate::features::principals::Known;
+
+/// The names of those whom events are about.
+pub(super) type Names = HashMap<PrincipalId, Known>;
+
+/// Keeps a connection from looking dead. It is a comment; clients do not see it.
+pub(super) const HEARTBEAT: &[u8] = b": \n\n";
+const CHANNEL: &str = "channel";
+pub(super) const SHUTDOWN: &[u8] = b"event: shutdown\ndata: {}\n\n";
+
+/// Whom an event is told to.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Everybody,
+    /// Everybody who may see the room.
+    Room,
+    /// Them, and some who may not see it any more.
+    RoomAnd(Vec<PrincipalId>),
+    Only(Vec<PrincipalId>),
+}
+
+/// An event for clients: whom it is told to and what it says, without an id.
+pub(super) struct Telling {
+    pub(super) told: Told,
+    /// The channel that a key must reach to be told.
+    channel: Option<String>,
+    /// What it must be allowed.
+    permission: Permission,
+    pub(super) text: String,
+}
+
+impl Telling {
+    fn new(told: Told, channel: Option<&str>, name: &str, data: &Value) -> Self {
+        let permission = if name == CHANNEL { Permission::ChannelsRead } else { Permission::MessagesRead };
+        Self { told, channel: channel.map(str::to_owned), permission, text: frame(name, data) }
+    }
+
+    /// Whether a credential is good enough to be told.
+    pub(super) fn is_within_reach_of(&self, principal: &Principal) -> bool {
+        principal.permissions.contains(self.permission)
+            && self.channel.as_deref().is_none_or(|channel| principal.reaches_channel(channel))
+    }
+
+    /// Whether it is told to somebody; `room` is where it happened.
+    pub(super) fn is_told_to(&self, principal: PrincipalId, room: Option<&Room>) -> bool {
+        let sees = || room.is_some_and(|room| room.audience.contains(principal));
+        match &self.told {
+            Told::Everybody => true,
+            Told::Room => sees(),
+            Told::RoomAnd(more) => more.contains(&principal) || sees(),
+            Told::Only(principals) => principals.contains(&principal),
+        }
+    }
+}
+
+/// What is told of an event. None for those that say nothing to clients, or whose room is gone.
+pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> Option<Telling> {
+    match &stored.event {
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. } => None,
+        Event::PresenceChanged { name, is_online, .. } => {
+            let last_seen_at = Timestamp::from_ms(stored.at_ms);
+            let data = json!({"name": name, "online": is_online, "last_seen_at": last_seen_at});
+            Some(Telling::new(Told::Everybody, None, "presence", &data))
+        }
+        Event::MessageSent(sent) => {
+            let data = json!({
+                "message_id": sent.message, "channel": sent.channel_name, "conversation_id": sent.conversation,
+                "from": sent.from, "to": sent.to, "reply_to": sent.reply_to,
+            });
+            Some(Telling::new(Told::Room, sent.channel_name.as_deref(), "new_message", &data))
+        }
+        Event::MessageEdited(change) => Some(changed("message_updated", change, None)),
+        Event::MessageStatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
+        Event::MessageDeleted(change) => Some(changed("message_deleted", change, None)),
+        Event::ReadMoved { principal, .. } => {
+            // The count is added for each reader, so there is nothing but the id to tell here.
+            let channel = room?.place.channel().map(str::to_owned);
+            let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
+            Some(Telling { told, channel, permission, text: String::new() })
+        }
+        Event::ChannelCreated { .. } => about_channel(Told::Room, stored, room?, "created", None),
+        Event::ChannelUpdated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
+        Event::ChannelDeleted { conversation, name, audience, .. } => {
+            let told = audience.clone().map_or(Told::Everybody, Told::Only);
+            let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});
+            (!name.is_empty()).then(|| Telling::new(told, Some(name), CHANNEL, &data))
+        }
+        Event::MemberAdded { principal, .. } => {
+            let (room, member) = (room?, names.get(principal)?);
+            // Everybody sees a public channel; who joins it is news for few.
+            let told = if room.is_public() { Told::Only(concerned(member)) } else { Told::Room };
+            about_channel(told, stored, room, "member_added", Some(member))
+        }
+        Event::MemberRemoved { principal, .. } => {
+            let (room, member) = (room?, names.get(principal)?);
+            let concerned = concerned(member);
+            let told = if room.is_public() { Told::Only(concerned) } else { Told::RoomAnd(concerned) };
+            about_channel(told, stored, room, "member_removed", Some(member))
+        }
+    }
+}
+
+/// A member, and the human who answers for it.
+fn concerned(member: &Known) -> Vec<PrincipalId> {
+    std::iter::once(member.id).chain(member.owner).collect()
+}
+
+fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> Telling {
+    let channel = change.channel_name.as_deref();
+    let mut data = json!({"message_id": change.message, "conversation_id": change.conversation, "channel": channel});
+    if let Some(status) = status {
+        data["status"] = json!(status);
+    }
+    Telling::new(Told::Room, channel, name, &data)
+}
+
+fn about_channel(
+    told: Told,
+    stored: &StoredEvent,
+    room: &Room,
+    change: &str,
+    member: Option<&Known>,
+) -> Option<Telling> {
+    let name = room.place.channel()?;
+    let mut data = json!({"name": name, "conversation_id": stored.event.conversation(), "change": change});
+    if let Some(member) = member {
+        data["member"] = json!(member.handle);
+    }
+    Some(Telling::new(told, Some(name), CHANNEL, &data))
+}
+
+/// An `unread_update` for one reader, without an id.
+pub(super) fn unread_update(place: &Place, reader: PrincipalId, count: i64) -> String {
+    let kind = if place.channel().is_some() { ConversationKind::Channel } else { ConversationKind::Dm };
+    frame("unread_update", &json!({"kind": kind, "name": place.name_for(reader), "unread_count": count}))
+}
+
+/// A frame that more can be added to: an id, or the empty line that ends it.
+fn frame(name: &str, data: &Value) -> String {
+    format!("event: {name}\ndata: {data}\n")
+}
+
+/// The frames of one event, of which the last carries its id.
+pub(super) fn with_id(frames: &[&str], id: &str) -> Bytes {
+    let frames: Vec<&str> = frames.iter().copied().filter(|frame| !frame.is_empty()).collect();
+    Bytes::from(format!("{}id: {id}\n\n", frames.join("\n")))
+}
+
+/// What a stream begins with: how long to wait before coming back, and from where it goes on.
+pub(super) fn greeting(id: &str) -> Bytes {
+    Bytes::from(format!("retry: 3000\nid: {id}\n\n"))
+}
+
+/// The same for a client that has missed something.
+pub(super) fn resync(id: &str) -> Bytes {
+    Bytes::from(format!("retry: 3000\nevent: resync\ndata: {{}}\nid: {id}\n\n"))
+}
+
+/// A heartbeat that also says how far the client has come, if nothing else does.
+pub(super) fn heartbeat(id: &str) -> Bytes {
+    Bytes::from(format!(": \nid: {id}\n\n"))
+}
+
+/// Names a place in one history of events.
+pub(super) fn id_text(epoch: &str, position: Position) -> String {
+    format!("{epoch}-{}-{}", position.xid, position.seq)
+}
+
+/// The place that an id names, if it is of this history.
+pub(super) fn parse_id(id: &str, epoch: &str) -> Option<Position> {
+    let (xid, seq) = id.strip_prefix(epoch)?.strip_prefix('-')?.split_once('-')?;
+    let number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse().ok()).flatten();
+    Some(Position { xid: number(xid)?, seq: number(seq)? })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_name_a_place_in_one_history() {
+        let place = Position { xid: 7, seq: 42 };
+        assert_eq!(parse_id(&id_text("0badcafe", place), "0badcafe"), Some(place));
+        let garbage =
+            ["", "-", "0badcafe", "0badcafe-", "0badcafe-1", "0badcafe-1-", "0badcafe--1-2", "0badcafe-1-2-3", "x-1-2"];
+        let more = ["0badcafe-+1-2", "0badcafe-1-99999999999999999999", "0badcafe-1-2 ", "0badcaff-1-2"];
+        for id in garbage.into_iter().chain(more) {
+            assert_eq!(parse_id(id, "0badcafe"), None, "{id}");
+        }
+    }
+
+    #[test]
+    fn the_last_frame_of_an_event_carries_the_id() {
+        let frames = [frame("one", &json!({"a": "line\nbreak"})), frame("two", &json!({}))];
+        let bytes = with_id(&[&frames[0], &frames[1]], "e-0-1");
+        let expected = "event: one\ndata: {\"a\":\"line\\nbreak\"}\n\nevent: two\ndata: {}\nid: e-0-1\n\n";
+        assert_eq!(bytes, expected);
+        assert_eq!(with_id(&["", &frames[1]], "e-0-1"), "event: two\ndata: {}\nid: e-0-1\n\n");
+    }
+}

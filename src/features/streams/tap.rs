@@ -1,0 +1,519 @@
+//! Hands each event to the streams of those who may see it.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use stoa_db::DbError;
+use stoa_model::notifications::MAX_UNREAD;
+use stoa_model::{ConversationId, MessageId, PrincipalId};
+
+use super::frames::{self, Names, Telling, Told};
+use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
+use super::room::Room;
+use crate::events::{Event, Position, StoredEvent, Tap};
+use crate::features::channels::visibility::Audience;
+use crate::features::{messages, principals};
+use crate::hub::{BoxFuture, Hub, pause};
+
+const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+/// Conversations and people in them that are remembered; beyond that everything is looked up anew.
+const MAX_REMEMBERED: usize = 500_000;
+/// Conversations whose unread messages are counted along for one principal.
+const MAX_COUNTED: usize = 256;
+
+struct StreamTap;
+
+pub fn tap() -> Arc<dyn Tap> {
+    Arc::new(StreamTap)
+}
+
+impl Tap for StreamTap {
+    fn begin(&self, hub: &Hub, position: Position) {
+        hub.memory::<Registry>().state().position = position;
+    }
+
+    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()> {
+        Box::pin(hand_out(hub, events))
+    }
+}
+
+/// Hands out a batch of events. What has to be looked up for it is looked up first and newer than the
+/// batch, so nobody is told of what they may not see any more.
+async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
+    let Some(last) = events.last() else { return };
+    let registry = hub.memory::<Registry>();
+    let mut turn = registry.turn.lock().await;
+    if turn.is_unfinished {
+        // A fault ended the last batch half-way. Clients come back and begin where they know they were.
+        turn.forget_rooms();
+        registry.all_streams().iter().for_each(|stream| registry.close(hub, stream));
+    }
+    turn.is_unfinished = true;
+    forget_changed_rooms(&mut turn, events);
+    loop {
+        let outcome = match Batch::look_up(hub, &registry, &mut turn, events).await {
+            Ok(Some(batch)) => {
+                batch.deliver(hub, &registry, &turn, events);
+                break;
+            }
+            Ok(None) => break,
+            Err(error) => error,
+        };
+        tracing::error!(error = %outcome, "events could not be handed out; trying again");
+        tokio::select! {
+            () = hub.stopping() => return,
+            () = pause(FAILURE_PAUSE) => {}
+        }
+    }
+    registry.state().position = last.position;
+    turn.is_unfinished = false;
+}
+
+/// Forgets what the events make untrue of the rooms that are remembered.
+fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
+    for stored in events {
+        match &stored.event {
+            Event::ChannelUpdated { conversation, .. } | Event::ChannelDeleted { conversation, .. } => {
+                turn.rooms.remove(conversation);
+            }
+            Event::MemberAdded { conversation, principal, .. } => {
+                change_members(turn, *conversation, |members| members.insert(*principal));
+            }
+            Event::MemberRemoved { conversation, principal, .. } => {
+                change_members(turn, *conversation, |members| members.remove(principal));
+            }
+            Event::PrincipalCreated { .. }
+            | Event::PrincipalUpdated { .. }
+            | Event::PrincipalDeleted { .. }
+            | Event::AccessChanged { .. }
+            | Event::PresenceChanged { .. }
+            | Event::ChannelCreated { .. }
+            | Event::MessageSent(_)
+            | Event::MessageEdited(_)
+            | Event::MessageDeleted(_)
+            | Event::MessageStatusChanged { .. }
+            | Event::ReadMoved { .. } => {}
+        }
+    }
+    if turn.remembered > MAX_REMEMBERED {
+        turn.forget_rooms();
+    }
+}
+
+/// Everybody sees a public channel anyway, and its members may be many: they are changed in place.
+fn change_members(
+    turn: &mut Turn,
+    conversation: ConversationId,
+    change: impl FnOnce(&mut HashSet<PrincipalId>) -> bool,
+) {
+    match turn.rooms.get_mut(&conversation) {
+        Some(room) if room.is_public() => {
+            change(&mut Arc::make_mut(room).participants);
+        }
+        _ => {
+            turn.rooms.remove(&conversation);
+        }
+    }
+}
+
+/// What is known for a batch before it is handed out.
+struct Batch {
+    names: Names,
+    unread: Counts,
+}
+
+type Counts = HashMap<ConversationId, HashMap<PrincipalId, messages::Unread>>;
+
+/// What has to be counted: for whom, and up to which message (none means all).
+type Uncounted = HashMap<ConversationId, (Option<MessageId>, HashSet<PrincipalId>)>;
+
+impl Batch {
+    /// None if there is nobody to tell. Streams whose credential is not good any more are closed here.
+    async fn look_up(
+        hub: &Hub,
+        registry: &Registry,
+        turn: &mut Turn,
+        events: &[StoredEvent],
+    ) -> Result<Option<Self>, DbError> {
+        let (rooms, suspects) = {
+            let state = &mut *registry.state();
+            if state.is_empty() {
+                turn.forget_rooms();
+                return Ok(None);
+            }
+            forget_changed_counts(state, events);
+            (missing_rooms(state, turn, events), suspects(state, events))
+        };
+        let members: Vec<PrincipalId> = events.iter().filter_map(|stored| member_of(&stored.event)).collect();
+        let mut names = Names::new();
+        if !(rooms.is_empty() && suspects.is_empty() && members.is_empty()) {
+            let suspected: Vec<_> = suspects.iter().map(|stream| stream.principal.clone()).collect();
+            let (rooms, are_valid, known) = hub
+                .read(move |tx| {
+                    let mut found = Vec::new();
+                    for conversation in &rooms {
+                        found
+                            .extend(Room::load_with_participants(tx, *conversation)?.map(|room| (*conversation, room)));
+                    }
+                    let mut are_valid = Vec::new();
+                    for principal in &suspected {
+                        are_valid.push(principal.is_still_valid(tx)?);
+                    }
+                    let mut known = Vec::new();
+                    for member in &members {
+                        known.extend(principals::find_by_id(tx, *member)?);
+                    }
+                    Ok::<_, DbError>((found, are_valid, known))
+                })
+                .await?;
+            rooms.into_iter().for_each(|(conversation, room)| turn.remember(conversation, room));
+            names.extend(known.into_iter().map(|known| (known.id, known)));
+            let refused = suspects.iter().zip(are_valid).filter(|(_, is_valid)| !is_valid);
+            refused.for_each(|(stream, _)| registry.close(hub, stream));
+        }
+        let uncounted = uncounted(&registry.state(), turn, events);
+        let mut unread = Counts::new();
+        if !uncounted.is_empty() {
+            unread = hub
+                .read(move |tx| {
+                    let mut counts = Counts::new();
+                    for (conversation, (through, readers)) in &uncounted {
+                        let readers: Vec<PrincipalId> = readers.iter().copied().collect();
+                        counts.insert(*conversation, messages::count_unread(tx, *conversation, &readers, *through)?);
+                    }
+                    Ok::<_, DbError>(counts)
+                })
+                .await?;
+        }
+        Ok(Some(Self { names, unread }))
+    }
+
+    fn deliver(&self, hub: &Hub, registry: &Registry, turn: &Turn, events: &[StoredEvent]) {
+        let mut presence = String::new();
+        for stored in events {
+            let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
+            let Some(telling) = frames::tell(stored, room.map(|room| &**room), &self.names) else { continue };
+            if let Event::PresenceChanged { principal, is_online, .. } = &stored.event {
+                presence.push_str(&telling.text);
+                presence.push('\n');
+                if !is_online {
+                    registry.state().confirm_online(*principal);
+                    registry.bell.notify_one();
+                }
+                continue;
+            }
+            // The lock is let go between events, for those who come and go in the meantime.
+            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread);
+            delivery.run(&mut registry.state());
+            delivery.settle(hub, registry);
+        }
+        if !presence.is_empty() {
+            let chunk = Bytes::from(presence);
+            let streams = registry.all_streams();
+            let slow = streams.iter().filter(|stream| stream.offer(None, &chunk) == Offered::Full);
+            let slow: Vec<_> = slow.cloned().collect();
+            close_slow(hub, registry, &slow);
+            hub.metrics().stream_chunks.inc_by(streams.len() as u64);
+        }
+    }
+}
+
+pub(super) fn close_slow(hub: &Hub, registry: &Registry, slow: &[Arc<Stream>]) {
+    for stream in slow {
+        tracing::debug!(principal = stream.principal.handle, "a stream was closed: its client reads too slowly");
+        hub.metrics().streams_lagged.inc();
+        registry.close(hub, stream);
+    }
+}
+
+/// The member that an event is about, whose name it does not say.
+fn member_of(event: &Event) -> Option<PrincipalId> {
+    match event {
+        Event::MemberAdded { principal, .. } | Event::MemberRemoved { principal, .. } => Some(*principal),
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MessageSent(_)
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => None,
+    }
+}
+
+/// Whose credentials an event may have put out of force.
+fn doubtful(event: &Event) -> Option<PrincipalId> {
+    match event {
+        Event::PrincipalUpdated { principal }
+        | Event::PrincipalDeleted { principal }
+        | Event::AccessChanged { principal } => Some(*principal),
+        Event::PrincipalCreated { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageSent(_)
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => None,
+    }
+}
+
+/// The streams of those whose credentials are in doubt, and of the agents they own.
+fn suspects(state: &State, events: &[StoredEvent]) -> Vec<Arc<Stream>> {
+    let doubtful: HashSet<PrincipalId> = events.iter().filter_map(|stored| doubtful(&stored.event)).collect();
+    if doubtful.is_empty() {
+        return Vec::new();
+    }
+    let streams = state.principals.values().flat_map(|connected| &connected.streams);
+    let suspects =
+        streams.filter(|stream| doubtful.contains(&stream.principal.id) || doubtful.contains(&stream.principal.human));
+    suspects.cloned().collect()
+}
+
+fn missing_rooms(state: &State, turn: &Turn, events: &[StoredEvent]) -> Vec<ConversationId> {
+    let wanted = events.iter().filter_map(|stored| match &stored.event {
+        // Most of those who read have no stream here, and the deleted channel says itself who saw it.
+        Event::ReadMoved { principal, conversation } => state.is_connected(*principal).then_some(*conversation),
+        Event::ChannelDeleted { .. } => None,
+        event => event.conversation(),
+    });
+    let wanted: HashSet<ConversationId> = wanted.collect();
+    wanted.into_iter().filter(|conversation| !turn.rooms.contains_key(conversation)).collect()
+}
+
+/// Who joins or leaves begins to be counted anew.
+fn forget_changed_counts(state: &mut State, events: &[StoredEvent]) {
+    for stored in events {
+        if let (Some(member), Some(conversation)) = (member_of(&stored.event), stored.event.conversation())
+            && let Some(connected) = state.principals.get_mut(&member)
+        {
+            connected.unread.remove(&conversation);
+        }
+    }
+}
+
+/// What has to be counted before the events can be handed out.
+fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
+    let mut uncounted = Uncounted::new();
+    let mut spoken_in = HashSet::new();
+    for stored in events {
+        let Some(conversation) = stored.event.conversation() else { continue };
+        let Some(room) = turn.rooms.get(&conversation) else { continue };
+        match &stored.event {
+            Event::MessageSent(sent) => {
+                spoken_in.insert(conversation);
+                for_each_connected(state, &room.participants, |id, connected| {
+                    if id != sent.author && !connected.unread.contains_key(&conversation) {
+                        let entry = uncounted.entry(conversation);
+                        entry.or_insert_with(|| (Some(sent.message), HashSet::new())).1.insert(id);
+                    }
+                });
+            }
+            Event::MessageDeleted(_) => {
+                for_each_connected(state, &room.participants, |id, connected| {
+                    let known = connected.unread.get(&conversation);
+                    let has_read_all =
+                        known.is_some_and(|unread| unread.count == 0) && !spoken_in.contains(&conversation);
+                    if !has_read_all {
+                        count_all(&mut uncounted, conversation, id);
+                    }
+                });
+            }
+            Event::ReadMoved { principal, .. } => {
+                if state.is_connected(*principal) {
+                    count_all(&mut uncounted, conversation, *principal);
+                }
+            }
+            Event::PrincipalCreated { .. }
+            | Event::PrincipalUpdated { .. }
+            | Event::PrincipalDeleted { .. }
+            | Event::AccessChanged { .. }
+            | Event::PresenceChanged { .. }
+            | Event::ChannelCreated { .. }
+            | Event::ChannelUpdated { .. }
+            | Event::ChannelDeleted { .. }
+            | Event::MemberAdded { .. }
+            | Event::MemberRemoved { .. }
+            | Event::MessageEdited(_)
+            | Event::MessageStatusChanged { .. } => {}
+        }
+    }
+    uncounted
+}
+
+fn count_all(uncounted: &mut Uncounted, conversation: ConversationId, reader: PrincipalId) {
+    let entry = uncounted.entry(conversation).or_default();
+    entry.0 = None;
+    entry.1.insert(reader);
+}
+
+/// Visits those among `principals` who have streams, by way of the smaller of the two sets.
+fn for_each_connected(
+    state: &State,
+    principals: &HashSet<PrincipalId>,
+    mut visit: impl FnMut(PrincipalId, &Connected),
+) {
+    if principals.len() < state.principals.len() {
+        for id in principals {
+            if let Some(connected) = state.principals.get(id).filter(|connected| !connected.streams.is_empty()) {
+                visit(*id, connected);
+            }
+        }
+    } else {
+        for (id, connected) in &state.principals {
+            if !connected.streams.is_empty() && principals.contains(id) {
+                visit(*id, connected);
+            }
+        }
+    }
+}
+
+/// One event on its way to many.
+struct Delivery<'a> {
+    stored: &'a StoredEvent,
+    telling: &'a Telling,
+    room: Option<&'a Room>,
+    counts: &'a Counts,
+    id: String,
+    /// The event without a count, for all who have none.
+    plain: Option<Bytes>,
+    /// The event with a count. In a channel many have the same; in a DM everybody calls it by another name.
+    counted: HashMap<(i64, Option<PrincipalId>), Bytes>,
+    delivered: u64,
+    slow: Vec<Arc<Stream>>,
+}
+
+impl<'a> Delivery<'a> {
+    fn new(stored: &'a StoredEvent, telling: &'a Telling, room: Option<&'a Room>, counts: &'a Counts) -> Self {
+        let (plain, counted, slow) = (None, HashMap::new(), Vec::new());
+        Self { stored, telling, room, counts, id: String::new(), plain, counted, delivered: 0, slow }
+    }
+
+    fn run(&mut self, state: &mut State) {
+        self.id = frames::id_text(&state.epoch, self.stored.position);
+        let everybody = Audience::Everybody;
+        let (audience, more) = match (&self.telling.told, self.room) {
+            (Told::Room, None) => return,
+            (Told::Everybody, _) => (Some(&everybody), &[][..]),
+            (Told::Room, Some(room)) => (Some(&room.audience), &[][..]),
+            (Told::RoomAnd(more), room) => (room.map(|room| &room.audience), &more[..]),
+            (Told::Only(principals), _) => (None, &principals[..]),
+        };
+        match audience {
+            Some(Audience::Only(principals)) if principals.len() < state.principals.len() => {
+                for id in principals {
+                    if let Some(connected) = state.principals.get_mut(id) {
+                        self.tell(*id, connected);
+                    }
+                }
+            }
+            Some(audience) => {
+                for (id, connected) in &mut state.principals {
+                    if audience.contains(*id) {
+                        self.tell(*id, connected);
+                    }
+                }
+            }
+            None => {}
+        }
+        for id in more {
+            let is_told = audience.is_some_and(|audience| audience.contains(*id));
+            if !is_told && let Some(connected) = state.principals.get_mut(id) {
+                self.tell(*id, connected);
+            }
+        }
+    }
+
+    /// Hands the event to all streams of one principal.
+    fn tell(&mut self, id: PrincipalId, connected: &mut Connected) {
+        if connected.streams.is_empty() {
+            return;
+        }
+        let count = self.count(id, connected);
+        let chunk = self.chunk(id, count);
+        for stream in &connected.streams {
+            if !self.telling.is_within_reach_of(&stream.principal) {
+                continue;
+            }
+            match stream.offer(Some(self.stored.position), &chunk) {
+                Offered::Taken => self.delivered += 1,
+                Offered::Passed => {}
+                Offered::Full => self.slow.push(stream.clone()),
+            }
+        }
+    }
+
+    /// How much a participant has not read after this event; none if it leaves that as it is.
+    fn count(&self, id: PrincipalId, connected: &mut Connected) -> Option<i64> {
+        let conversation = self.stored.event.conversation()?;
+        let counted = self.counts.get(&conversation).and_then(|counts| counts.get(&id)).copied();
+        match &self.stored.event {
+            Event::MessageSent(sent) => {
+                if id == sent.author || !self.room?.participants.contains(&id) {
+                    return None;
+                }
+                let unread = match connected.unread.get_mut(&conversation) {
+                    Some(unread) => {
+                        if !unread.is_quiet && sent.message > unread.through {
+                            unread.count = (unread.count + 1).min(MAX_UNREAD);
+                            unread.through = sent.message;
+                        }
+                        *unread
+                    }
+                    None => remember(connected, conversation, counted?),
+                };
+                (!unread.is_quiet).then_some(unread.count)
+            }
+            Event::MessageDeleted(_) | Event::ReadMoved { .. } => {
+                Some(remember(connected, conversation, counted?).count)
+            }
+            Event::PrincipalCreated { .. }
+            | Event::PrincipalUpdated { .. }
+            | Event::PrincipalDeleted { .. }
+            | Event::AccessChanged { .. }
+            | Event::PresenceChanged { .. }
+            | Event::ChannelCreated { .. }
+            | Event::ChannelUpdated { .. }
+            | Event::ChannelDeleted { .. }
+            | Event::MemberAdded { .. }
+            | Event::MemberRemoved { .. }
+            | Event::MessageEdited(_)
+            | Event::MessageStatusChanged { .. } => None,
+        }
+    }
+
+    fn chunk(&mut self, reader: PrincipalId, count: Option<i64>) -> Bytes {
+        let (text, id) = (&self.telling.text, &self.id);
+        let (Some(count), Some(room)) = (count, self.room) else {
+            return self.plain.get_or_insert_with(|| frames::with_id(&[text], id)).clone();
+        };
+        let key = (count, room.place.channel().is_none().then_some(reader));
+        let counted = self.counted.entry(key);
+        let render = || frames::with_id(&[text, &frames::unread_update(&room.place, reader, count)], id);
+        counted.or_insert_with(render).clone()
+    }
+
+    fn settle(self, hub: &Hub, registry: &Registry) {
+        hub.metrics().stream_chunks.inc_by(self.delivered);
+        close_slow(hub, registry, &self.slow);
+    }
+}
+
+fn remember(connected: &mut Connected, conversation: ConversationId, unread: messages::Unread) -> messages::Unread {
+    if connected.unread.len() >= MAX_COUNTED {
+        connected.unread.clear();
+    }
+    connected.unread.insert(conversation, unread);
+    unread
+}
