@@ -91,6 +91,7 @@ create table messages (
 create index messages_conversation on messages (conversation_id, id);
 create index messages_reply on messages (reply_to, id) where reply_to is not null;
 create index messages_thread on messages (thread_id, id) where thread_id is not null;
+create index messages_answers on messages (conversation_id, id) where thread_id is not null;
 create index messages_mention on messages (mention_of) where mention_of is not null;
 -- Open work apart from what is settled, so that a long history costs an inbox nothing.
 create index messages_open on messages (recipient_id, id) where recipient_id is not null and status in ('pending', 'processing');

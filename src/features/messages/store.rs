@@ -385,6 +385,9 @@ pub(super) fn list_expired(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
     )
 }
 
+/// Messages behind a cursor that are looked at: one's own among them do not count, and may be many.
+const MAX_LOOKED_AT: i64 = 20 * MAX_UNREAD;
+
 /// Unread messages of others, up to `through`; counting stops at [`MAX_UNREAD`].
 pub(super) fn count_unread(
     tx: &mut Tx<'_>,
@@ -394,12 +397,14 @@ pub(super) fn count_unread(
 ) -> Result<i64, DbError> {
     tx.query_one(
         "select count(*) as unread from (
-             select 1 from messages m
-             where m.conversation_id = $2 and m.id <= $3 and m.id > coalesce((
+             select 1 from (
+                 select m.author_id, m.deleted_at from messages m
+                 where m.conversation_id = $2 and m.id <= $3 and m.id > coalesce((
                      select r.message_id from read_cursors r where r.principal_id = $1 and r.conversation_id = $2), 0)
-               and m.author_id <> $1 and m.deleted_at is null
+                 order by m.id desc limit $5) latest
+             where latest.author_id <> $1 and latest.deleted_at is null
              limit $4) counted",
-        params![reader.0, conversation.0, through.0, MAX_UNREAD],
+        params![reader.0, conversation.0, through.0, MAX_UNREAD, MAX_LOOKED_AT],
         |row| row.get("unread"),
     )
 }
