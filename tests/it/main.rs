@@ -9,6 +9,9 @@
 
 mod support;
 
+#[path = "../../crates/stoa-db/tests/it/sync_order.rs"]
+mod sync_log;
+
 mod agents;
 mod backup;
 mod bench;
@@ -18,6 +21,7 @@ mod cli_conversations;
 mod cli_serve;
 mod cli_socket;
 mod cli_support;
+mod crash;
 mod csrf;
 mod idempotency;
 mod keys;
@@ -35,6 +39,7 @@ mod readme;
 mod registration;
 mod requests;
 mod sessions;
+mod sync_order;
 mod system;
 mod throttling;
 mod traces;
