@@ -30,15 +30,49 @@ pub(super) fn append(tx: &mut Tx<'_>, actor: PrincipalId, event: &Event) -> Resu
     Ok(())
 }
 
+/// Holds for the rows after the position in `$1` and `$2`.
+///
+/// SQLite does not see that an index leads to `(xid, seq)` when `seq` is the row's own number: it reads all
+/// rows from the first one on, as `xid` is the same in all of them. So there the number alone decides.
+fn after(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => "$1 = 0 and seq > $2",
+        Engine::Postgres => "(xid, seq) > ($1, $2)",
+    }
+}
+
+/// Holds for the rows up to and with the position in `$1` and `$2`.
+fn through(engine: Engine) -> &'static str {
+    match engine {
+        Engine::Sqlite => "$1 = 0 and seq <= $2",
+        Engine::Postgres => "(xid, seq) <= ($1, $2)",
+    }
+}
+
 /// The events after `position` that are safe to read, oldest first.
 pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<Vec<StoredEvent>, DbError> {
     let horizon = horizon(tx)?;
+    let after = after(tx.engine());
+    let order = match tx.engine() {
+        Engine::Sqlite => "seq",
+        Engine::Postgres => "xid, seq",
+    };
     tx.query(
-        "select xid, seq, at, actor_id, payload from outbox
-         where (xid, seq) > ($1, $2) and xid < $3 order by xid, seq limit $4",
+        &format!(
+            "select xid, seq, at, actor_id, payload from outbox
+             where {after} and xid < $3 order by {order} limit $4"
+        ),
         params![position.xid, position.seq, horizon, limit],
         stored_event,
     )
+}
+
+/// Deletes the events up to and with `position`, and notes that.
+pub(super) fn delete_through(tx: &mut Tx<'_>, position: Position) -> Result<u64, DbError> {
+    let through = through(tx.engine());
+    let deleted = tx.execute(&format!("delete from outbox where {through}"), params![position.xid, position.seq])?;
+    set_pruned_through(tx, position)?;
+    Ok(deleted)
 }
 
 /// The place of the newest event that is safe to read, or where pruning has come to.
@@ -69,8 +103,9 @@ pub fn is_held_back(tx: &mut Tx<'_>) -> Result<bool, DbError> {
 
 /// Events after `position`, safe to read or not.
 pub fn count_after(tx: &mut Tx<'_>, position: Position) -> Result<i64, DbError> {
+    let after = after(tx.engine());
     tx.query_one(
-        "select count(*) as behind from outbox where (xid, seq) > ($1, $2)",
+        &format!("select count(*) as behind from outbox where {after}"),
         params![position.xid, position.seq],
         |row| row.get("behind"),
     )
@@ -87,7 +122,7 @@ pub fn pruned_through(tx: &mut Tx<'_>) -> Result<Position, DbError> {
     Ok(parsed.unwrap_or_default())
 }
 
-pub(super) fn set_pruned_through(tx: &mut Tx<'_>, position: Position) -> Result<(), DbError> {
+fn set_pruned_through(tx: &mut Tx<'_>, position: Position) -> Result<(), DbError> {
     tx.execute(
         "insert into meta (name, value) values ('outbox_pruned_through', $1)
          on conflict (name) do update set value = excluded.value",
@@ -173,4 +208,21 @@ fn stored_event(row: &Row<'_>) -> Result<StoredEvent, DbError> {
         actor: row.get::<Option<i64>>("actor_id")?.map(PrincipalId),
         event,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A look at the end of the outbox costs as much as what is there, not as what ever was.
+    #[test]
+    fn sqlite_finds_a_position_without_reading_what_is_before_it() {
+        let connection = rusqlite::Connection::open_in_memory().unwrap();
+        connection.execute_batch(include_str!("../../migrations/sqlite/0001_ground.sql")).unwrap();
+        for (condition, order) in [(after(Engine::Sqlite), "order by seq"), (through(Engine::Sqlite), "")] {
+            let sql = format!("explain query plan select payload from outbox where {condition} {order}");
+            let plan: String = connection.query_row(&sql, (0, 4711), |row| row.get("detail")).unwrap();
+            assert!(plan.contains("SEARCH outbox USING INTEGER PRIMARY KEY"), "{condition}: {plan}");
+        }
+    }
 }

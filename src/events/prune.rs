@@ -2,7 +2,7 @@
 
 use stoa_db::{DbError, Tx, params};
 
-use super::outbox::{Position, set_pruned_through};
+use super::outbox::{Position, delete_through};
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
 /// Streams can be resumed for this long.
@@ -31,7 +31,5 @@ pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
         |row| Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? }),
     )?;
     let Some(through) = through else { return Ok(0) };
-    let deleted = tx.execute("delete from outbox where (xid, seq) <= ($1, $2)", params![through.xid, through.seq])?;
-    set_pruned_through(tx, through)?;
-    Ok(deleted)
+    delete_through(tx, through)
 }

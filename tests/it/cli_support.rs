@@ -161,6 +161,11 @@ impl Place {
         format!("{url}{separator}{parameters}")
     }
 
+    /// The SQLite database, read while a hub may be running on it; none on PostgreSQL.
+    pub(crate) fn sqlite(&self) -> Option<rusqlite::Connection> {
+        self.database.is_none().then(|| rusqlite::Connection::open(self.data().join("stoa.db")).unwrap())
+    }
+
     /// Changes the database behind the back of a hub that is not running.
     pub(crate) fn tamper(&self, sql: &str) {
         match &self.database {
@@ -242,6 +247,21 @@ impl Hub {
     /// Asks the hub to stop, as a service manager does, and returns all it said.
     pub(crate) fn stop(mut self) -> Outcome {
         self.terminate(PATIENCE).expect("the hub does not stop")
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Ends the hub as a power cut would, without a word.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for the end of a hub that somebody else has asked to stop.
+    pub(crate) fn ended(mut self) {
+        assert!(wait(&mut self.child, PATIENCE).expect("the hub does not stop").success());
     }
 
     pub(crate) fn terminate(&mut self, patience: Duration) -> Option<Outcome> {

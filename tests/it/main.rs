@@ -9,6 +9,9 @@
 
 mod support;
 
+#[path = "../../crates/stoa-db/tests/it/sync_order.rs"]
+mod sync_log;
+
 mod agents;
 mod backup;
 mod bench;
@@ -19,6 +22,7 @@ mod cli_conversations;
 mod cli_serve;
 mod cli_socket;
 mod cli_support;
+mod crash;
 mod csrf;
 mod idempotency;
 mod inbox;
@@ -41,6 +45,7 @@ mod registration;
 mod requests;
 mod sessions;
 mod streams;
+mod sync_order;
 mod system;
 mod threads;
 mod throttling;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 use rusqlite::config::DbConfig;
@@ -16,6 +16,12 @@ use crate::{DbError, Migration, OpenError, Row, Tx, Value, migrate};
 
 /// Prepared statements kept per connection.
 const STATEMENT_CACHE: usize = 256;
+
+/// What the write-ahead log may keep of its size when it begins anew, and what it may grow to before it is made to.
+const LOG_LIMIT: u64 = 64 * 1024 * 1024;
+/// How long the writer waits for readers when it wants the log to begin anew. Most reads take less.
+const LOG_PATIENCE: Duration = Duration::from_millis(100);
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// `$1` is a *named* parameter for SQLite, numbered by first appearance, so we bind by name. Those
 /// beyond these have their names made when they are used.
@@ -49,8 +55,13 @@ pub(crate) fn start(
             .spawn(move || run_reader(&reader, &context, &reads))
             .map_err(spawn_error)?;
     }
-    let writer =
-        Writer { file: file.to_owned(), connection: Some(connection), context, batch_limit: options.batch_limit };
+    let writer = Writer {
+        file: file.to_owned(),
+        connection: Some(connection),
+        context,
+        batch_limit: options.batch_limit,
+        log_limit: LOG_LIMIT,
+    };
     std::thread::Builder::new()
         .name("stoa-db-write".to_owned())
         .spawn(move || writer.run(&commands))
@@ -77,7 +88,7 @@ pub(crate) fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
     }
     // The file is ours alone; SQLite gives the -wal and -shm files the same mode.
     set_private(file);
-    connection.execute_batch("pragma wal_autocheckpoint = 4000; pragma journal_size_limit = 67108864;")?;
+    connection.execute_batch(&format!("pragma wal_autocheckpoint = 4000; pragma journal_size_limit = {LOG_LIMIT};"))?;
     prepare_connection(&connection, 65536)?;
     Ok(connection)
 }
@@ -93,10 +104,11 @@ pub(crate) fn open_reader(file: &Path) -> rusqlite::Result<Connection> {
 
 fn prepare_connection(connection: &Connection, cache_kib: u32) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
-        "pragma synchronous = full; pragma foreign_keys = on; pragma busy_timeout = 5000;
+        "pragma synchronous = full; pragma foreign_keys = on;
          pragma temp_store = memory; pragma mmap_size = 268435456; pragma cache_size = -{cache_kib};
          pragma trusted_schema = off;"
     ))?;
+    connection.busy_timeout(BUSY_TIMEOUT)?;
     // SQLite may plan a query for the values bound to it, and then plans it anew, from its text, each
     // time they change: five sixths of all that a reader of cached statements with a join did.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
@@ -128,6 +140,8 @@ struct Writer {
     connection: Option<Connection>,
     context: Context,
     batch_limit: usize,
+    /// The size of the log at which it is to begin anew.
+    log_limit: u64,
 }
 
 /// A command of a batch, with the moment that it keeps when it is run again.
@@ -191,6 +205,7 @@ impl Writer {
                 for queued in batch {
                     queued.job.answer(None);
                 }
+                self.shorten_log();
             }
             Err(DbError::Constraint { .. }) if batch.len() > 1 => {
                 // A constraint that is checked at the commit does not say whose it is. Each command
@@ -208,6 +223,35 @@ impl Writer {
                     queued.job.answer(Some(error.clone()));
                 }
             }
+        }
+    }
+
+    /// Has a long log begin anew.
+    ///
+    /// The checkpoints that SQLite makes by itself wait for nobody, and the log begins anew only when a commit finds
+    /// no reader in it. Where reads follow one another without a pause that moment never comes. Here the writer waits
+    /// for it, for a little while, and after that not before the log has grown by as much again: a reader that takes
+    /// its time must not hold up everybody else's commits.
+    fn shorten_log(&mut self) {
+        let log = PathBuf::from(format!("{}-wal", self.file.display()));
+        let size = std::fs::metadata(log).map_or(0, |found| found.len());
+        if size <= LOG_LIMIT {
+            self.log_limit = LOG_LIMIT;
+        }
+        let Some(connection) = self.connection.as_ref().filter(|_| size > self.log_limit) else { return };
+        let shortened = connection
+            .busy_timeout(LOG_PATIENCE)
+            .and_then(|()| connection.query_row("pragma wal_checkpoint(truncate)", [], |row| row.get::<_, bool>(0)));
+        match shortened {
+            Ok(is_busy) => self.log_limit = if is_busy { size + LOG_LIMIT } else { LOG_LIMIT },
+            Err(error) => {
+                tracing::warn!(%error, "the write-ahead log could not be shortened");
+                self.log_limit = size + LOG_LIMIT;
+            }
+        }
+        if connection.busy_timeout(BUSY_TIMEOUT).is_err() {
+            // It would give up too early on everything else: begin anew.
+            self.connection = None;
         }
     }
 

@@ -17,6 +17,7 @@ mod connections;
 mod disk_full;
 mod durability;
 mod folder;
+mod log_size;
 mod migrations;
 mod queues;
 mod repetition;

@@ -4,6 +4,8 @@
 //! SQLite writes each frame of the log as a header of 24 bytes, whose second word is not zero in
 //! the last frame of a commit, and a page. A commit is safe when a sync of the log that began after
 //! its last frame has returned.
+//!
+//! The tests of the whole program read their logs with this file too.
 
 use std::collections::HashMap;
 
@@ -35,9 +37,16 @@ impl Call {
         matches!(self.name.as_str(), "fsync" | "fdatasync") && self.file.ends_with(b"-wal")
     }
 
-    /// The marker, if this tells the caller that it is stored.
+    /// The marker, if this tells the caller that it is stored: by a line of its own, or by a 201 that
+    /// repeats what was sent.
     pub(crate) fn acknowledges(&self) -> Option<&[u8]> {
-        if self.name == "write" { self.data.strip_prefix(b"child: ack ")?.strip_suffix(b"\n") } else { None }
+        if let Some(line) = self.data.strip_prefix(b"child: ack ").filter(|_| self.name == "write") {
+            return line.strip_suffix(b"\n");
+        }
+        let is_answer = matches!(self.name.as_str(), "write" | "writev" | "sendto" | "sendmsg");
+        let answer = self.data.strip_prefix(b"HTTP/1.1 201").filter(|_| is_answer)?;
+        let length = marker(0).len();
+        answer.windows(length).find(|window| window.starts_with(b"marker-"))
     }
 
     fn ends_commit(&self) -> bool {
@@ -68,7 +77,9 @@ pub(crate) fn parse(log: &str) -> Result<Vec<Call>, String> {
         let (name, arguments) = rest.split_once('(').ok_or_else(|| fault("no call"))?;
         let file = arguments.split_once('<').and_then(|(_, file)| file.split_once('>')).map_or("", |(file, _)| file);
         let file = decode(file).map_err(|reason| fault(&reason))?;
-        let data = arguments.split('"').nth(1).map_or(Ok(Vec::new()), decode).map_err(|reason| fault(&reason))?;
+        // What is written from several places at once is shown in several strings.
+        let strings: String = arguments.split('"').skip(1).step_by(2).collect();
+        let data = decode(&strings).map_err(|reason| fault(&reason))?;
         let end = if rest.ends_with("<unfinished ...>") {
             unfinished.insert(thread, calls.len());
             None
@@ -144,6 +155,15 @@ impl Log {
         self.line(format!("8 write({}, \"{data}\", 9) = 9", descriptor("pipe:[99]")))
     }
 
+    fn answer(self, call: &str, marker: &str) -> Self {
+        let (head, body) = (Self::hex(b"HTTP/1.1 201 Created\r\n\r\n"), Self::hex(format!("{{{marker}}}").as_bytes()));
+        let data = match call {
+            "writev" => format!("[{{iov_base=\"{head}\", iov_len=9}}, {{iov_base=\"{body}\", iov_len=9}}], 2"),
+            _ => format!("\"{head}{body}\", 9"),
+        };
+        self.line(format!("8 {call}({}, {data}) = 9", descriptor("socket:[99]")))
+    }
+
     fn sync(self) -> Self {
         self.line(format!("7 fdatasync({}) = 0", wal()))
     }
@@ -173,6 +193,11 @@ fn a_log_in_order_passes() {
     let second = first.frame("..m1..m2..", true).acknowledge("m1").sync().acknowledge("m2");
     assert_eq!(second.check(), Ok(3));
     assert_eq!(log().check(), Ok(0));
+    let marker = marker(1);
+    for call in ["write", "writev", "sendto"] {
+        assert_eq!(log().frame(&marker, true).sync().answer(call, &marker).check(), Ok(1));
+        assert!(log().frame(&marker, true).answer(call, &marker).sync().check().is_err(), "{call} too early");
+    }
 }
 
 #[test]
