@@ -1,8 +1,8 @@
 //! Messages: DMs and what is said in channels, with threads, mentions, history, and what is unread.
 //!
 //! DMs also make up each principal's inbox, a queue of work that is claimed and done. Everything here
-//! stands on one table, so it is one feature: [`send`] makes messages, [`change`] edits and deletes
-//! them, [`read`] lists them, [`inbox`] works on them, [`unread`] counts them, [`threads`] keeps an eye
+//! stands on one table, so it is one feature: `send` makes messages, `change` edits and deletes
+//! them, `read` lists them, `inbox` works on them, `unread` counts them, `threads` keeps an eye
 //! on them.
 
 mod admin;
