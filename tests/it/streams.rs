@@ -368,6 +368,7 @@ async fn who_cannot_go_on_is_told_so_and_goes_on_from_now() {
     let garbage = ["garbage", "-", "0", &format!("{old}x"), &format!("{epoch}--1-1"), "\u{fc}", &"9".repeat(5000)];
     let missed = dm(&ada, "bob", "missed").await;
     for id in [future.as_str(), &other_history].into_iter().chain(garbage) {
+        quiet(&hub).await;
         let mut stream = bob.events_after(id).await;
         let resync = stream.next().await;
         assert_eq!((resync.event.as_str(), &resync.data, resync.retry), ("resync", &json!({}), Some(3000)), "{id}");
@@ -541,11 +542,11 @@ async fn channels_that_change_are_told() {
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     let (mut of_ada, mut of_bob, mut of_eve) =
         (events(&hub, &ada).await, events(&hub, &bob).await, events(&hub, &eve).await);
-    channel(&ada, "plans", false).await;
-    member(&ada, "plans", "bob").await;
     let change = async |stream: &mut EventStream| stream.expect("channel").await["change"].clone();
+    channel(&ada, "plans", false).await;
     assert_eq!(change(&mut of_ada).await, "created");
     assert_eq!(change(&mut of_ada).await, "member_added");
+    member(&ada, "plans", "bob").await;
     assert_eq!(change(&mut of_ada).await, "member_added");
     assert_eq!(change(&mut of_bob).await, "member_added");
     ada.patch("/api/channels/plans", &json!({"topic": "what next"})).await.ok();

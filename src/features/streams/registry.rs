@@ -259,6 +259,8 @@ pub(super) struct Stream {
 #[derive(Default)]
 struct Queue {
     chunks: VecDeque<Bytes>,
+    /// Whether the greeting is there, which comes before everything else.
+    has_begun: bool,
     /// None while the client is catching up, which is done from the outbox and not from here.
     live_after: Option<Position>,
     phase: Phase,
@@ -290,10 +292,14 @@ impl Stream {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hands a chunk to a live stream; with a position, only if the stream does not have it yet.
+    /// Hands a chunk to a stream. With a position, it is an event: only for a live stream that does not have
+    /// it yet. Without one, it is about now, and for those who are catching up, too.
     pub(super) fn offer(&self, position: Option<Position>, chunk: &Bytes) -> Offered {
         let mut queue = self.queue();
-        let is_due = queue.live_after.is_some_and(|after| position.is_none_or(|position| position > after));
+        let is_due = match position {
+            Some(position) => queue.live_after.is_some_and(|after| position > after),
+            None => queue.has_begun,
+        };
         if !is_due || queue.phase != Phase::Open {
             return Offered::Passed;
         }
@@ -314,6 +320,7 @@ impl Stream {
     pub(super) fn push(&self, chunk: Bytes) {
         let mut queue = self.queue();
         if queue.phase == Phase::Open {
+            queue.has_begun = true;
             queue.push(chunk);
         }
     }
