@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::cli_support::{Hub, Place};
+use crate::support::on_postgres;
 
 const SENDERS: usize = 64;
 const AGENTS: usize = 8;
