@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::cli_support::{Hub, Place};
+use crate::support::on_postgres;
 
 const SENDERS: usize = 64;
 const AGENTS: usize = 8;
@@ -296,8 +297,9 @@ async fn check_all(crowd: &Arc<Crowd>, address: &str) {
         let items = crowd.list(address, agent, &path).await;
         let ids: Vec<i64> = items.iter().map(|item| item["id"].as_i64().unwrap()).collect();
         assert!(ids.is_sorted_by(|earlier, later| earlier < later), "{path} is not in order");
+        // On PostgreSQL a command's time is that of its beginning, before it stands in line for the conversation.
         let times: Vec<&str> = items.iter().map(|item| item["created_at"].as_str().unwrap()).collect();
-        assert!(times.is_sorted(), "{path} has ids that are not in the order of time");
+        assert!(on_postgres() || times.is_sorted(), "{path} has ids that are not in the order of time");
         listed.extend(ids.iter().copied().zip(items.iter().cloned()));
     }
     let bodies: HashSet<&str> = listed.values().map(|item| item["body"].as_str().unwrap()).collect();

@@ -179,6 +179,7 @@ pub(super) async fn tell(
         batch: Batch::default(),
         told: 0,
     };
+    teller.introduce();
     // The next batch is thought out while the last one is written.
     let mut writing: Option<tokio::task::JoinHandle<Result<(), DbError>>> = None;
     while teller.told < total {
@@ -221,6 +222,20 @@ fn begin_outbox(tx: &mut Tx<'_>) -> Result<i64, DbError> {
 }
 
 impl Teller<'_> {
+    /// Everybody writes to each of their partners once, so that these are the same however many messages follow.
+    fn introduce(&mut self) {
+        let people = self.population.people.len();
+        if self.total < people as u64 * PARTNERS * 2 {
+            return;
+        }
+        for author in 0..people {
+            for distance in 1..=PARTNERS as usize {
+                let body = self.writer.text(&mut self.dice);
+                self.add_dm(author, (author + distance) % people, body, None);
+            }
+        }
+    }
+
     fn say_something(&mut self, end: u64) {
         let is_agent = self.dice.below(10) < 7;
         match self.dice.below(100) {
@@ -257,9 +272,10 @@ impl Teller<'_> {
         if is_agent && author < population.first_agent {
             author = room.members[self.dice.below(room.members.len() as u64) as usize];
         }
-        let mentioned = room.members[self.dice.below(room.members.len() as u64) as usize];
+        // Those whom one writes to anyway: with everybody, lists of partners would grow with the number of messages.
+        let mentioned = self.partner_of(author);
         let mut body = self.writer.text(&mut self.dice);
-        let is_mention = is_mention && mentioned != author;
+        let is_mention = is_mention && mentioned != author && (room.is_public || room.members.contains(&mentioned));
         let name = population.people[mentioned].name.clone();
         if is_mention {
             body = format!("@{name} {body}");
