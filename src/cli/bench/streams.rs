@@ -392,6 +392,7 @@ impl Parser {
     }
 
     fn dispatch(&mut self, client: &mut Received) -> bool {
+        let is_complete = self.id.is_some();
         if let Some(id) = self.id.take() {
             client.last_id = Some(id);
         }
@@ -400,16 +401,18 @@ impl Parser {
             "new_message" => {
                 let id = number_in(&data, "\"message_id\":").unwrap_or(-1);
                 client.messages.push((id, now()));
-                if client.hang_up_at.is_some_and(|at| client.messages.len() >= at) {
-                    client.hang_up_at = None;
-                    return true;
-                }
             }
             "resync" => client.resyncs += 1,
             "" if data.is_empty() => {}
             _ => client.other_frames += 1,
         }
-        false
+        // What happened may be told in several frames, of which the last has the id: whoever hangs up before it
+        // is told again.
+        let hangs_up = is_complete && client.hang_up_at.is_some_and(|at| client.messages.len() >= at);
+        if hangs_up {
+            client.hang_up_at = None;
+        }
+        hangs_up
     }
 }
 
@@ -477,7 +480,8 @@ mod tests {
         assert_eq!(client.messages.iter().map(|(id, _)| *id).collect::<Vec<_>>(), [12]);
         assert_eq!((client.other_frames, client.resyncs, client.last_id.as_deref()), (1, 1, Some("7.1")));
         client.hang_up_at = Some(2);
-        assert!(parser.feed(b"event: new_message\ndata: {\"message_id\": 13}\n\nevent: new_message\n", &mut client));
+        assert!(!parser.feed(b"event: new_message\ndata: {\"message_id\": 13}\n\n", &mut client));
+        assert!(parser.feed(b"event: unread_update\ndata: {}\nid: 7.2\n\nevent: new_message\n", &mut client));
     }
 
     #[test]
