@@ -38,9 +38,12 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	exec scripts/fuzz-api
 	$(call stage,all tests passed)
 
-bench: ## measure: durable messages per second, then authentication
+bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/benchmarks.md says what each means)
 	cargo run --release --locked -- bench raw
 	cargo run --release --locked -- bench auth
+	cargo run --release --locked -- bench send
+	cargo run --release --locked -- bench send --sizes 10000,1000000
+	cargo run --release --locked -- bench mixed
 
 clean: ## remove what was built and the installed test tools, not ./data
 	cargo clean

@@ -47,6 +47,16 @@ pub(crate) fn main() -> ExitCode {
     }
 }
 
+/// Lets this process have as many files as it may: each connection is one. Children inherit this.
+fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current != limit.maximum {
+        // Where it is not possible, the first connection too many says so.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    }
+}
+
 /// Says why a command failed, and that it did.
 fn fail(error: &dyn std::fmt::Display) -> ExitCode {
     #[expect(clippy::print_stderr, reason = "this is the command line")]

@@ -12,7 +12,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::fail;
+use super::{fail, raise_file_limit};
 
 const SECRETS: &str = "\
 Secrets, from the environment only:
@@ -99,6 +99,8 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
     if let Err(error) = start_log(&arguments.log_level, arguments.log_format) {
         return fail(&error);
     }
+    // What a shell allows by default is less than the streams that one hub can hold.
+    raise_file_limit();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),

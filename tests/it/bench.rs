@@ -4,12 +4,19 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::cli_support::{Hub, PROGRAM, stoa};
+
 fn bench(arguments: &[&str]) -> Value {
+    timed_bench(arguments, &["--seconds", "0.2"])
+}
+
+fn timed_bench(arguments: &[&str], more: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_stoa"))
+    let output = Command::new(PROGRAM)
         .arg("bench")
         .args(arguments)
-        .args(["--rounds", "1", "--seconds", "0.2", "--json", "--data"])
+        .args(more)
+        .args(["--rounds", "1", "--json", "--data"])
         .arg(folder.path())
         .output()
         .unwrap();
@@ -69,4 +76,93 @@ fn auth_compares_many_agents_with_few() {
     assert_eq!(budget["ratio"], report["ratios"]["without_cache"]["median"]);
     assert_eq!(budget["limit"], 1.1);
     assert!(budget["is_kept"].is_boolean());
+}
+
+/// Few of everything, so that a bench is over in seconds.
+const SMALL: [&str; 6] = ["--users", "3", "--agents", "12", "--channels", "4"];
+
+#[test]
+fn send_is_compared_with_the_bare_writer() {
+    let report = bench(&[&["send", "--clients", "8", "--messages-before", "300"], SMALL.as_slice()].concat());
+    for (hub, raw) in report["hub"].as_array().unwrap().iter().zip(report["raw"].as_array().unwrap()) {
+        assert_eq!(hub["clients"], raw["clients"]);
+        for figure in ["requests_per_second", "p50_ms", "server_cpu_us_per_request", "writer_cpu_us_per_request"] {
+            assert!(is_measured(&hub[figure]), "{figure}: {hub}");
+        }
+        assert!(hub["messages_per_commit"]["median"].as_f64().unwrap() >= 1.0, "{hub}");
+        assert!(is_measured(&raw["messages_per_second"]), "{raw}");
+    }
+    assert_eq!(report["budgets"][0]["ratio"], report["share_of_raw"]["median"]);
+    assert_eq!((&report["budgets"][0]["limit"], &report["budgets"][0]["is_least"]), (&0.5.into(), &true.into()));
+    assert_eq!(report["budgets"][1]["unit"], " ms");
+}
+
+#[test]
+fn pages_are_compared_by_size() {
+    let report = bench(&[&["read", "--sizes", "300,600"], SMALL.as_slice()].concat());
+    let pages: Vec<_> =
+        report["listings"].as_array().unwrap().iter().map(|page| page["name"].as_str().unwrap()).collect();
+    let expected = ["channel, newest", "channel, middle", "dm", "inbox", "partners", "unread", "message", "replies"];
+    assert_eq!(pages, expected);
+    for page in report["listings"].as_array().unwrap() {
+        assert_eq!(page["sizes"][1]["messages"], 600);
+        assert!(is_measured(&page["sizes"][1]["server_cpu_us_per_request"]) && is_measured(&page["ratio"]), "{page}");
+    }
+    assert!(report["hubs"][0]["start_ms"].as_f64().unwrap() > 0.0);
+}
+
+#[test]
+fn mixed_sends_beside_a_held_snapshot() {
+    let report = bench(&["mixed", "--rate", "100", "--clients", "4", "--messages-before", "300"]);
+    let kinds = report["kinds"].as_array().unwrap();
+    assert_eq!((&kinds[0]["beside"], &kinds[1]["beside"]), (&"nothing".into(), &"a held snapshot".into()));
+    assert!(is_measured(&kinds[1]["ratio"]), "{report}");
+    assert!(kinds[1]["log"][0]["peak"].as_u64().unwrap() > 0, "{report}");
+}
+
+/// The same seed makes the same messages, and a hub starts on them and lists them.
+#[test]
+fn a_filled_hub_lists_what_was_made() {
+    let place = tempfile::tempdir().unwrap();
+    let fill = |name: &str| {
+        let data = place.path().join(name);
+        let sizes = [
+            &["bench", "fill", "--messages", "500", "--seed", "7", "--json", "--data"],
+            [data.to_str().unwrap()].as_slice(),
+            &SMALL,
+        ]
+        .concat();
+        let output = stoa(&sizes).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        (data, serde_json::from_slice::<Value>(&output.stdout).unwrap())
+    };
+    let bodies = |hub: &Hub, report: &Value| {
+        let authorization = format!("Bearer {}", report["agents"][0]["key"].as_str().unwrap());
+        let get = |path: &str| hub.http("GET", path, &[("authorization", &authorization)], None);
+        let page = get("/api/channels/room-000/messages?limit=100");
+        assert_eq!(page.status, 200, "{page:?}");
+        let items = page.body["items"].as_array().unwrap();
+        assert!(items.len() > 50);
+        assert!(items.iter().any(|item| !item["reply_to"].is_null()));
+        assert_eq!(get("/api/notifications/unread").status, 200);
+        assert!(!get("/api/inbox").body["items"].as_array().unwrap().is_empty());
+        items.iter().map(|item| item["body"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let mut seen = Vec::new();
+    for name in ["one", "two"] {
+        let (data, report) = fill(name);
+        assert_eq!(report["messages"], 500);
+        let mut serve = stoa(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
+        let hub = Hub::start(serve.env("STOA_LOG_FORMAT", "json"), data.clone());
+        seen.push(bodies(&hub, &report));
+        // A folder in use is left alone.
+        let refused = stoa(&["bench", "fill", "--data", data.to_str().unwrap()]).output().unwrap();
+        assert!(!refused.status.success());
+        assert_eq!(hub.stop().code, Some(0));
+        let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();
+        let faults: i64 =
+            database.query_row("select count(*) from pragma_foreign_key_check", [], |row| row.get(0)).unwrap();
+        assert_eq!(faults, 0);
+    }
+    assert_eq!(seen[0], seen[1]);
 }

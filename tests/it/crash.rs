@@ -297,8 +297,8 @@ async fn check_all(crowd: &Arc<Crowd>, address: &str) {
         let items = crowd.list(address, agent, &path).await;
         let ids: Vec<i64> = items.iter().map(|item| item["id"].as_i64().unwrap()).collect();
         assert!(ids.is_sorted_by(|earlier, later| earlier < later), "{path} is not in order");
+        // On PostgreSQL a command's time is that of its beginning, before it stands in line for the conversation.
         let times: Vec<&str> = items.iter().map(|item| item["created_at"].as_str().unwrap()).collect();
-        // On PostgreSQL a sender has its time before it stands in line for an id.
         assert!(on_postgres() || times.is_sorted(), "{path} has ids that are not in the order of time");
         listed.extend(ids.iter().copied().zip(items.iter().cloned()));
     }

@@ -1,18 +1,16 @@
 //! `stoa bench auth`: authentication must not care how many agents there are.
 
-use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::hub_process::HubProcess;
-use super::load::{Extent, Load, LoadFigures, LoadProcess, Order};
+use super::hub_process::{HubProcess, copy_folder};
+use super::load::{Ask, Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
-use super::report::{Budget, Figure, Outcome, json, table};
+use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::{CommonArguments, now, parse_seconds, pause, say};
 
 /// The CPU time with many agents against that with few, without the cache.
@@ -122,10 +120,7 @@ pub(super) async fn auth(arguments: AuthArguments) -> Result<Outcome, String> {
     for candidate in candidates {
         candidate.hub.stop().await?;
     }
-    let code = match arguments.check && report.budgets.iter().any(|budget| !budget.is_kept) {
-        true => ExitCode::FAILURE,
-        false => ExitCode::SUCCESS,
-    };
+    let code = verdict(arguments.check, &report.budgets);
     let text = if common.json { json(&report)? } else { report.show() };
     Ok(Outcome { text, code })
 }
@@ -158,20 +153,6 @@ async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candida
     // In the order in which they are shown: without the cache first.
     candidates.sort_by_key(|candidate| candidate.has_cache);
     Ok(candidates)
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
-        if kind.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
 }
 
 async fn measure(arguments: &AuthArguments, candidates: &mut [Candidate]) -> Result<(), String> {
@@ -212,12 +193,12 @@ impl Candidate {
         Order {
             server: self.hub.pid,
             address: self.hub.address,
-            path: PATH.to_owned(),
+            asks: vec![Ask { path: PATH.to_owned(), body: None, credential: None }],
             status: STATUS,
-            body: None,
             credentials: self.keys.clone(),
             connections: arguments.connections.into(),
             extent,
+            rate: None,
         }
     }
 }

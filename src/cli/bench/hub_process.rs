@@ -1,5 +1,6 @@
 //! A hub to measure: `stoa serve` as it is, in a process and a folder of its own.
 
+use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,9 +9,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
-use tokio::net::UnixStream;
+use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::net::{TcpStream, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
@@ -81,6 +82,25 @@ impl HubProcess {
         Admin::connect(&self.socket).await?.call("db.info", json!({})).await
     }
 
+    /// Calls a method of the admin socket.
+    pub(super) async fn admin(&self, method: &str, params: Value) -> Result<Value, String> {
+        Admin::connect(&self.socket).await?.call(method, params).await
+    }
+
+    /// How many commits there were, and how many commands in them.
+    pub(super) async fn commits(&self) -> Result<Commits, String> {
+        let mut stream = TcpStream::connect(self.address).await.map_err(|error| error.to_string())?;
+        let request = format!("GET /metrics HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n\r\n", self.address);
+        stream.write_all(request.as_bytes()).await.map_err(|error| error.to_string())?;
+        let mut text = String::new();
+        stream.read_to_string(&mut text).await.map_err(|error| error.to_string())?;
+        let metric = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+            line.and_then(|value| value.parse().ok()).ok_or_else(|| format!("the hub does not count {name}"))
+        };
+        Ok(Commits { commits: metric("stoa_commit_commands_count")?, commands: metric("stoa_commit_commands_sum")? })
+    }
+
     /// Makes that many agents and returns their keys.
     pub(super) async fn fill(&self, agents: usize) -> Result<Vec<String>, String> {
         let next = Arc::new(AtomicUsize::new(0));
@@ -109,6 +129,21 @@ impl HubProcess {
     }
 }
 
+/// A copy of a stopped hub's data.
+pub(super) fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, target) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &target)?;
+        } else if kind.is_file() {
+            fs::copy(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
 /// Reads the log up to the line that says where the hub listens.
 async fn address_in(log: &mut Lines<impl AsyncBufReadExt + Unpin>) -> Result<SocketAddr, String> {
     let mut last = "it said nothing".to_owned();
@@ -121,6 +156,19 @@ async fn address_in(log: &mut Lines<impl AsyncBufReadExt + Unpin>) -> Result<Soc
         last = line;
     }
     Err(format!("a hub did not start: {last}"))
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Commits {
+    commits: f64,
+    commands: f64,
+}
+
+impl Commits {
+    /// Commands in each commit since `before`.
+    pub(super) fn commands_each_since(self, before: Commits) -> f64 {
+        (self.commands - before.commands) / (self.commits - before.commits).max(1.0)
+    }
 }
 
 /// A connection to a hub's admin socket.

@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
-use super::machine::CpuTimes;
+use super::machine::{CpuTimes, WRITER_THREAD};
 use super::report::{Figure, Latency, Outcome, json, per};
 use super::{Dice, now, pause};
 
@@ -33,15 +33,26 @@ const WARM_UP: f64 = 0.15;
 pub(super) struct Order {
     pub(super) server: u32,
     pub(super) address: SocketAddr,
-    pub(super) path: String,
+    /// What is asked, one picked at random each time.
+    pub(super) asks: Vec<Ask>,
     /// What the requests are to be answered with.
     pub(super) status: u16,
-    /// A JSON body to post; without one, requests are GET.
-    pub(super) body: Option<String>,
-    /// Bearer credentials, one picked at random for each request.
+    /// Bearer credentials, for requests that do not name one a random one.
     pub(super) credentials: Vec<String>,
     pub(super) connections: usize,
     pub(super) extent: Extent,
+    /// Requests in a second, of all connections together; without one, each sends as soon as it was answered.
+    pub(super) rate: Option<f64>,
+}
+
+/// One request.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Ask {
+    pub(super) path: String,
+    /// A JSON body to post; without one, the request is a GET.
+    pub(super) body: Option<String>,
+    /// The place of the credential to send it with.
+    pub(super) credential: Option<usize>,
 }
 
 #[derive(Clone, Copy, Serialize, Deserialize)]
@@ -60,6 +71,8 @@ pub(super) struct Load {
     pub(super) p50_ms: f64,
     pub(super) p99_ms: f64,
     pub(super) server_cpu_us_per_request: f64,
+    /// Of that, what the thread that writes to the database had.
+    pub(super) writer_cpu_us_per_request: f64,
 }
 
 /// The figures of several loads of the same kind.
@@ -70,6 +83,7 @@ pub(super) struct LoadFigures {
     pub(super) p50_ms: Figure,
     pub(super) p99_ms: Figure,
     pub(super) server_cpu_us_per_request: Figure,
+    pub(super) writer_cpu_us_per_request: Figure,
 }
 
 impl LoadFigures {
@@ -80,6 +94,7 @@ impl LoadFigures {
             p50_ms: Figure::of(rounds.iter().map(|load| load.p50_ms)),
             p99_ms: Figure::of(rounds.iter().map(|load| load.p99_ms)),
             server_cpu_us_per_request: Figure::of(rounds.iter().map(|load| load.server_cpu_us_per_request)),
+            writer_cpu_us_per_request: Figure::of(rounds.iter().map(|load| load.writer_cpu_us_per_request)),
         }
     }
 }
@@ -131,7 +146,12 @@ async fn carry_out(order: &Order) -> Result<Load, String> {
     let requests = Arc::new(Requests::of(order)?);
     let mut clients = Vec::new();
     for seed in 0..order.connections {
-        clients.push(Client::connect(order.address, seed as u64).await?);
+        let mut client = Client::connect(order.address, seed as u64).await?;
+        client.pace = order.rate.map(|rate| {
+            let every = Duration::from_secs_f64(order.connections as f64 / rate);
+            Pace { every, offset: every.mul_f64(seed as f64 / order.connections as f64) }
+        });
+        clients.push(client);
     }
     if let Extent::Seconds(seconds) = order.extent {
         let end = now() + Duration::from_secs_f64(seconds * WARM_UP);
@@ -147,12 +167,19 @@ async fn carry_out(order: &Order) -> Result<Load, String> {
     let (clients, samples) = run(clients, &requests, &turn).await?;
     let seconds = started.elapsed().as_secs_f64();
     pause(SETTLING).await;
-    let cpu = CpuTimes::of(order.server)?.since(&before);
+    let after = CpuTimes::of(order.server)?;
     // Only now may the connections end: the server would have to do something about it.
     drop(clients);
     let requests = samples.len() as u64;
     let Latency { p50_ms, p99_ms } = Latency::of(samples);
-    Ok(Load { requests, seconds, p50_ms, p99_ms, server_cpu_us_per_request: per(cpu, requests) })
+    Ok(Load {
+        requests,
+        seconds,
+        p50_ms,
+        p99_ms,
+        server_cpu_us_per_request: per(after.since(&before), requests),
+        writer_cpu_us_per_request: per(after.since_of(&before, WRITER_THREAD), requests),
+    })
 }
 
 /// Who sends the next request, if anybody does.
@@ -165,36 +192,54 @@ enum Turn {
 /// All requests, ready to be sent.
 struct Requests {
     status: StatusCode,
-    method: Method,
-    uri: Uri,
     host: HeaderValue,
     authorization: Vec<HeaderValue>,
+    asks: Vec<ReadyAsk>,
+}
+
+struct ReadyAsk {
+    method: Method,
+    uri: Uri,
     body: Bytes,
+    credential: Option<usize>,
 }
 
 impl Requests {
     fn of(order: &Order) -> Result<Self, String> {
         let header = |text: String| HeaderValue::try_from(text).map_err(|error| error.to_string());
         let credentials = order.credentials.iter();
+        let ready = |ask: &Ask| {
+            Ok::<_, String>(ReadyAsk {
+                method: if ask.body.is_some() { Method::POST } else { Method::GET },
+                uri: ask.path.parse().map_err(|error| format!("{}: {error}", ask.path))?,
+                body: Bytes::from(ask.body.clone().unwrap_or_default()),
+                credential: ask.credential,
+            })
+        };
+        if order.asks.is_empty() {
+            return Err("there is nothing to ask".to_owned());
+        }
         Ok(Self {
             status: StatusCode::from_u16(order.status).map_err(|error| error.to_string())?,
-            method: if order.body.is_some() { Method::POST } else { Method::GET },
-            uri: order.path.parse().map_err(|error| format!("{}: {error}", order.path))?,
             host: header(order.address.to_string())?,
             authorization: credentials.map(|key| header(format!("Bearer {key}"))).collect::<Result<_, _>>()?,
-            body: Bytes::from(order.body.clone().unwrap_or_default()),
+            asks: order.asks.iter().map(ready).collect::<Result<_, _>>()?,
         })
     }
 
-    fn with_credential(&self, place: usize) -> Request<Full<Bytes>> {
-        let mut request = Request::new(Full::new(self.body.clone()));
-        *request.method_mut() = self.method.clone();
-        *request.uri_mut() = self.uri.clone();
+    /// The next request, with a credential of the client's choice where it has none of its own.
+    fn next(&self, dice: &mut Dice, credential: Option<usize>) -> Request<Full<Bytes>> {
+        let ask = &self.asks[dice.below(self.asks.len() as u64) as usize];
+        let mut request = Request::new(Full::new(ask.body.clone()));
+        *request.method_mut() = ask.method.clone();
+        *request.uri_mut() = ask.uri.clone();
         let headers = request.headers_mut();
         headers.insert(HOST, self.host.clone());
-        if self.method == Method::POST {
+        if ask.method == Method::POST {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
+        let place = credential.or(ask.credential);
+        let place = place.unwrap_or_else(|| dice.below(self.authorization.len() as u64) as usize);
         if let Some(credential) = self.authorization.get(place) {
             headers.insert(AUTHORIZATION, credential.clone());
         }
@@ -202,10 +247,18 @@ impl Requests {
     }
 }
 
+/// When a client that keeps to a rate sends.
+#[derive(Clone, Copy)]
+struct Pace {
+    every: Duration,
+    offset: Duration,
+}
+
 /// One connection that is kept open.
 struct Client {
     sender: SendRequest<Full<Bytes>>,
     dice: Dice,
+    pace: Option<Pace>,
 }
 
 impl Client {
@@ -216,7 +269,7 @@ impl Client {
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
         // How the connection ended shows in the request that it was needed for.
         tokio::spawn(async move { drop(connection.await) });
-        Ok(Self { sender, dice: Dice::new(seed) })
+        Ok(Self { sender, dice: Dice::new(seed), pace: None })
     }
 
     async fn send(&mut self, request: Request<Full<Bytes>>, expected: StatusCode) -> Result<(), String> {
@@ -232,20 +285,29 @@ impl Client {
     }
 
     async fn take_turns(&mut self, requests: &Requests, turn: &Turn) -> Result<Vec<Duration>, String> {
-        let credentials = requests.authorization.len();
         let mut samples = Vec::new();
+        let mut due = self.pace.map(|pace| now() + pace.offset);
         loop {
-            let started = now();
-            let place = match turn {
-                Turn::Until(end) if started < *end => self.dice.below(credentials as u64) as usize,
+            // What waits because an earlier answer was late counts from when it should have been sent.
+            let started = match due {
+                Some(due) => {
+                    pause(due.saturating_duration_since(now())).await;
+                    due
+                }
+                None => now(),
+            };
+            let credential = match turn {
+                Turn::Until(end) if started < *end => None,
                 Turn::Until(_) => return Ok(samples),
                 Turn::Each(next) => match next.fetch_add(1, Ordering::Relaxed) {
-                    place if place < credentials => place,
+                    place if place < requests.authorization.len() => Some(place),
                     _ => return Ok(samples),
                 },
             };
-            self.send(requests.with_credential(place), requests.status).await?;
+            let request = requests.next(&mut self.dice, credential);
+            self.send(request, requests.status).await?;
             samples.push(started.elapsed());
+            due = due.zip(self.pace).map(|(due, pace)| due + pace.every);
         }
     }
 }

@@ -5,8 +5,10 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde::Serialize;
+
+/// The thread that commits to SQLite, in the hub as in the bare writer.
+pub(super) const WRITER_THREAD: &str = "stoa-db-write";
 
 /// The facts without which figures cannot be compared.
 #[derive(Serialize)]
@@ -70,13 +72,12 @@ fn filesystem(folder: &Path) -> String {
     }
 }
 
-/// Each connection is a file, on both sides. Children inherit this.
-pub(super) fn raise_file_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    if limit.current != limit.maximum {
-        // Where it is not possible, the first connection too many says so.
-        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-    }
+/// The memory of a process that is really there, in bytes.
+pub(super) fn resident_bytes(pid: u32) -> Result<u64, String> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).map_err(|error| error.to_string())?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let kib = line.and_then(|rest| rest.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    kib.map(|kib| kib * 1024).ok_or_else(|| format!("the memory of process {pid} cannot be read"))
 }
 
 /// The CPU time that each thread of a process has had.

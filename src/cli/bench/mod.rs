@@ -6,11 +6,22 @@
 //! exceeded fails the command only with `--check`.
 
 mod auth;
+mod broadcast;
+mod fanout;
+mod fill;
+mod history;
 mod hub_process;
 mod load;
 mod machine;
+mod mixed;
+mod population;
 mod raw;
+mod raw_writer;
+mod read;
 mod report;
+mod requests;
+mod send;
+mod streams;
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +34,7 @@ use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::report::Outcome;
-use super::fail;
+use super::{fail, raise_file_limit};
 
 #[derive(Subcommand)]
 pub(super) enum BenchCommand {
@@ -31,9 +42,22 @@ pub(super) enum BenchCommand {
     Raw(raw::RawArguments),
     /// What authentication costs with many agents against few
     Auth(auth::AuthArguments),
+    /// Durable messages a second through REST, against the bare writer
+    Send(send::SendArguments),
+    /// What listings cost, with few messages and with many
+    Read(read::ReadArguments),
+    /// Sends while something else goes on: a reader that takes its time, an export
+    Mixed(mixed::MixedArguments),
+    /// One message to many streams: to each once, in order, and to nobody else
+    Fanout(fanout::FanoutArguments),
+    /// Make a hub with a past: people, agents, channels and a million messages if need be
+    Fill(fill::FillArguments),
     /// Send requests as the order on standard input says
     #[command(hide = true)]
     Load,
+    /// Listen to streams as the orders on standard input say
+    #[command(hide = true)]
+    Streams,
 }
 
 /// What every bench can be told.
@@ -67,14 +91,14 @@ impl CommonArguments {
 pub(super) fn bench(command: BenchCommand) -> ExitCode {
     // One thread is enough to send requests, and leaves the other cores to who answers them.
     let runtime = match command {
-        BenchCommand::Load => Builder::new_current_thread().enable_all().build(),
-        BenchCommand::Raw(_) | BenchCommand::Auth(_) => Builder::new_multi_thread().enable_all().build(),
+        BenchCommand::Load | BenchCommand::Streams => Builder::new_current_thread().enable_all().build(),
+        _ => Builder::new_multi_thread().enable_all().build(),
     };
     let runtime = match runtime {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };
-    machine::raise_file_limit();
+    raise_file_limit();
     let outcome = runtime.block_on(async {
         tokio::select! {
             outcome = run(command) => outcome,
@@ -93,6 +117,12 @@ async fn run(command: BenchCommand) -> Result<Outcome, String> {
     match command {
         BenchCommand::Raw(arguments) => Box::pin(raw::raw(arguments)).await,
         BenchCommand::Auth(arguments) => Box::pin(auth::auth(arguments)).await,
+        BenchCommand::Fill(arguments) => Box::pin(fill::fill(arguments)).await,
+        BenchCommand::Send(arguments) => Box::pin(send::send(arguments)).await,
+        BenchCommand::Read(arguments) => Box::pin(read::read(arguments)).await,
+        BenchCommand::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
+        BenchCommand::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
+        BenchCommand::Streams => Box::pin(streams::streams()).await,
         BenchCommand::Load => Box::pin(load::load()).await,
     }
 }
@@ -143,5 +173,12 @@ impl Dice {
 
     fn below(&mut self, limit: u64) -> u64 {
         (self.roll() >> 16) % limit.max(1)
+    }
+
+    /// A place below `count`, the first ones most often: that of rank n with a probability of about 1/n.
+    fn rank(&mut self, count: usize) -> usize {
+        let even = self.below(1 << 32) as f64 / (1u64 << 32) as f64;
+        let rank = (count as f64 + 1.0).powf(even) as usize;
+        rank.clamp(1, count.max(1)) - 1
     }
 }

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::routing::post;
@@ -14,18 +12,21 @@ use axum::{Json, Router};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use stoa_db::{Database, DbError, Migration, Options, Tx, params};
 use tokio::net::TcpListener;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::AbortHandle;
 
-use super::load::{Extent, Load, LoadFigures, LoadProcess, Order};
-use super::machine::{CpuTimes, Machine};
-use super::report::{Figure, Latency, Outcome, json, per, show, table};
-use super::{CommonArguments, Dice, now, parse_seconds, pause, say};
+use super::fill::fill_folder;
+use super::load::{Ask, Extent, Load, LoadFigures, LoadProcess, Order};
+use super::machine::Machine;
+use super::population::Size;
+use super::raw_writer::{BODY, RawWriter, WriterFigures, WriterRound};
+use super::report::{Figure, Latency, Outcome, json, show, table};
+use super::{CommonArguments, now, parse_seconds, say};
 
 const CLIENTS: [usize; 3] = [1, 64, 256];
 const CONNECTIONS: usize = 64;
-const WRITER_THREAD: &str = "stoa-db-write";
+/// Trees of some depth, as those of a hub in use.
+const MESSAGES_BEFORE: u64 = 2_000;
 
 #[derive(Args)]
 pub(in crate::cli) struct RawArguments {
@@ -63,19 +64,6 @@ struct DiskSync {
 }
 
 #[derive(Serialize)]
-struct WriterFigures {
-    clients: usize,
-    messages: u64,
-    messages_per_second: Figure,
-    p50_ms: Figure,
-    p99_ms: Figure,
-    /// Of the whole process: the writer and the clients, which are tasks here.
-    cpu_us_per_message: Figure,
-    writer_cpu_us_per_message: Figure,
-    messages_per_commit: Figure,
-}
-
-#[derive(Serialize)]
 struct EchoFigures {
     connections: usize,
     #[serde(flatten)]
@@ -87,7 +75,9 @@ pub(super) async fn raw(arguments: RawArguments) -> Result<Outcome, String> {
     let duration = Duration::from_secs_f64(seconds);
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
-    let writer = RawWriter::open(folder.path())?;
+    let data = folder.path().join("raw");
+    let filled = fill_folder(&data, Size::default(), MESSAGES_BEFORE, 1).await?;
+    let writer = RawWriter::open(&data, &filled).await?;
     let engine = format!("SQLite {}", writer.db.info().await.map_err(|error| error.to_string())?.engine_version);
     let mut echo = EchoServer::start().await?;
 
@@ -126,17 +116,7 @@ pub(super) async fn raw(arguments: RawArguments) -> Result<Outcome, String> {
 
 impl RawReport {
     fn show(&self) -> String {
-        let writes = self.group_commit.iter().map(|case| {
-            vec![
-                case.clients.to_string(),
-                case.messages_per_second.show_range(),
-                case.p50_ms.show(),
-                case.p99_ms.show(),
-                case.cpu_us_per_message.show(),
-                case.writer_cpu_us_per_message.show(),
-                case.messages_per_commit.show(),
-            ]
-        });
+        let writes = self.group_commit.iter().map(WriterFigures::cells);
         let echo = &self.http_echo.figures;
         let echoes = vec![
             self.http_echo.connections.to_string(),
@@ -155,197 +135,11 @@ impl RawReport {
                 show(self.single_commit_p50_ms)
             ),
             "bare group commit: the rows of a message, without a hub\n".to_owned(),
-            table(
-                &[
-                    "clients",
-                    "messages/s",
-                    "p50 ms",
-                    "p99 ms",
-                    "CPU µs/message",
-                    "writer µs/message",
-                    "messages/commit",
-                ],
-                writes.collect(),
-            ),
+            table(&WriterFigures::COLUMNS, writes.collect()),
             "\nbare axum: a JSON POST that is sent back\n".to_owned(),
             table(&["connections", "requests/s", "p50 ms", "p99 ms", "server CPU µs/request"], vec![echoes]),
         ]
         .concat()
-    }
-}
-
-/// What a message costs in rows and indexes, as a hub has them.
-const MIGRATIONS: &[Migration] = &[Migration {
-    number: 1,
-    name: "bench",
-    sqlite: "
-        create table messages (
-            id integer primary key autoincrement,
-            conversation_id integer not null,
-            author_id integer not null,
-            reply_to integer,
-            priority text not null,
-            body text not null,
-            request_id blob not null,
-            created_at integer not null
-        ) strict;
-        create index messages_conversation on messages (conversation_id, id);
-        create index messages_author on messages (author_id, id);
-        create index messages_reply on messages (reply_to, id) where reply_to is not null;
-        create index messages_age on messages (created_at);
-        create unique index messages_request on messages (request_id);
-        create index messages_visible on messages (id, conversation_id, author_id, created_at);
-
-        create table inbox (
-            principal_id integer not null,
-            message_id integer not null references messages (id),
-            created_at integer not null,
-            primary key (principal_id, message_id)
-        ) strict, without rowid;
-
-        create table traces (
-            id integer primary key autoincrement,
-            at integer not null,
-            principal_id integer not null,
-            action text not null,
-            subject text not null,
-            duration_us integer not null
-        ) strict;",
-    postgres: "select 1",
-}];
-
-const BODY: &str = "The nightly run is green again: the flaky test waited for a clock that nobody moved. \
-    I have put the fix up for review, please have a look.";
-
-/// One message as a client sends it.
-struct Draft {
-    conversation: i64,
-    author: i64,
-    /// Messages back in the same stream; every fourth is a reply.
-    reply_to: Option<i64>,
-    /// Every second one is for somebody's inbox.
-    recipient: Option<i64>,
-}
-
-impl Draft {
-    fn from(dice: &mut Dice) -> Self {
-        let kind = dice.below(4);
-        Self {
-            conversation: 1 + dice.below(200) as i64,
-            author: 1 + dice.below(500) as i64,
-            reply_to: (kind == 0).then(|| 1 + dice.below(5000) as i64),
-            recipient: (kind % 2 == 1).then(|| 1 + dice.below(500) as i64),
-        }
-    }
-
-    fn store(&self, tx: &mut Tx<'_>) -> Result<i64, DbError> {
-        let (now_ms, request_id) = (tx.now_ms(), tx.random_bytes::<16>());
-        let id: i64 = tx.query_one(
-            "insert into messages (conversation_id, author_id, reply_to, priority, body, request_id, created_at)
-             values ($1, $2, $3, $4, $5, $6, $7) returning id",
-            params![self.conversation, self.author, self.reply_to, "normal", BODY, request_id, now_ms],
-            |row| row.get("id"),
-        )?;
-        if let Some(recipient) = self.recipient {
-            tx.execute(
-                "insert into inbox (principal_id, message_id, created_at) values ($1, $2, $3)
-                 on conflict (principal_id, message_id) do nothing",
-                params![recipient, id, now_ms],
-            )?;
-        }
-        tx.execute(
-            "insert into traces (at, principal_id, action, subject, duration_us) values ($1, $2, $3, $4, $5)",
-            params![now_ms, self.author, "send_channel_message", "#general", 250],
-        )?;
-        Ok(id)
-    }
-}
-
-/// The hub's own writer, and nothing of the hub.
-struct RawWriter {
-    db: Database,
-    commits: Arc<AtomicU64>,
-}
-
-struct WriterRound {
-    messages: u64,
-    seconds: f64,
-    latency: Latency,
-    cpu_us_per_message: f64,
-    writer_cpu_us_per_message: f64,
-    messages_per_commit: f64,
-}
-
-impl RawWriter {
-    fn open(folder: &Path) -> Result<Self, String> {
-        let commits = Arc::new(AtomicU64::new(0));
-        let counted = commits.clone();
-        let options = Options {
-            observer: Some(Arc::new(move |_| {
-                counted.fetch_add(1, Ordering::Relaxed);
-            })),
-            ..Options::new(folder)
-        };
-        let db = Database::open(options, MIGRATIONS).map_err(|error| error.to_string())?;
-        Ok(Self { db, commits })
-    }
-
-    async fn run(&self, clients: usize, duration: Duration) -> Result<WriterRound, String> {
-        let pid = std::process::id();
-        let before = CpuTimes::of(pid)?;
-        let commits = self.commits.load(Ordering::Relaxed);
-        let started = now();
-        let end = started + duration;
-        let mut running = JoinSet::new();
-        for seed in 0..clients {
-            let (db, mut dice) = (self.db.clone(), Dice::new(seed as u64 + commits));
-            running.spawn(async move {
-                let mut samples = Vec::new();
-                loop {
-                    let sent = now();
-                    if sent >= end {
-                        return Ok::<_, DbError>(samples);
-                    }
-                    let draft = Draft::from(&mut dice);
-                    db.write(move |tx| draft.store(tx)).await?;
-                    samples.push(sent.elapsed());
-                }
-            });
-        }
-        let mut samples = Vec::new();
-        while let Some(ended) = running.join_next().await {
-            let ended = ended.map_err(|error| error.to_string())?;
-            samples.extend(ended.map_err(|error| error.to_string())?);
-        }
-        let seconds = started.elapsed().as_secs_f64();
-        // Threads that run just now are not counted up to the moment.
-        pause(Duration::from_millis(5)).await;
-        let after = CpuTimes::of(pid)?;
-        let commits = self.commits.load(Ordering::Relaxed) - commits;
-        let messages = samples.len() as u64;
-        Ok(WriterRound {
-            messages,
-            seconds,
-            latency: Latency::of(samples),
-            cpu_us_per_message: per(after.since(&before), messages),
-            writer_cpu_us_per_message: per(after.since_of(&before, WRITER_THREAD), messages),
-            messages_per_commit: messages as f64 / commits.max(1) as f64,
-        })
-    }
-}
-
-impl WriterFigures {
-    fn of(clients: usize, rounds: &[WriterRound]) -> Self {
-        Self {
-            clients,
-            messages: rounds.iter().map(|round| round.messages).sum(),
-            messages_per_second: Figure::of(rounds.iter().map(|round| round.messages as f64 / round.seconds)),
-            p50_ms: Figure::of(rounds.iter().map(|round| round.latency.p50_ms)),
-            p99_ms: Figure::of(rounds.iter().map(|round| round.latency.p99_ms)),
-            cpu_us_per_message: Figure::of(rounds.iter().map(|round| round.cpu_us_per_message)),
-            writer_cpu_us_per_message: Figure::of(rounds.iter().map(|round| round.writer_cpu_us_per_message)),
-            messages_per_commit: Figure::of(rounds.iter().map(|round| round.messages_per_commit)),
-        }
     }
 }
 
@@ -403,12 +197,12 @@ impl EchoServer {
         let order = Order {
             server: std::process::id(),
             address,
-            path: "/echo".to_owned(),
+            asks: vec![Ask { path: "/echo".to_owned(), body: Some(body.to_string()), credential: None }],
             status: 200,
-            body: Some(body.to_string()),
             credentials: Vec::new(),
             connections: CONNECTIONS,
             extent: Extent::Seconds(0.0),
+            rate: None,
         };
         Ok(Self { order, serving, load: LoadProcess::start()? })
     }

@@ -74,24 +74,47 @@ pub(super) fn per(total: Duration, count: u64) -> f64 {
     total.as_secs_f64() * 1_000_000.0 / count.max(1) as f64
 }
 
-/// A limit that a ratio is to keep.
+/// A limit that a figure is to keep; most are ratios.
 #[derive(Debug, Serialize)]
 pub(super) struct Budget {
     pub(super) what: String,
     pub(super) ratio: f64,
     pub(super) limit: f64,
+    /// `x` for a ratio.
+    pub(super) unit: &'static str,
+    /// Whether more is better.
+    pub(super) is_least: bool,
     pub(super) is_kept: bool,
 }
 
 impl Budget {
     pub(super) fn at_most(what: String, ratio: f64, limit: f64) -> Self {
-        Self { what, ratio, limit, is_kept: ratio <= limit }
+        Self::at_most_of(what, ratio, limit, "x")
+    }
+
+    pub(super) fn at_most_of(what: String, ratio: f64, limit: f64, unit: &'static str) -> Self {
+        Self { what, ratio, limit, unit, is_least: false, is_kept: ratio <= limit }
+    }
+
+    pub(super) fn at_least(what: String, ratio: f64, limit: f64) -> Self {
+        Self { what, ratio, limit, unit: "x", is_least: true, is_kept: ratio >= limit }
     }
 
     pub(super) fn show(&self) -> String {
-        let verdict = if self.is_kept { "PASS" } else { "over budget" };
-        format!("{}: {:.3}x, budget {}x: {verdict}\n", self.what, self.ratio, self.limit)
+        let verdict = match (self.is_kept, self.is_least) {
+            (true, _) => "PASS",
+            (false, false) => "over budget",
+            (false, true) => "below budget",
+        };
+        let Self { what, ratio, limit, unit, is_least, .. } = self;
+        let bound = if *is_least { "at least " } else { "" };
+        format!("{what}: {ratio:.3}{unit}, budget {bound}{limit}{unit}: {verdict}\n")
     }
+}
+
+/// The exit code of a bench that was asked to check its budgets, or not.
+pub(super) fn verdict(is_asked: bool, budgets: &[Budget]) -> ExitCode {
+    if is_asked && budgets.iter().any(|budget| !budget.is_kept) { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
 /// A table that can be pasted into a document, with numbers from its second column on.
