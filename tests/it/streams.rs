@@ -46,8 +46,9 @@ async fn assert_nothing(hub: &TestHub, stream: &mut EventStream, name: &str) {
     let witness = hub.log_in("witness").await;
     let sent = dm(&witness, name, "a sign").await;
     let seen = stream.next().await;
+    assert_eq!((seen.event.as_str(), &seen.data["name"]), ("unread_update", &json!("witness")), "{seen:?}");
+    let seen = stream.next().await;
     assert_eq!((seen.event.as_str(), &seen.data["message_id"]), ("new_message", &sent["id"]), "{seen:?}");
-    stream.expect("unread_update").await;
 }
 
 /// Tells everybody of changes to messages with these numbers, in one command.
@@ -106,11 +107,11 @@ async fn a_message_is_told_to_those_who_may_see_it_and_to_nobody_else() {
         "message_id": sent["id"], "channel": null, "conversation_id": sent["conversation_id"],
         "from": {"kind": "user", "name": "bob", "display_name": "bob"}, "to": "scout", "reply_to": null,
     });
+    let unread = json!({"kind": "dm", "name": "bob", "unread_count": 1});
+    assert_eq!(of_scout.expect("unread_update").await, unread);
     for stream in [&mut of_scout, &mut of_bob, &mut of_ada] {
         assert_eq!(stream.expect("new_message").await, expected);
     }
-    let unread = json!({"kind": "dm", "name": "bob", "unread_count": 1});
-    assert_eq!(of_scout.expect("unread_update").await, unread);
 
     // Only the channel's members, and who owns one of them.
     channel(&bob, "secret", false).await;
@@ -127,12 +128,12 @@ async fn a_message_is_told_to_those_who_may_see_it_and_to_nobody_else() {
         );
     }
     let sent = post(&bob, "secret", "for scout").await;
+    let unread = json!({"kind": "channel", "name": "secret", "unread_count": 1});
+    assert_eq!(of_scout.expect("unread_update").await, unread);
     for stream in [&mut of_bob, &mut of_scout, &mut of_ada] {
         let told = stream.expect("new_message").await;
         assert_eq!((&told["message_id"], &told["channel"]), (&sent["id"], &json!("secret")));
     }
-    let unread = json!({"kind": "channel", "name": "secret", "unread_count": 1});
-    assert_eq!(of_scout.expect("unread_update").await, unread);
 
     // A public channel is everybody's; a count have those who are in it.
     channel(&bob, "open", true).await;
@@ -153,16 +154,16 @@ async fn edits_deletions_and_states_are_told() {
     let mut of_bob = events(&hub, &bob).await;
     let sent = dm(&ada, "bob", "hello").await;
     let path = format!("/api/messages/{}", sent["id"]);
-    of_bob.expect("new_message").await;
     of_bob.expect("unread_update").await;
+    of_bob.expect("new_message").await;
     ada.patch(&path, &json!({"body": "hello, bob"})).await.ok();
     let changed = json!({"message_id": sent["id"], "conversation_id": sent["conversation_id"], "channel": null});
     assert_eq!(of_bob.expect("message_updated").await, changed);
     bob.post("/api/inbox/claim", &json!({})).await.ok();
     assert_eq!(of_bob.expect("message_updated").await["status"], "processing");
     ada.delete(&path).await.status(204);
-    assert_eq!(of_bob.expect("message_deleted").await, changed);
     assert_eq!(of_bob.expect("unread_update").await, json!({"kind": "dm", "name": "ada", "unread_count": 0}));
+    assert_eq!(of_bob.expect("message_deleted").await, changed);
     hub.finish().await;
 }
 
@@ -179,11 +180,11 @@ async fn unread_messages_are_counted_as_they_come_and_go() {
     for count in 3..=5 {
         last = post(&ada, "general", "more").await;
         for stream in [&mut of_bob, &mut again] {
-            let message = stream.next().await;
-            assert_eq!((message.event.as_str(), message.id), ("new_message", None), "the id is on the last frame");
             let unread = stream.next().await;
             assert_eq!(unread.data, json!({"kind": "channel", "name": "general", "unread_count": count}));
-            assert!(unread.id.is_some());
+            assert_eq!(unread.id, None, "the id is on the last frame");
+            let message = stream.next().await;
+            assert_eq!((message.event.as_str(), message.id.is_some()), ("new_message", true));
         }
     }
     // What one says oneself is not unread.
@@ -193,17 +194,17 @@ async fn unread_messages_are_counted_as_they_come_and_go() {
     bob.post("/api/notifications/mark-read", &read).await.ok();
     assert_eq!(of_bob.expect("unread_update").await["unread_count"], 1);
     post(&ada, "general", "and more").await;
-    of_bob.expect("new_message").await;
     assert_eq!(of_bob.expect("unread_update").await["unread_count"], 2);
+    of_bob.expect("new_message").await;
     ada.delete(&format!("/api/messages/{}", last["id"])).await.status(204);
-    of_bob.expect("message_deleted").await;
     assert_eq!(of_bob.expect("unread_update").await["unread_count"], 1);
+    of_bob.expect("message_deleted").await;
     bob.post("/api/notifications/mark-read", &json!({"channel": "general"})).await.ok();
     assert_eq!(of_bob.expect("unread_update").await["unread_count"], 0);
     // Both sides of a DM call it by the other's name.
     dm(&ada, "bob", "hello").await;
-    of_bob.expect("new_message").await;
     assert_eq!(of_bob.expect("unread_update").await, json!({"kind": "dm", "name": "ada", "unread_count": 1}));
+    of_bob.expect("new_message").await;
     bob.post("/api/notifications/mark-read", &json!({"dm": "ada"})).await.ok();
     assert_eq!(of_bob.expect("unread_update").await, json!({"kind": "dm", "name": "ada", "unread_count": 0}));
     hub.finish().await;
@@ -269,14 +270,12 @@ async fn a_client_that_comes_back_misses_nothing_and_hears_nothing_twice() {
     hub.finish().await;
 }
 
-/// The next message, and what is told with it: the id is on the last frame.
+/// The next message; it carries the id, and the count came before it.
 async fn whole_message(stream: &mut EventStream) -> Value {
     loop {
         let frame = stream.next().await;
         if frame.event == "new_message" {
-            if frame.id.is_none() {
-                stream.expect("unread_update").await;
-            }
+            assert!(frame.id.is_some(), "{frame:?}");
             return frame.data["message_id"].clone();
         }
     }
@@ -303,8 +302,8 @@ async fn a_backlog_is_told_in_order_and_ends_with_what_is_unread() {
     assert_eq!(unread.id, None, "it is about now, not about an event");
     // From here on it is live.
     dm(&ada, "bob", "three").await;
-    stream.expect("new_message").await;
     assert_eq!(stream.expect("unread_update").await["unread_count"], 3);
+    stream.expect("new_message").await;
     hub.finish().await;
 }
 
@@ -342,8 +341,8 @@ async fn ids_outlive_a_restart() {
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
     let mut stream = events(&hub, &bob).await;
     dm(&ada, "bob", "before").await;
-    stream.expect("new_message").await;
     stream.expect("unread_update").await;
+    stream.expect("new_message").await;
     let id = stream.last_id.clone();
     let missed = dm(&ada, "bob", "missed").await;
     let hub = hub.restart().await;
@@ -353,6 +352,7 @@ async fn ids_outlive_a_restart() {
     assert_eq!(stream.expect("unread_update").await["unread_count"], 2);
     let ada = hub.log_in("ada").await;
     let sent = dm(&ada, "bob", "after").await;
+    stream.expect("unread_update").await;
     assert_eq!(stream.expect("new_message").await["message_id"], sent["id"]);
     hub.finish().await;
 }
@@ -375,6 +375,7 @@ async fn who_cannot_go_on_is_told_so_and_goes_on_from_now() {
         assert!(resync.id.unwrap().starts_with(epoch), "{id}");
         assert_ne!(stream.last_id, id);
         let sent = dm(&ada, "bob", "hello").await;
+        stream.expect("unread_update").await;
         assert_eq!(stream.expect("new_message").await["message_id"], sent["id"], "{id}");
     }
     // The place of the last event that was pruned is as good as any; one before it is not.
@@ -412,6 +413,7 @@ async fn a_quiet_client_does_not_fall_out_of_what_is_kept() {
     while hub.inner().write(prune::prune).await.unwrap() > 0 {}
     let mut again = bob.events_after(&stream.last_id).await;
     let sent = dm(&ada, "bob", "hello").await;
+    again.expect("unread_update").await;
     assert_eq!(again.expect("new_message").await["message_id"], sent["id"], "no resync");
     hub.finish().await;
 }
@@ -468,6 +470,7 @@ async fn an_ended_credential_ends_its_streams_at_once() {
     let mut other = events(&hub, &ada).await;
     session.call("POST", "/auth/logout").await.status(204);
     end(&mut stream).await;
+    other.expect("unread_update").await;
     other.expect("new_message").await;
 
     let (key, secret) = ada.key("scout", json!(["*"])).await;
@@ -475,6 +478,7 @@ async fn an_ended_credential_ends_its_streams_at_once() {
     let mut of_agent = events(&hub, &scout).await;
     ada.delete(&format!("/api/keys/{}", key["id"])).await.status(200);
     end(&mut stream).await;
+    of_agent.expect("unread_update").await;
     of_agent.expect("new_message").await;
 
     ada.post("/api/agents/scout/key", &json!({})).await.ok();
@@ -516,8 +520,8 @@ async fn a_member_who_is_removed_is_told_that_and_nothing_more() {
     let mut of_bob = events(&hub, &bob).await;
     let start = of_bob.last_id.clone();
     post(&ada, "secret", "still").await;
-    of_bob.expect("new_message").await;
     of_bob.expect("unread_update").await;
+    of_bob.expect("new_message").await;
     ada.delete("/api/channels/secret/members/bob").await.ok();
     let told = of_bob.expect("channel").await;
     let conversation = told["conversation_id"].clone();
@@ -560,8 +564,8 @@ async fn channels_that_change_are_told() {
     for expected in ["updated", "updated"] {
         assert_eq!(change(&mut of_bob).await, expected);
     }
-    of_bob.expect("new_message").await;
     of_bob.expect("unread_update").await;
+    of_bob.expect("new_message").await;
     let deleted = of_bob.expect("channel").await;
     assert_eq!((&deleted["change"], &deleted["name"]), (&json!("deleted"), &json!("plans")));
     assert_nothing(&hub, &mut of_eve, "eve").await;
@@ -636,8 +640,8 @@ async fn many_idle_streams_are_no_trouble() {
     open_streams(&hub, 200.0).await;
     let sent = dm(&ada, "bob", "to each of them").await;
     for stream in &mut streams {
-        assert_eq!(stream.expect("new_message").await["message_id"], sent["id"]);
         stream.expect("unread_update").await;
+        assert_eq!(stream.expect("new_message").await["message_id"], sent["id"]);
     }
     drop(streams);
     open_streams(&hub, 0.0).await;
@@ -727,8 +731,8 @@ async fn what_happens_on_one_hub_is_told_on_the_other() {
     let mut ids = Vec::new();
     for _ in 0..20 {
         let sent = dm(&ada, "bob", "hello over there").await;
-        assert_eq!(stream.expect("new_message").await["message_id"], sent["id"]);
         stream.expect("unread_update").await;
+        assert_eq!(stream.expect("new_message").await["message_id"], sent["id"]);
         ids.push((sent["id"].clone(), stream.last_id.clone()));
     }
     // An id of one hub is good on the other.

@@ -390,6 +390,7 @@ struct Delivery<'a> {
     plain: Option<Bytes>,
     /// The event with a count. In a channel many have the same; in a DM everybody calls it by another name.
     counted: HashMap<(i64, Option<PrincipalId>), Bytes>,
+    last_counted: Option<((i64, Option<PrincipalId>), Bytes)>,
     delivered: u64,
     slow: Vec<Arc<Stream>>,
 }
@@ -397,7 +398,18 @@ struct Delivery<'a> {
 impl<'a> Delivery<'a> {
     fn new(stored: &'a StoredEvent, telling: &'a Telling, room: Option<&'a Room>, counts: &'a Counts) -> Self {
         let (plain, counted, slow) = (None, HashMap::new(), Vec::new());
-        Self { stored, telling, room, counts, id: String::new(), plain, counted, delivered: 0, slow }
+        Self {
+            stored,
+            telling,
+            room,
+            counts,
+            id: String::new(),
+            plain,
+            counted,
+            last_counted: None,
+            delivered: 0,
+            slow,
+        }
     }
 
     fn run(&mut self, state: &mut State) {
@@ -457,7 +469,7 @@ impl<'a> Delivery<'a> {
     /// How much a participant has not read after this event; none if it leaves that as it is.
     fn count(&self, id: PrincipalId, connected: &mut Connected) -> Option<i64> {
         let conversation = self.stored.event.conversation()?;
-        let counted = self.counts.get(&conversation).and_then(|counts| counts.get(&id)).copied();
+        let counted = || self.counts.get(&conversation).and_then(|counts| counts.get(&id)).copied();
         match &self.stored.event {
             Event::MessageSent(sent) => {
                 if id == sent.author || !self.room?.participants.contains(&id) {
@@ -471,12 +483,12 @@ impl<'a> Delivery<'a> {
                         }
                         *unread
                     }
-                    None => remember(connected, conversation, counted?),
+                    None => remember(connected, conversation, counted()?),
                 };
                 (!unread.is_quiet).then_some(unread.count)
             }
             Event::MessageDeleted(_) | Event::ReadMoved { .. } => {
-                Some(remember(connected, conversation, counted?).count)
+                Some(remember(connected, conversation, counted()?).count)
             }
             Event::PrincipalCreated { .. }
             | Event::PrincipalUpdated { .. }
@@ -499,9 +511,17 @@ impl<'a> Delivery<'a> {
             return self.plain.get_or_insert_with(|| frames::with_id(&[text], id)).clone();
         };
         let key = (count, room.place.channel().is_none().then_some(reader));
+        // Most members of a channel have the same count, one after another.
+        if let Some((_, chunk)) = self.last_counted.as_ref().filter(|(last, _)| *last == key) {
+            return chunk.clone();
+        }
         let counted = self.counted.entry(key);
-        let render = || frames::with_id(&[text, &frames::unread_update(&room.place, reader, count)], id);
-        counted.or_insert_with(render).clone()
+        // The count comes first: should the connection break between the two, it is told again, which does no
+        // harm, and the event itself is told once.
+        let render = || frames::with_id(&[&frames::unread_update(&room.place, reader, count), text], id);
+        let chunk = counted.or_insert_with(render).clone();
+        self.last_counted = Some((key, chunk.clone()));
+        chunk
     }
 
     fn settle(self, hub: &Hub, registry: &Registry) {
