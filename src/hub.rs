@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::Poll;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -193,7 +193,11 @@ impl Hub {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.0.db.read(query).await
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let outcome = self.0.db.read(query).await;
+        self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
+        outcome
     }
 
     /// Runs a change that no caller asked for: the hub's own bookkeeping.

@@ -10,6 +10,9 @@ pub struct Metrics {
     pub requests: IntCounterVec,
     pub request_seconds: HistogramVec,
     pub errors_total: IntCounter,
+    pub internal_errors: IntCounter,
+    pub messages: IntCounterVec,
+    pub read_seconds: Histogram,
     pub commit_commands: Histogram,
     pub commit_seconds: Histogram,
     pub bcrypt_verifications: IntCounter,
@@ -45,7 +48,19 @@ impl Metrics {
                     .buckets(prometheus::exponential_buckets(0.000_25, 2.0, 16)?),
                 &["method"]
             )),
-            errors_total: registered!(IntCounter::new("errors_total", "Requests that failed inside the hub")),
+            errors_total: registered!(IntCounter::new("errors_total", "Calls that were refused or failed")),
+            internal_errors: registered!(IntCounter::new(
+                "stoa_internal_errors_total",
+                "Requests that failed inside the hub"
+            )),
+            messages: registered!(IntCounterVec::new(
+                Opts::new("stoa_messages_total", "Messages sent through this hub, by where they went"),
+                &["kind"]
+            )),
+            read_seconds: registered!(Histogram::with_opts(
+                HistogramOpts::new("stoa_read_seconds", "Time of one read of the database, with its wait")
+                    .buckets(prometheus::exponential_buckets(0.000_05, 2.0, 16)?)
+            )),
             commit_commands: registered!(Histogram::with_opts(
                 HistogramOpts::new("stoa_commit_commands", "Commands in one commit")
                     .buckets(prometheus::exponential_buckets(1.0, 2.0, 9)?)

@@ -77,7 +77,6 @@ async fn names_and_texts_have_their_limits() {
         (json!({"topic": "two\nlines"}), "topic"),
         (json!({"topic": 1}), "topic"),
         (json!({"description": "d".repeat(4097)}), "description"),
-        (json!({"description": null}), "description"),
         (json!({"public": "yes"}), "public"),
         (json!({"owner": "admin"}), "owner"),
         (json!({"workflow_enabled": true}), "workflow_enabled"),

@@ -97,6 +97,7 @@ async fn a_key_is_one_to_255_characters() {
         create(&ada, bad, "scout").await.invalid(&["Idempotency-Key"]);
     }
     assert!(ada.list("/api/agents").await.is_empty());
+    create(&ada, "with blanks inside", "finder").await.status(201);
     create(&ada, &longest, "scout").await.status(201);
     assert!(create(&ada, &longest, "scout").await.status(201).is_replay());
     hub.finish().await;

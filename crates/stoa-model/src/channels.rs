@@ -5,7 +5,7 @@ use utoipa::ToSchema;
 
 use crate::principals::PrincipalKind;
 use crate::text::check_optional_label;
-use crate::validation::{Faults, FieldError, present};
+use crate::validation::{Faults, FieldError, or_default, present};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp, handles};
 
 /// The channel that everybody joins. It exists from the first start.
@@ -74,18 +74,16 @@ pub struct ChannelDetails {
 pub struct CreateChannelRequest {
     #[schema(pattern = "^[a-z0-9][a-z0-9_-]{0,63}$")]
     pub name: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     #[schema(max_length = 250)]
     pub topic: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     #[schema(max_length = 4096)]
     pub description: String,
-    #[serde(default = "yes")]
-    pub public: bool,
-}
-
-fn yes() -> bool {
-    true
+    /// Whether everybody sees it; they do unless told.
+    #[serde(default)]
+    #[schema(default = true)]
+    pub public: Option<bool>,
 }
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]

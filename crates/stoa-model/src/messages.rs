@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::principals::PrincipalKind;
 use crate::text::{check_body, check_label};
-use crate::validation::{Faults, FieldError, optional_object};
+use crate::validation::{Faults, FieldError, optional_object, or_default};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp};
 
 pub const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -174,10 +174,10 @@ pub struct SendMessageRequest {
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
     /// SHA-256 sums of uploaded attachments.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub attachments: Vec<String>,
     /// Stores the message without waking anybody's automation.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub no_wake: bool,
 }
 
@@ -327,6 +327,11 @@ impl SendMessageRequest {
         faults.require("priority", (1..=10).contains(&priority), "must be between 1 and 10");
         let metadata = self.metadata.unwrap_or_default();
         let size = serde_json::to_string(&metadata).map_or(usize::MAX, |text| text.len());
+        faults.require(
+            "metadata",
+            !metadata.contains_key("mention"),
+            "must not have `mention`, by which the hub tells of mentions",
+        );
         faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
         faults.require("attachments", self.attachments.is_empty(), "names files that were never uploaded");
         faults.finish()?;

@@ -21,6 +21,9 @@ pub fn check_label(text: &str, max: usize) -> Result<(), String> {
 
 /// The same, or nothing at all.
 pub fn check_optional_label(text: &str, max: usize) -> Result<(), String> {
+    if text.chars().count() > max {
+        return Err(format!("must be at most {max} characters long"));
+    }
     if text.is_empty() { Ok(()) } else { check_label(text, max) }
 }
 

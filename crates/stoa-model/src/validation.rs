@@ -54,6 +54,11 @@ pub fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) 
     T::deserialize(deserializer).map(Some)
 }
 
+/// For fields with a default: `null` stands for it, as absence does.
+pub fn or_default<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
 /// For an optional object: what is derived would take a list of its values as well.
 pub fn optional_object<'de, T: Deserialize<'de>, D: Deserializer<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
     Option::<Object<T>>::deserialize(deserializer).map(|object| object.map(|object| object.0))

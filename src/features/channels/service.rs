@@ -105,7 +105,7 @@ pub async fn create_channel_for(
             name: &request.name,
             topic: &request.topic,
             description: &request.description,
-            is_public: request.public,
+            is_public: request.public.unwrap_or(true),
             owner,
         };
         let created = insert_channel(&hub_in, tx, &actor_in, &channel)?;
@@ -117,7 +117,13 @@ pub async fn create_channel_for(
         if actor_in.principal.kind == PrincipalKind::Agent {
             members::add(&hub_in, tx, &actor_in, id, conversation, actor_in.id())?;
         }
-        audit::record(tx, &actor_in, "channel.created", Some(&request.name), &json!({"public": request.public}))?;
+        audit::record(
+            tx,
+            &actor_in,
+            "channel.created",
+            Some(&request.name),
+            &json!({"public": request.public.unwrap_or(true)}),
+        )?;
         details(tx, &actor_in, &request.name)
     })
     .await

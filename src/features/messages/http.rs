@@ -55,6 +55,7 @@ async fn send_message(
     Ok((StatusCode::CREATED, Json(send::send_message(&hub, &actor, request).await?)))
 }
 
+/// A message that the caller may see.
 #[utoipa::path(get, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
     responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
 async fn get_message(
@@ -102,7 +103,8 @@ async fn get_history(
     Ok(Json(change::get_history(&hub, &actor, id).await?))
 }
 
-/// Direct answers to a message, from all conversations that the caller may see, oldest first.
+/// Direct answers to a message, from all conversations that the caller may see, oldest first; 200 at a time
+/// unless told.
 #[utoipa::path(get, path = "/api/messages/{id}/replies", tag = "messages", params(("id" = i64, Path), ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_replies(
@@ -145,12 +147,12 @@ async fn list_inbox(
 }
 
 /// Claims messages of the caller's inbox for a time, the most urgent and oldest first.
-#[utoipa::path(post, path = "/api/inbox/claim", tag = "inbox", request_body = ClaimRequest,
+#[utoipa::path(post, path = "/api/inbox/claim", tag = "inbox", request_body = Option<ClaimRequest>,
     responses((status = 200, body = Items<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn claim_messages(
     State(hub): State<Hub>,
     actor: Actor,
-    Body(request): Body<ClaimRequest>,
+    OptionalBody(request): OptionalBody<ClaimRequest>,
 ) -> Result<Json<Items<MessageView>>, HubError> {
     Ok(Json(inbox::claim(&hub, &actor, request).await?))
 }
@@ -225,6 +227,15 @@ struct RangeParams {
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+struct PageLimit {
+    /// How many at most: 50 unless told, never more than 200.
+    #[serde(default)]
+    #[param(minimum = 1, default = 50)]
+    limit: Option<i64>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 struct DmLimit {
     /// How many at most: 100 unless told, never more.
     #[serde(default)]
@@ -272,6 +283,7 @@ async fn mute_thread(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Puts a muted thread back into the caller's list.
 #[utoipa::path(delete, path = "/api/threads/{message_id}/mute", tag = "threads", params(("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn unmute_thread(
@@ -286,16 +298,17 @@ async fn unmute_thread(
 
 /// Messages of a channel, oldest first: the newest ones, or those before or after another.
 #[utoipa::path(get, path = "/api/channels/{name}/messages", tag = "channels",
-    params(("name" = String, Path), RangeParams, ListQuery),
+    params(("name" = String, Path), RangeParams, PageLimit),
     responses((status = 200, body = ConversationPage)), security(("session" = []), ("bearer" = [])))]
 async fn list_channel_messages(
     State(hub): State<Hub>,
     actor: Actor,
     Path(name): Path<String>,
     Query(range): Query<RangeParams>,
-    Query(list): Query<ListQuery>,
+    Query(PageLimit { limit }): Query<PageLimit>,
 ) -> Result<Json<ConversationPage>, HubError> {
     let range = Range { before: range.before, after: range.after };
+    let list = ListQuery { limit, cursor: None };
     Ok(Json(read::list_channel_messages(&hub, &actor, name, range, list).await?))
 }
 
@@ -324,6 +337,7 @@ async fn pin_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Takes a pin away; the message stays.
 #[utoipa::path(delete, path = "/api/channels/{name}/pins/{message_id}", tag = "channels",
     params(("name" = String, Path), ("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]

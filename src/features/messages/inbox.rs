@@ -158,6 +158,9 @@ async fn change_status(
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
         }
+        if row.view.deleted_at.is_some() {
+            return Err(HubError::conflict("message_deleted", "The message was deleted by its author."));
+        }
         let from = row.view.status;
         let may_move = match status {
             MessageStatus::Pending => from == MessageStatus::Processing,

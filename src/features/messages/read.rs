@@ -2,7 +2,7 @@
 
 use stoa_db::{DbError, Tx};
 use stoa_model::messages::{ConversationPage, Items, MAX_DM_PAGE, MessageView};
-use stoa_model::page::Page;
+use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
@@ -41,7 +41,8 @@ pub async fn list_replies(
     actor.require(Permission::MessagesRead)?;
     let name = format!("replies {id}");
     let after = list.position(hub, actor, &name)?.unwrap_or(MessageId(0));
-    let limit = list.limit()?;
+    // All of them, unless there are very many.
+    let limit = list.limit.map_or(Ok(i64::from(MAX_LIMIT)), |_| list.limit())?;
     let actor_in = actor.clone();
     let replies = hub
         .read(move |tx| {

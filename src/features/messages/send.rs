@@ -20,9 +20,9 @@ use crate::actor::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};
-use crate::features::agents;
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
+use crate::features::{agents, audit};
 use crate::hub::Hub;
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -42,15 +42,24 @@ pub async fn send_message(hub: &Hub, actor: &Actor, request: SendMessageRequest)
             let hint = format!("The nearest names are {}.", nearest.join(", "));
             Err(if nearest.is_empty() { error } else { error.hint(hint) })
         }
-        (sent, _) => sent,
+        (sent, target) => {
+            let kind = if matches!(target, Target::Channel(_)) { "channel" } else { "dm" };
+            hub.metrics().messages.with_label_values(&[kind]).inc_by(u64::from(sent.is_ok()));
+            sent
+        }
     }
 }
 
 fn send_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, draft: &Draft) -> Result<SentMessage, HubError> {
-    match &draft.target {
-        Target::Principal(name) => send_dm(hub, tx, actor, name, draft),
-        Target::Channel(name) => send_to_channel(hub, tx, actor, name, draft),
+    let sent = match &draft.target {
+        Target::Principal(name) => send_dm(hub, tx, actor, name, draft)?,
+        Target::Channel(name) => send_to_channel(hub, tx, actor, name, draft)?,
+    };
+    if actor.is_operator() {
+        let details = json!({"to": sent.message.to, "channel": sent.message.channel});
+        audit::record(tx, actor, "message.sent", Some(&sent.message.id.to_string()), &details)?;
     }
+    Ok(sent)
 }
 
 /// Who a message is from. The operator's are the hub's own notices.
@@ -142,10 +151,16 @@ fn send_to_channel(
 
 /// The message that is answered. It has to be there, and the sender has to see it.
 fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
+    let named = |error: HubError| match error.code {
+        "not_found" => {
+            HubError::not_found("message to reply to").hint("`reply_to` is the id of a message that you can see.")
+        }
+        _ => error,
+    };
     let parent = if actor.is_operator() {
-        store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?
+        store::find_message(tx, id)?.ok_or_else(|| named(HubError::not_found("message")))?
     } else {
-        view::find_visible(tx, actor, id)?
+        view::find_visible(tx, actor, id).map_err(named)?
     };
     if parent.view.deleted_at.is_some() {
         return Err(HubError::conflict("message_deleted", "The message to reply to was deleted."));

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -32,6 +32,9 @@ const RETRIES: [Duration; 6] = [
 ];
 /// Traces that an export reads at once.
 const EXPORT_PAGE: i64 = 500;
+/// For each moment that a page takes, an export rests this many.
+const RESTS: u32 = 4;
+const LONGEST_REST: Duration = Duration::from_millis(100);
 
 /// Which traces to look at.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
@@ -59,6 +62,9 @@ pub fn record(hub: &Hub, trace: NewTrace) {
     let metrics = hub.metrics();
     metrics.traces_total.inc();
     metrics.traces_by_action.with_label_values(&[&*trace.action]).inc();
+    if trace.error.is_some() {
+        metrics.errors_total.inc();
+    }
     if !hub.traces().offer((hub.clock().now_ms(), trace)) {
         metrics.traces_dropped.inc();
     }
@@ -213,6 +219,8 @@ pub struct Export {
     filter: Option<Filter>,
     newest: i64,
     below: Position,
+    /// How long to rest before the next page.
+    rest: Duration,
 }
 
 const BEGINNING: Position = (i64::MAX, i64::MAX);
@@ -222,7 +230,7 @@ pub async fn export_traces(hub: &Hub, actor: &Actor, query: TraceQuery) -> Resul
     let actor_in = actor.clone();
     let (filter, newest) =
         hub.read(move |tx| Ok::<_, HubError>((visible(tx, &actor_in, &query, None)?, store::newest_id(tx)?))).await?;
-    Ok(Export { hub: hub.clone(), actor: actor.clone(), filter, newest, below: BEGINNING })
+    Ok(Export { hub: hub.clone(), actor: actor.clone(), filter, newest, below: BEGINNING, rest: Duration::ZERO })
 }
 
 impl Export {
@@ -230,6 +238,11 @@ impl Export {
     pub async fn next_page(&mut self) -> Result<Vec<OwnedTrace>, HubError> {
         let Some(filter) = self.filter.clone() else { return Ok(Vec::new()) };
         let (actor, newest, below) = (self.actor.clone(), self.newest, self.below);
+        // An export is never urgent. Without a rest it would take a processor to itself, and everybody's
+        // messages would wait for it.
+        pause(self.rest).await;
+        #[expect(clippy::disallowed_methods, reason = "measures how much it takes from others")]
+        let started = Instant::now();
         let rows = self
             .hub
             .read(move |tx| {
@@ -241,6 +254,7 @@ impl Export {
         if let Some((position, _)) = rows.last() {
             self.below = *position;
         }
+        self.rest = (started.elapsed() * RESTS).min(LONGEST_REST);
         Ok(rows.into_iter().map(|(_, trace)| trace).collect())
     }
 }

@@ -120,6 +120,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
         Ok(response) => response,
         Err(error) => error.into_response(),
     };
+    let is_traced = trace.is_some();
     if let Some(trace) = &mut trace {
         let refusal = response.extensions().get::<Refusal>();
         trace.answer = Some((response.status().as_u16(), refusal.map(|refusal| refusal.0.code)));
@@ -139,6 +140,10 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
         add_rate_headers(&mut response, allowance);
     }
     let status = response.status().as_u16();
+    // Writes are counted with their traces.
+    if status >= 500 && !is_traced {
+        hub.metrics().errors_total.inc();
+    }
     hub.metrics().requests.with_label_values(&[method_label(&method), response.status().as_str()]).inc();
     hub.metrics().request_seconds.with_label_values(&[method_label(&method)]).observe(started.elapsed().as_secs_f64());
     // The query is left out: it may carry what must not be logged.
@@ -283,11 +288,11 @@ fn hex(bytes: &[u8]) -> String {
 fn idempotency_key(method: &Method, headers: &HeaderMap) -> Result<Option<String>, HubError> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY).filter(|_| !method.is_safe()) else { return Ok(None) };
     let key = value.to_str().ok().filter(|key| {
-        (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len()) && key.bytes().all(|byte| byte.is_ascii_graphic())
+        (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len())
+            && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
     });
-    key.map(|key| Some(key.to_owned())).ok_or_else(|| {
-        HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters without blanks")
-    })
+    key.map(|key| Some(key.to_owned()))
+        .ok_or_else(|| HubError::invalid_field("Idempotency-Key", "must be 1 to 255 printable ASCII characters"))
 }
 
 /// How deep in a chain of automation the caller is. What cannot be read must not count as nothing: it
@@ -343,7 +348,7 @@ impl Drop for InFlight {
 
 fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubError, kept: &HeaderMap) -> Response {
     if error.kind == ErrorKind::Internal {
-        hub.metrics().errors_total.inc();
+        hub.metrics().internal_errors.inc();
         tracing::error!(request_id, cause = error.cause, code = error.code, "a request failed");
     } else if error.kind == ErrorKind::Unavailable {
         tracing::warn!(request_id, cause = error.cause, detail = error.detail, "a request could not be served");

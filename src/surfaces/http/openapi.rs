@@ -90,7 +90,7 @@ fn complete_operation(method: &str, operation: &mut Value) {
         let header = json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": "Makes a repeated request be done once: within 24 hours the same key and body get the first answer again.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+            "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
         });
         match operation["parameters"].as_array_mut() {
             Some(parameters) => parameters.push(header),

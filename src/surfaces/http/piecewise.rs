@@ -58,6 +58,7 @@ where
             Err(error) => {
                 if error.kind == ErrorKind::Internal {
                     self.hub.metrics().errors_total.inc();
+                    self.hub.metrics().internal_errors.inc();
                 }
                 tracing::error!(request_id = self.request_id, %error, "an answer was cut off");
                 Some(Err(error))

@@ -306,7 +306,7 @@ impl TestHub {
     pub(crate) async fn finish(mut self) {
         self.settle().await;
         if !self.setup.may_fail {
-            assert_eq!(self.metric("errors_total").await, 0.0, "a request failed inside the hub");
+            assert_eq!(self.metric("stoa_internal_errors_total").await, 0.0, "a request failed inside the hub");
         }
         self.shut_down().await;
     }
