@@ -68,6 +68,21 @@ fn effective_limit(limit: Option<i64>) -> Result<i64, HubError> {
     }
 }
 
+/// A page that is complete, or is known to have more behind it.
+pub fn page_with<P: Serialize, T>(
+    hub: &Hub,
+    actor: &Actor,
+    list: &str,
+    rows: Vec<(P, T)>,
+    has_more: bool,
+) -> Result<Page<T>, HubError> {
+    let next_cursor = match rows.last() {
+        Some((position, _)) if has_more => Some(cursor::issue(&hub.keys(), actor, list, position)?),
+        _ => None,
+    };
+    Ok(Page { items: rows.into_iter().map(|(_, item)| item).collect(), next_cursor })
+}
+
 /// Cuts a page from rows of which one more than `limit` was asked for, each with its position.
 pub fn page_of<P: Serialize, T>(
     hub: &Hub,
@@ -79,9 +94,5 @@ pub fn page_of<P: Serialize, T>(
     let limit = usize::try_from(limit).unwrap_or(0);
     let has_more = rows.len() > limit;
     rows.truncate(limit);
-    let next_cursor = match rows.last() {
-        Some((position, _)) if has_more => Some(cursor::issue(&hub.keys(), actor, list, position)?),
-        _ => None,
-    };
-    Ok(Page { items: rows.into_iter().map(|(_, item)| item).collect(), next_cursor })
+    page_with(hub, actor, list, rows, has_more)
 }

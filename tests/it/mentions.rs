@@ -146,7 +146,7 @@ async fn an_edit_tells_those_who_are_new_in_it() {
 }
 
 #[tokio::test]
-async fn who_was_put_out_does_not_learn_what_an_edit_says() {
+async fn what_a_mention_says_is_for_those_who_see_the_channel() {
     let hub = TestHub::start().await;
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     ada.make_channel(json!({"name": "den", "public": false})).await;
@@ -156,8 +156,22 @@ async fn who_was_put_out_does_not_learn_what_an_edit_says() {
     let said = ada.say("den", "@bob @eve hello").await;
     ada.delete("/api/channels/den/members/bob").await.status(204);
     ada.edit(&said, "@bob @eve the secret").await.ok();
-    assert_eq!(each(&bob.inbox().await, "body"), ["@bob @eve hello"]);
+    let hidden = bob.inbox().await;
+    assert_eq!((&hidden[0]["body"], &hidden[0]["metadata"]), (&json!(""), &json!({})));
     assert_eq!(each(&eve.inbox().await, "body"), ["@bob @eve the secret"]);
+    // It is no way around a key's channels either.
+    let scout = ada.agent("scout").await;
+    ada.add_member("den", "scout").await.ok();
+    ada.say("den", "@scout among us").await;
+    let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "channels": ["general"]});
+    let key = ada.post("/api/keys", &request).await.status(201).json()["key"].as_str().unwrap().to_owned();
+    let limited = hub.nobody().bearer(&key);
+    for (reader, body) in [(&limited, ""), (&scout.client, "@scout among us")] {
+        for path in ["/api/inbox", "/api/inbox?full=true", "/api/dm/ada/messages"] {
+            assert_eq!(reader.get(path).await.ok().json()["items"][0]["body"], body, "{path}");
+        }
+        assert_eq!(reader.get("/api/dm/partners").await.ok().json()[0]["preview"], body);
+    }
     // Taking it back takes it from everybody.
     ada.take_back(&said).await.status(204);
     assert!(bob.inbox().await.is_empty() && eve.inbox().await.is_empty());

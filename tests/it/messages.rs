@@ -131,6 +131,43 @@ async fn answers_come_in_pages() {
 }
 
 #[tokio::test]
+async fn long_texts_come_a_few_at_a_time() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let long = "x".repeat(256 * 1024);
+    let first = ada.dm("bob", &long).await;
+    for _ in 0..11 {
+        let answer = json!({"to": "bob", "body": long, "reply_to": first["id"]});
+        ada.post("/api/messages", &answer).await.status(201);
+    }
+    // Nothing is lost, whichever way they are listed: there is more behind a page that was cut.
+    for path in ["/api/inbox?full=true", &format!("/api/messages/{}/replies?limit=200", first["id"])] {
+        let page = bob.get(path).await.ok().json();
+        assert_eq!(page["items"].as_array().unwrap().len(), 8, "{path}");
+        let next = bob.get(&format!("{path}&cursor={}", page["next_cursor"].as_str().unwrap())).await.ok().json();
+        assert!(next["items"].as_array().unwrap().len() >= 3 && next["next_cursor"].is_null(), "{path}");
+    }
+    let newest = bob.get("/api/dm/ada/messages").await.ok().json()["items"].as_array().unwrap().clone();
+    assert_eq!(newest.len(), 8);
+    let before = bob.get(&format!("/api/dm/ada/messages?before={}", newest[0]["id"])).await.ok().json();
+    assert_eq!(before["items"].as_array().unwrap().len(), 4);
+    // Beginnings are cheap.
+    assert_eq!(bob.get("/api/inbox").await.ok().json()["items"].as_array().unwrap().len(), 12);
+    assert_eq!(bob.claim(json!({"limit": 100})).await.len(), 8);
+    assert_eq!(bob.claim(json!({"limit": 100})).await.len(), 4);
+    for number in 0..11 {
+        ada.edit(&first, &format!("{number}{}", &long[2..])).await.ok();
+    }
+    let history = format!("/api/messages/{}/history", first["id"]);
+    let page = bob.get(&history).await.ok().json();
+    assert_eq!(page["items"].as_array().unwrap().len(), 8);
+    let next = bob.get(&format!("{history}?cursor={}", page["next_cursor"].as_str().unwrap())).await.ok().json();
+    assert_eq!(next["items"].as_array().unwrap().len(), 4);
+    assert_eq!((&next["items"][3]["revision"], &next["next_cursor"]), (&json!(12), &json!(null)));
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn an_edit_keeps_the_history() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);

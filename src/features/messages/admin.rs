@@ -4,6 +4,7 @@ use stoa_model::messages::{MessageStatus, MessageView, SendMessageRequest};
 use stoa_model::page::Page;
 use stoa_model::{MessageId, Timestamp};
 
+use super::store::{Bodies, MessageRow};
 use super::{purge, send, store};
 use crate::actor::Actor;
 use crate::clock::milliseconds;
@@ -54,7 +55,7 @@ struct Envelope {
     reply_to: Option<MessageId>,
     status: MessageStatus,
     priority: i64,
-    body_bytes: usize,
+    body_bytes: i64,
     created_at: Timestamp,
     edited_at: Option<Timestamp>,
     deleted_at: Option<Timestamp>,
@@ -102,16 +103,19 @@ async fn list(hub: &Hub, actor: &Actor, params: ListParams) -> Result<Page<Envel
                 (None, None) => None,
             };
             Ok::<_, HubError>(match conversation {
-                Some(conversation) => store::list_before(tx, conversation, before, MessageId(0), limit + 1)?,
+                Some(conversation) => {
+                    store::list_before(tx, conversation, before, MessageId(0), limit + 1, Bodies::Beginning)?
+                }
                 None => store::list_all_before(tx, before, limit + 1)?,
             })
         })
         .await?;
-    let envelopes = rows.into_iter().map(|row| (row.view.id, envelope(row.view)));
+    let envelopes = rows.into_iter().map(|row| (row.view.id, envelope(row)));
     page_of(hub, actor, &name, envelopes.collect(), limit)
 }
 
-fn envelope(message: MessageView) -> Envelope {
+fn envelope(row: MessageRow) -> Envelope {
+    let message = row.view;
     Envelope {
         id: message.id,
         from: message.from.name,
@@ -120,7 +124,7 @@ fn envelope(message: MessageView) -> Envelope {
         reply_to: message.reply_to,
         status: message.status,
         priority: message.priority,
-        body_bytes: message.body.len(),
+        body_bytes: row.body_bytes,
         created_at: message.created_at,
         edited_at: message.edited_at,
         deleted_at: message.deleted_at,

@@ -3,17 +3,23 @@
 use serde_json::json;
 use stoa_db::Tx;
 use stoa_model::MessageId;
-use stoa_model::messages::{EditMessageRequest, Items, MessageView, RevisionView};
+use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView};
+use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
-use super::store::{self, MessageRow};
+use super::store::{self, Copy, MessageRow};
 use super::{send, view};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageChange};
-use crate::features::channels::visibility;
 use crate::features::{audit, channels};
 use crate::hub::Hub;
+use crate::page::{ListQuery, page_with};
+
+/// Each text of a message is kept, so there cannot be any number of them.
+const MAX_EDITS: i64 = 1000;
+/// DMs that are emptied and told of in one command.
+pub(super) const MAX_BURIED: i64 = 1000;
 
 pub(super) fn change_of(row: &MessageRow) -> MessageChange {
     MessageChange {
@@ -47,7 +53,14 @@ pub async fn edit_message(
                 .hint("Edit the message in the channel; this one follows."));
         }
         if row.view.body != request.body {
-            edit_copies(&hub_in, tx, &actor_in, &row, &request.body)?;
+            if store::find_last_revision(tx, id)? >= MAX_EDITS {
+                return Err(HubError::conflict(
+                    "too_many_edits",
+                    format!("A message can be edited {MAX_EDITS} times."),
+                )
+                .hint("Say it in a new message."));
+            }
+            tell_copies(&hub_in, tx, &actor_in, id)?;
             let mentions = send::tell_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
             store::update_body(tx, id, &request.body, &mentions)?;
             events::emit(&hub_in, tx, &actor_in, &Event::MessageEdited(change_of(&row)))?;
@@ -58,19 +71,16 @@ pub async fn edit_message(
     .await
 }
 
-/// The DMs that tell of a channel message say what it says now, but to those who may not see it any more.
-fn edit_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, body: &str) -> Result<(), HubError> {
-    let copies = store::list_mention_messages(tx, row.view.id)?;
-    if copies.is_empty() {
-        return Ok(());
-    }
-    let audience = visibility::audience(tx, row.view.conversation_id)?;
-    let sees = |copy: &MessageRow| copy.recipient_id.is_some_and(|recipient| audience.contains(recipient));
-    for copy in copies.into_iter().filter(|copy| copy.view.deleted_at.is_none() && sees(copy)) {
-        store::update_copy(tx, copy.view.id, body)?;
-        events::emit(hub, tx, actor, &Event::MessageEdited(change_of(&copy)))?;
+/// The DMs that tell of a channel message say what it says; those who look at them are told that it changed.
+fn tell_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
+    for copy in store::list_copies(tx, of)? {
+        events::emit(hub, tx, actor, &Event::MessageEdited(change_of_copy(&copy)))?;
     }
     Ok(())
+}
+
+fn change_of_copy(copy: &Copy) -> MessageChange {
+    MessageChange { message: copy.id, conversation: copy.conversation, channel_name: None, recipient: copy.recipient }
 }
 
 /// Leaves a tombstone in a message's place. Its author may, and the owner of the channel it is in.
@@ -91,7 +101,8 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
             audit::record(tx, &actor_in, "message.deleted", Some(&id.to_string()), &details)?;
         }
         bury(&hub_in, tx, &actor_in, &row)?;
-        bury_copies(&hub_in, tx, &actor_in, id)
+        bury_copies(&hub_in, tx, &actor_in, &[id])?;
+        Ok(())
     })
     .await
 }
@@ -102,14 +113,14 @@ fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(
     Ok(())
 }
 
-/// What a channel message said goes with it from the inboxes of those it called out.
-pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
-    for copy in store::list_mention_messages(tx, of)? {
-        if copy.view.deleted_at.is_none() {
-            bury(hub, tx, actor, &copy)?;
-        }
+/// What channel messages said goes with them from the inboxes of those they called out: from as many as can be
+/// told at once. Says from how many.
+pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: &[MessageId]) -> Result<usize, HubError> {
+    let buried = store::update_copies_deleted(tx, of, MAX_BURIED)?;
+    for copy in &buried {
+        events::emit(hub, tx, actor, &Event::MessageDeleted(change_of_copy(copy)))?;
     }
-    Ok(())
+    Ok(buried.len())
 }
 
 fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
@@ -120,20 +131,32 @@ fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Re
 }
 
 /// Everything that a message has said, oldest first; the last is what it says now.
-pub async fn get_history(hub: &Hub, actor: &Actor, id: MessageId) -> Result<Items<RevisionView>, HubError> {
+pub async fn get_history(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    list: ListQuery,
+) -> Result<Page<RevisionView>, HubError> {
     actor.require(Permission::MessagesRead)?;
-    let actor = actor.clone();
-    hub.read(move |tx| {
-        let row = view::find_visible(tx, &actor, id)?;
-        let mut items = store::list_revisions(tx, id)?;
-        if row.view.deleted_at.is_none() {
-            items.push(RevisionView {
-                revision: items.len() as i64 + 1,
-                written_at: row.view.edited_at.unwrap_or(row.view.created_at),
-                body: row.view.body,
-            });
-        }
-        Ok(Items { items })
-    })
-    .await
+    let name = format!("history {id}");
+    let after = list.position(hub, actor, &name)?.unwrap_or(0);
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let (items, has_more) = hub
+        .read(move |tx| {
+            let row = view::find_visible(tx, &actor_in, id)?;
+            let (mut items, is_cut) = store::list_revisions(tx, id, after, limit)?;
+            let last = items.last().map_or(after, |revision| revision.revision);
+            let is_current_left = last == store::find_last_revision(tx, id)? && row.view.deleted_at.is_none();
+            let has_room = !is_cut && (items.len() as i64) < limit;
+            if is_current_left && has_room {
+                let now = view::complete_one(tx, &actor_in, row)?;
+                let written_at = now.edited_at.unwrap_or(now.created_at);
+                items.push(RevisionView { revision: last + 1, written_at, body: now.body });
+            }
+            Ok::<_, HubError>((items, !has_room))
+        })
+        .await?;
+    let rows = items.into_iter().map(|revision| (revision.revision, revision)).collect();
+    page_with(hub, actor, &name, rows, has_more)
 }

@@ -93,14 +93,15 @@ async fn delete_message(
 }
 
 /// Everything that a message has said, oldest first; the last is what it says now.
-#[utoipa::path(get, path = "/api/messages/{id}/history", tag = "messages", params(("id" = i64, Path)),
-    responses((status = 200, body = Items<RevisionView>)), security(("session" = []), ("bearer" = [])))]
+#[utoipa::path(get, path = "/api/messages/{id}/history", tag = "messages", params(("id" = i64, Path), ListQuery),
+    responses((status = 200, body = Page<RevisionView>)), security(("session" = []), ("bearer" = [])))]
 async fn get_history(
     State(hub): State<Hub>,
     actor: Actor,
     Path(id): Path<MessageId>,
-) -> Result<Json<Items<RevisionView>>, HubError> {
-    Ok(Json(change::get_history(&hub, &actor, id).await?))
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<RevisionView>>, HubError> {
+    Ok(Json(change::get_history(&hub, &actor, id, list).await?))
 }
 
 /// Direct answers to a message, from all conversations that the caller may see, oldest first; 200 at a time
@@ -313,14 +314,15 @@ async fn list_channel_messages(
 }
 
 /// The pinned messages of a channel, the latest pin first.
-#[utoipa::path(get, path = "/api/channels/{name}/pins", tag = "channels", params(("name" = String, Path)),
-    responses((status = 200, body = Items<MessageView>)), security(("session" = []), ("bearer" = [])))]
+#[utoipa::path(get, path = "/api/channels/{name}/pins", tag = "channels", params(("name" = String, Path), ListQuery),
+    responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_pins(
     State(hub): State<Hub>,
     actor: Actor,
     Path(name): Path<String>,
-) -> Result<Json<Items<MessageView>>, HubError> {
-    Ok(Json(read::list_pins(&hub, &actor, name).await?))
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<MessageView>>, HubError> {
+    Ok(Json(read::list_pins(&hub, &actor, name, list).await?))
 }
 
 /// Pins a message to its channel. Every member may.

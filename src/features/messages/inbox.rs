@@ -11,14 +11,14 @@ use stoa_model::permissions::Permission;
 use stoa_model::{MessageId, PrincipalId};
 
 use super::change::change_of;
-use super::store::{self, MessageRow, Wanted};
+use super::store::{self, Bodies, MessageRow, Wanted};
 use super::{send, view};
 use crate::actor::Actor;
 use crate::cursor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::page::{ListQuery, page_with};
 
 /// What part of an inbox is asked for, and how.
 #[derive(Debug, Clone, Copy, Default)]
@@ -49,22 +49,27 @@ pub async fn list_inbox(
     let deadline = hub.clock().now_ms() + wait * 1000;
     // Subscribed before the look, so that nothing slips in between the two.
     let mut waiter = (wait > 0).then(|| hub.waiters().wait_for(actor.id()));
-    let items = loop {
+    let (items, has_more) = loop {
         let actor_in = actor.clone();
-        let (items, next_lease_end) = hub
+        let (items, next_lease_end, has_more) = hub
             .read(move |tx| {
                 // Who waits may have been shut out in the meantime.
                 if wait > 0 {
                     actor_in.require_still_valid(tx)?;
                 }
-                let rows = store::list_inbox(tx, actor_in.id(), query.status, after, limit + 1)?;
+                let bodies = if query.is_full { Bodies::Whole } else { Bodies::Beginning };
+                let (mut rows, is_cut) = store::list_inbox(tx, actor_in.id(), query.status, after, limit + 1, bodies)?;
                 let lease_end = if rows.is_empty() { store::find_next_lease_end(tx, actor_in.id())? } else { None };
-                Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, lease_end))
+                let has_more = is_cut || rows.len() as i64 > limit;
+                rows.truncate(usize::try_from(limit).unwrap_or(0));
+                Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, lease_end, has_more))
             })
             .await?;
-        let Some(waiter) = waiter.as_mut().filter(|_| items.is_empty() && !hub.is_stopping()) else { break items };
+        let Some(waiter) = waiter.as_mut().filter(|_| items.is_empty() && !hub.is_stopping()) else {
+            break (items, has_more);
+        };
         if hub.clock().now_ms() >= deadline {
-            break items;
+            break (items, has_more);
         }
         let next_look = next_lease_end.map_or(deadline, |end| end.min(deadline));
         tokio::select! {
@@ -77,7 +82,7 @@ pub async fn list_inbox(
         let body = if query.is_full { message.body } else { cut(&message.body).to_owned() };
         (message.id, MessageView { body, ..message })
     });
-    let mut page = page_of(hub, actor, &name, shown.collect(), limit)?;
+    let mut page = page_with(hub, actor, &name, shown.collect(), has_more)?;
     if query.wait.is_some() && page.next_cursor.is_none() {
         let last = page.items.last().map_or(after, |message| message.id);
         page.next_cursor = Some(cursor::issue(&hub.keys(), actor, &name, &last)?);
@@ -98,7 +103,7 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
             (None, None) => Wanted::Next(request.limit.unwrap_or(1)),
         };
         let claimed = store::update_claimed(tx, actor_in.id(), &wanted, lease_until)?;
-        let mut rows = store::find_messages(tx, &claimed)?;
+        let mut rows = store::find_messages(tx, &claimed, Bodies::Whole)?;
         if !matches!(wanted, Wanted::Claimed(_)) {
             for row in &rows {
                 tell(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
@@ -191,7 +196,7 @@ fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: Mes
 /// this has run or not: it tells those who look at them.
 pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     let expired = store::list_expired(tx)?;
-    for row in store::find_messages(tx, &expired)? {
+    for row in store::find_messages(tx, &expired, Bodies::Beginning)? {
         store::update_status(tx, row.view.id, MessageStatus::Pending)?;
         tell(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
     }

@@ -42,34 +42,48 @@ pub async fn purge_messages(
     let mut purged = 0;
     loop {
         let hub_in = hub.clone();
-        let deleted = hub
+        let progress = hub
             .write(move |tx| {
                 let ids = store::list_older(tx, conversation, before.as_ms(), BATCH)?;
                 delete_batch(&hub_in, tx, &ids)
             })
             .await?;
-        if deleted == 0 {
-            return Ok(Purged { purged });
+        match progress {
+            Progress::Nothing => return Ok(Purged { purged }),
+            Progress::Copies => {}
+            Progress::Messages(deleted) => purged += deleted,
         }
-        purged += deleted;
     }
 }
 
-/// Deletes messages, and empties the DMs that told of them.
-fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<u64, HubError> {
+/// What one step of a purge came to.
+enum Progress {
+    Nothing,
+    /// DMs that told of the messages were emptied; the messages themselves are next.
+    Copies,
+    Messages(u64),
+}
+
+/// Deletes messages, after the DMs that told of them are emptied: a step at a time, because there may be hundreds
+/// for each.
+fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progress, HubError> {
     if ids.is_empty() {
-        return Ok(0);
+        return Ok(Progress::Nothing);
     }
-    for id in ids {
-        bury_copies(hub, tx, &Actor::system(), *id)?;
+    if bury_copies(hub, tx, &Actor::system(), ids)? > 0 {
+        return Ok(Progress::Copies);
     }
-    Ok(store::delete_messages(tx, ids)?)
+    Ok(Progress::Messages(store::delete_messages(tx, ids)?))
 }
 
 /// Deletes a part of what was said in channels that are gone.
 pub fn purge_deleted_channels(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     channels::purge_deleted(tx, |tx, conversation| {
         let ids = store::list_older(tx, Some(conversation), i64::MAX, BATCH)?;
-        delete_batch(hub, tx, &ids)
+        Ok(match delete_batch(hub, tx, &ids)? {
+            Progress::Nothing => 0,
+            Progress::Copies => 1,
+            Progress::Messages(deleted) => deleted,
+        })
     })
 }

@@ -1,18 +1,19 @@
 //! Reading: single messages, answers, and the pages of a conversation.
 
 use stoa_db::{DbError, Tx};
-use stoa_model::messages::{ConversationPage, Items, MAX_DM_PAGE, MessageView};
+use stoa_model::messages::{ConversationPage, MAX_DM_PAGE, MessageView};
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
+use super::store::Bodies;
 use super::{store, view};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::features::{agents, channels, principals};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::page::{ListQuery, page_with};
 
 /// A part of a conversation.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,15 +45,17 @@ pub async fn list_replies(
     // All of them, unless there are very many.
     let limit = list.limit.map_or(Ok(i64::from(MAX_LIMIT)), |_| list.limit())?;
     let actor_in = actor.clone();
-    let replies = hub
+    let (replies, has_more) = hub
         .read(move |tx| {
             view::find_visible(tx, &actor_in, id)?;
             let channels = &actor_in.principal.channels;
-            let rows = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1)?;
-            Ok::<_, HubError>(view::complete(tx, &actor_in, rows)?)
+            let (mut rows, is_cut) = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1)?;
+            let has_more = is_cut || rows.len() as i64 > limit;
+            rows.truncate(usize::try_from(limit).unwrap_or(0));
+            Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, has_more))
         })
         .await?;
-    page_of(hub, actor, &name, replies.into_iter().map(|reply| (reply.id, reply)).collect(), limit)
+    page_with(hub, actor, &name, replies.into_iter().map(|reply| (reply.id, reply)).collect(), has_more)
 }
 
 /// Messages of a channel, oldest first: the newest ones, or those before or after another.
@@ -87,7 +90,7 @@ fn list_range(
         Range { before: None, after: Some(after) } => store::list_after(tx, conversation, after, limit)?,
         Range { before, after } => {
             let (before, after) = (before.unwrap_or(MessageId(i64::MAX)), after.unwrap_or(MessageId(0)));
-            let mut rows = store::list_before(tx, conversation, before, after, limit)?;
+            let mut rows = store::list_before(tx, conversation, before, after, limit, Bodies::Whole)?;
             rows.reverse();
             rows
         }
@@ -137,16 +140,27 @@ pub async fn list_dm_messages(
 }
 
 /// The pinned messages of a channel, the latest pin first.
-pub async fn list_pins(hub: &Hub, actor: &Actor, channel: String) -> Result<Items<MessageView>, HubError> {
+pub async fn list_pins(
+    hub: &Hub,
+    actor: &Actor,
+    channel: String,
+    list: ListQuery,
+) -> Result<Page<MessageView>, HubError> {
     actor.require(Permission::MessagesRead)?;
-    let actor = actor.clone();
-    hub.read(move |tx| {
-        let channel = channels::find_visible(tx, &actor, &channel)?.view;
-        let ids = store::list_pins(tx, channel.id)?;
-        let rows = store::find_messages(tx, &ids)?;
-        let mut items = view::complete(tx, &actor, rows)?;
-        items.sort_by_key(|message| ids.iter().position(|id| *id == message.id));
-        Ok(Items { items })
-    })
-    .await
+    let name = format!("pins {channel}");
+    let seen: usize = list.position(hub, actor, &name)?.unwrap_or(0);
+    let limit = list.limit.map_or(Ok(i64::from(MAX_LIMIT)), |_| list.limit())?;
+    let actor_in = actor.clone();
+    let (items, has_more) = hub
+        .read(move |tx| {
+            let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
+            let pins = store::list_pins(tx, channel.id)?;
+            let wanted: Vec<_> = pins.iter().copied().skip(seen).take(usize::try_from(limit).unwrap_or(0)).collect();
+            let rows = store::find_within_bytes(tx, &wanted)?;
+            let has_more = seen + rows.len() < pins.len();
+            Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, has_more))
+        })
+        .await?;
+    let rows = items.into_iter().enumerate().map(|(place, message)| (seen + place + 1, message)).collect();
+    page_with(hub, actor, &name, rows, has_more)
 }

@@ -344,7 +344,8 @@ fn tell_mentioned(
         return Ok(());
     }
     let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
-    let draft = Draft { metadata: object(metadata), ..message.draft.clone() };
+    // What it says is not stored once more for each of them.
+    let draft = Draft { metadata: object(metadata), body: String::new(), ..message.draft.clone() };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -388,8 +389,8 @@ pub(super) fn tell_newly_mentioned(
     let Some(channel) = &row.view.channel else { return Ok(Vec::new()) };
     let place = channels::find_for_editing(tx, actor, channel)?;
     let mut called = find_called(tx, actor, &place, body)?;
-    for told in store::list_mention_messages(tx, row.view.id)? {
-        if let Some(recipient) = told.recipient_id {
+    for told in store::list_copies(tx, row.view.id)? {
+        if let Some(recipient) = told.recipient {
             called.principals.remove(&recipient);
         }
     }

@@ -1,3 +1,5 @@
+use std::collections::HashMap;
+
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, ToValue, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, MessageView, RevisionView, WorkflowState};
@@ -15,6 +17,10 @@ pub struct MessageRow {
     pub recipient_id: Option<PrincipalId>,
     pub thread_id: Option<MessageId>,
     pub mention_of: Option<MessageId>,
+    /// Where the message is that a mention's DM tells of.
+    pub origin: Option<ConversationId>,
+    /// Of the whole text.
+    pub body_bytes: i64,
 }
 
 pub(super) struct NewMessage<'a> {
@@ -34,15 +40,81 @@ pub(super) struct NewMessage<'a> {
     pub(super) depth: i64,
 }
 
-const COLUMNS: &str =
-    "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, m.body, m.reply_to,
-        m.thread_id, m.mention_of, m.status, m.priority, m.metadata, m.mentions, m.depth, m.run_id, m.lease_until,
-        m.created_at, m.edited_at, m.deleted_at, a.kind as author_kind, a.handle as author_name,
-        a.display_name as author_display_name, t.handle as recipient_name, ch.name as channel_name";
+/// Bytes of text in one answer; a page ends before it has more, unless it is a single message.
+pub(super) const PAGE_BYTES: i64 = 2 * 1024 * 1024;
+/// Characters from which a preview is made.
+const PREVIEW_SOURCE: usize = 2000;
+
+/// How much of the texts is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bodies {
+    Whole,
+    /// The beginning, for a line in a list.
+    Beginning,
+}
+
+/// A DM that tells of a mention has no text of its own: it says what the channel message says.
+const BODY: &str = "case when m.mention_of is null then m.body else coalesce(o.body, '') end";
+
+const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
+
+fn columns(bodies: Bodies) -> String {
+    let body = match bodies {
+        Bodies::Whole => BODY.to_owned(),
+        Bodies::Beginning => format!("substr({BODY}, 1, {PREVIEW_SOURCE})"),
+    };
+    format!(
+        "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, {body} as body, {BYTES} as body_bytes, m.reply_to,
+        m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, m.status, m.priority, m.metadata,
+        m.mentions, m.depth, m.run_id, m.lease_until, m.created_at, m.deleted_at,
+        case when m.mention_of is null or o.edited_at > m.created_at then coalesce(o.edited_at, m.edited_at) end as edited_at,
+        a.kind as author_kind, a.handle as author_name, a.display_name as author_display_name,
+        t.handle as recipient_name, ch.name as channel_name"
+    )
+}
 
 const JOINS: &str = "join principals a on a.id = m.author_id
      left join principals t on t.id = m.recipient_id
-     left join channels ch on ch.id = m.channel_id";
+     left join channels ch on ch.id = m.channel_id
+     left join messages o on o.id = m.mention_of";
+
+/// A page of messages: those that meet the condition, as many as make up an answer of bearable size. True
+/// if there would have been more.
+fn page(
+    tx: &mut Tx<'_>,
+    condition: &str,
+    values: &[Parameter<'_>],
+    bodies: Bodies,
+) -> Result<(Vec<MessageRow>, bool), DbError> {
+    let now = tx.now_ms();
+    if bodies == Bodies::Beginning {
+        let sql = format!("select {} from messages m {JOINS} where {condition}", columns(bodies));
+        return Ok((tx.query(&sql, values, |row| message(row, now))?, false));
+    }
+    // The sizes are known without reading the texts.
+    let sized =
+        tx.query(&format!("select m.id, {BYTES} as bytes from messages m {JOINS} where {condition}"), values, |row| {
+            Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?))
+        })?;
+    let ids = within_bytes(&sized);
+    let mut rows = find_messages(tx, &ids, bodies)?;
+    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.view.id));
+    Ok((rows, ids.len() < sized.len()))
+}
+
+/// The first of the messages whose texts are not too long together, one at least.
+fn within_bytes(sized: &[(MessageId, i64)]) -> Vec<MessageId> {
+    let mut bytes = 0;
+    let mut ids = Vec::new();
+    for (id, size) in sized {
+        bytes += size;
+        if !ids.is_empty() && bytes > PAGE_BYTES {
+            break;
+        }
+        ids.push(*id);
+    }
+    ids
+}
 
 /// What the time makes of a stored status: a claim whose lease has run out is none.
 fn status_at(status: MessageStatus, lease_until: Option<i64>, now_ms: i64) -> MessageStatus {
@@ -91,18 +163,27 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
 
 /// A message, whoever may see it.
 pub(super) fn find_message(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<MessageRow>, DbError> {
+    Ok(find_messages(tx, &[id], Bodies::Whole)?.pop())
+}
+
+/// Messages by id.
+pub(super) fn find_messages(tx: &mut Tx<'_>, ids: &[MessageId], bodies: Bodies) -> Result<Vec<MessageRow>, DbError> {
     let now = tx.now_ms();
-    tx.query_optional(&format!("select {COLUMNS} from messages m {JOINS} where m.id = $1"), params![id.0], |row| {
+    let (list, values) = in_list(1, ids.iter().map(|id| Parameter::Integer(id.0)));
+    let columns = columns(bodies);
+    tx.query(&format!("select {columns} from messages m {JOINS} where m.id in {list} order by m.id"), &values, |row| {
         message(row, now)
     })
 }
 
-pub(super) fn find_messages(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
-    let (list, values) = in_list(1, ids.iter().map(|id| Parameter::Integer(id.0)));
-    tx.query(&format!("select {COLUMNS} from messages m {JOINS} where m.id in {list} order by m.id"), &values, |row| {
-        message(row, now)
-    })
+/// The first of these messages whose texts are not too long together, in this order.
+pub(super) fn find_within_bytes(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
+    let sizes = find_messages(tx, ids, Bodies::Beginning)?;
+    let size = |id: &MessageId| sizes.iter().find(|row| row.view.id == *id).map(|row| (*id, row.body_bytes));
+    let ids = within_bytes(&ids.iter().filter_map(size).collect::<Vec<_>>());
+    let mut rows = find_messages(tx, &ids, Bodies::Whole)?;
+    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.view.id));
+    Ok(rows)
 }
 
 /// Newest messages of a conversation between two ids, newest first.
@@ -112,26 +193,15 @@ pub(super) fn list_before(
     before: MessageId,
     after: MessageId,
     limit: i64,
+    bodies: Bodies,
 ) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
-    tx.query(
-        &format!(
-            "select {COLUMNS} from messages m {JOINS}
-             where m.conversation_id = $1 and m.id < $2 and m.id > $3 order by m.id desc limit $4"
-        ),
-        params![conversation.0, before.0, after.0, limit],
-        |row| message(row, now),
-    )
+    let condition = "m.conversation_id = $1 and m.id < $2 and m.id > $3 order by m.id desc limit $4";
+    Ok(page(tx, condition, params![conversation.0, before.0, after.0, limit], bodies)?.0)
 }
 
 /// Newest messages of all conversations, newest first.
 pub(super) fn list_all_before(tx: &mut Tx<'_>, before: MessageId, limit: i64) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
-    tx.query(
-        &format!("select {COLUMNS} from messages m {JOINS} where m.id < $1 order by m.id desc limit $2"),
-        params![before.0, limit],
-        |row| message(row, now),
-    )
+    Ok(page(tx, "m.id < $1 order by m.id desc limit $2", params![before.0, limit], Bodies::Beginning)?.0)
 }
 
 /// Messages of a conversation after an id, oldest first.
@@ -141,15 +211,8 @@ pub(super) fn list_after(
     after: MessageId,
     limit: i64,
 ) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
-    tx.query(
-        &format!(
-            "select {COLUMNS} from messages m {JOINS}
-             where m.conversation_id = $1 and m.id > $2 order by m.id limit $3"
-        ),
-        params![conversation.0, after.0, limit],
-        |row| message(row, now),
-    )
+    let condition = "m.conversation_id = $1 and m.id > $2 order by m.id limit $3";
+    Ok(page(tx, condition, params![conversation.0, after.0, limit], Bodies::Whole)?.0)
 }
 
 /// Direct answers to a message that the viewer may see, oldest first. If `channels` names any, others
@@ -161,8 +224,7 @@ pub(super) fn list_replies(
     parent: MessageId,
     after: MessageId,
     limit: i64,
-) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
+) -> Result<(Vec<MessageRow>, bool), DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
     let mut values = params![parent.0, viewer.0, after.0, limit].to_vec();
     let is_in_reach = if channels.is_empty() {
@@ -172,39 +234,37 @@ pub(super) fn list_replies(
         values.extend(names);
         format!("and (ch.name is null or ch.name in {list})")
     };
+    let condition = format!(
+        "m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} {is_in_reach} order by m.id limit $4"
+    );
+    page(tx, &condition, &values, Bodies::Whole)
+}
+
+/// Answers to one message that are counted.
+pub(super) const MAX_REPLIES_COUNTED: i64 = 1000;
+
+/// Those of the messages that have answers.
+pub(super) fn list_answered(tx: &mut Tx<'_>, parents: &[MessageId]) -> Result<Vec<MessageId>, DbError> {
+    let (list, values) = in_list(1, parents.iter().map(|id| Parameter::Integer(id.0)));
     tx.query(
         &format!(
-            "select {COLUMNS} from messages m {JOINS}
-             where m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} {is_in_reach}
-             order by m.id limit $4"
+            "select p.id from messages p
+             where p.id in {list} and exists (select 1 from messages m where m.reply_to = p.id)"
         ),
         &values,
-        |row| message(row, now),
+        |row| row.get("id").map(MessageId),
     )
 }
 
-/// How many direct answers each message has that the viewer may see.
-pub(super) fn count_replies(
-    tx: &mut Tx<'_>,
-    viewer: PrincipalId,
-    parents: &[MessageId],
-) -> Result<Vec<(MessageId, Option<String>, i64)>, DbError> {
-    let (list, parents) = in_list(2, parents.iter().map(|id| Parameter::Integer(id.0)));
-    let mut values = vec![Parameter::Integer(viewer.0)];
-    values.extend(parents);
-    let is_visible = visibility::sql("counted.conversation_id", "$1");
-    // The rule is asked once for each conversation, not for each answer.
+/// How many direct answers a message has in each conversation; counting stops at [`MAX_REPLIES_COUNTED`].
+pub(super) fn count_replies(tx: &mut Tx<'_>, parent: MessageId) -> Result<Vec<(ConversationId, i64)>, DbError> {
     tx.query(
-        &format!(
-            "select counted.reply_to, ch.name, counted.replies from (
-                 select m.reply_to, m.conversation_id, count(*) as replies from messages m
-                 where m.reply_to in {list} and m.mention_of is null and m.deleted_at is null
-                 group by m.reply_to, m.conversation_id) counted
-             left join channels ch on ch.conversation_id = counted.conversation_id
-             where {is_visible}"
-        ),
-        &values,
-        |row| Ok((MessageId(row.get("reply_to")?), row.get("name")?, row.get("replies")?)),
+        "select counted.conversation_id, count(*) as replies from (
+             select conversation_id from messages
+             where reply_to = $1 and mention_of is null and deleted_at is null order by id limit $2) counted
+         group by counted.conversation_id",
+        params![parent.0, MAX_REPLIES_COUNTED],
+        |row| Ok((ConversationId(row.get("conversation_id")?), row.get("replies")?)),
     )
 }
 
@@ -213,8 +273,8 @@ pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: 
     // The text that is replaced is kept, with the time at which it was written.
     tx.execute(
         "insert into message_revisions (message_id, revision, body, written_at)
-         select m.id, (select count(*) from message_revisions r where r.message_id = m.id) + 1, m.body,
-             coalesce(m.edited_at, m.created_at)
+         select m.id, coalesce((select max(r.revision) from message_revisions r where r.message_id = m.id), 0) + 1,
+             m.body, coalesce(m.edited_at, m.created_at)
          from messages m where m.id = $1",
         params![id.0],
     )?;
@@ -225,19 +285,45 @@ pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: 
     Ok(())
 }
 
-/// Changes what a DM says that tells of a channel message; the history is the channel message's.
-pub(super) fn update_copy(tx: &mut Tx<'_>, id: MessageId, body: &str) -> Result<(), DbError> {
-    tx.execute("update messages set body = $2, edited_at = $3 where id = $1", params![id.0, body, tx.now_ms()])?;
-    Ok(())
+/// A DM that tells of a channel message.
+pub(super) struct Copy {
+    pub(super) id: MessageId,
+    pub(super) conversation: ConversationId,
+    pub(super) recipient: Option<PrincipalId>,
 }
 
-/// The DMs that tell of a channel message.
-pub(super) fn list_mention_messages(tx: &mut Tx<'_>, of: MessageId) -> Result<Vec<MessageRow>, DbError> {
-    let now = tx.now_ms();
+fn copy(row: &Row<'_>) -> Result<Copy, DbError> {
+    Ok(Copy {
+        id: MessageId(row.get("id")?),
+        conversation: ConversationId(row.get("conversation_id")?),
+        recipient: row.get::<Option<i64>>("recipient_id")?.map(PrincipalId),
+    })
+}
+
+/// The DMs that tell of a channel message and were not deleted.
+pub(super) fn list_copies(tx: &mut Tx<'_>, of: MessageId) -> Result<Vec<Copy>, DbError> {
     tx.query(
-        &format!("select {COLUMNS} from messages m {JOINS} where m.mention_of = $1 order by m.id"),
+        "select id, conversation_id, recipient_id from messages where mention_of = $1 and deleted_at is null order by id",
         params![of.0],
-        |row| message(row, now),
+        copy,
+    )
+}
+
+/// Leaves tombstones of DMs that tell of these channel messages, of at most `limit`, and says which.
+pub(super) fn update_copies_deleted(tx: &mut Tx<'_>, of: &[MessageId], limit: i64) -> Result<Vec<Copy>, DbError> {
+    let (list, ids) = in_list(3, of.iter().map(|id| Parameter::Integer(id.0)));
+    let now = tx.now_ms();
+    let mut values = params![now, limit].to_vec();
+    values.extend(ids);
+    tx.query(
+        &format!(
+            "update messages set subject = null, metadata = '{{}}', deleted_at = $1, lease_until = null,
+                 status = case when status in ('pending', 'processing') then 'done' else status end
+             where id in (select id from messages where mention_of in {list} and deleted_at is null limit $2)
+             returning id, conversation_id, recipient_id"
+        ),
+        &values,
+        copy,
     )
 }
 
@@ -254,10 +340,26 @@ pub(super) fn update_deleted(tx: &mut Tx<'_>, id: MessageId) -> Result<(), DbErr
     Ok(())
 }
 
-pub(super) fn list_revisions(tx: &mut Tx<'_>, id: MessageId) -> Result<Vec<RevisionView>, DbError> {
-    tx.query(
-        "select revision, body, written_at from message_revisions where message_id = $1 order by revision",
-        params![id.0],
+/// What a message said before, oldest first, after a revision: as much as makes up an answer of bearable
+/// size, one at least. True if there would have been more.
+pub(super) fn list_revisions(
+    tx: &mut Tx<'_>,
+    id: MessageId,
+    after: i64,
+    limit: i64,
+) -> Result<(Vec<RevisionView>, bool), DbError> {
+    let sized = tx.query(
+        "select revision, octet_length(body) as bytes from message_revisions
+         where message_id = $1 and revision > $2 order by revision limit $3",
+        params![id.0, after, limit],
+        // Revisions are cut like messages.
+        |row| Ok((MessageId(row.get("revision")?), row.get::<i64>("bytes")?)),
+    )?;
+    let through = within_bytes(&sized).last().map_or(after, |revision| revision.0);
+    let revisions = tx.query(
+        "select revision, body, written_at from message_revisions
+         where message_id = $1 and revision > $2 and revision <= $3 order by revision",
+        params![id.0, after, through],
         |row| {
             Ok(RevisionView {
                 revision: row.get("revision")?,
@@ -265,6 +367,17 @@ pub(super) fn list_revisions(tx: &mut Tx<'_>, id: MessageId) -> Result<Vec<Revis
                 written_at: Timestamp::from_ms(row.get("written_at")?),
             })
         },
+    )?;
+    let is_cut = revisions.len() < sized.len();
+    Ok((revisions, is_cut))
+}
+
+/// How often a message was edited.
+pub(super) fn find_last_revision(tx: &mut Tx<'_>, id: MessageId) -> Result<i64, DbError> {
+    tx.query_one(
+        "select coalesce(max(revision), 0) as last from message_revisions where message_id = $1",
+        params![id.0],
+        |row| row.get("last"),
     )
 }
 
@@ -275,7 +388,8 @@ pub(super) fn list_inbox(
     status: InboxStatus,
     after: MessageId,
     limit: i64,
-) -> Result<Vec<MessageRow>, DbError> {
+    bodies: Bodies,
+) -> Result<(Vec<MessageRow>, bool), DbError> {
     // Each begins with the condition of the index that it is meant to use.
     const OPEN: &str = "m.status in ('pending', 'processing') and $4 > cast(0 as bigint)";
     const SETTLED: &str = "m.status in ('done', 'failed') and $4 > cast(0 as bigint)";
@@ -293,20 +407,20 @@ pub(super) fn list_inbox(
         InboxStatus::All => vec![OPEN, SETTLED],
     };
     let now = tx.now_ms();
-    let mut rows = Vec::new();
+    let (mut rows, mut end) = (Vec::new(), None);
     for condition in conditions {
-        rows.extend(tx.query(
-            &format!(
-                "select {COLUMNS} from messages m {JOINS}
-                 where m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3"
-            ),
-            params![recipient.0, after.0, limit, now],
-            |row| message(row, now),
-        )?);
+        let condition = format!("m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3");
+        let (found, is_cut) = page(tx, &condition, params![recipient.0, after.0, limit, now], bodies)?;
+        if let Some(last) = found.last().filter(|_| is_cut) {
+            end = Some(end.unwrap_or(last.view.id).min(last.view.id));
+        }
+        rows.extend(found);
     }
-    rows.sort_by_key(|row| row.view.id);
+    rows.sort_by_key(|row: &MessageRow| row.view.id);
+    // What lies behind the end of a part that was cut comes with a later page.
+    rows.retain(|row| end.is_none_or(|end| row.view.id <= end));
     rows.truncate(usize::try_from(limit).unwrap_or(0));
-    Ok(rows)
+    Ok((rows, end.is_some()))
 }
 
 /// When the next of a recipient's claims runs out. One that has run out already may lie before the cursor
@@ -331,38 +445,53 @@ pub(super) enum Wanted<'a> {
     Claimed(&'a [MessageId]),
 }
 
-/// Claims messages. One guarded update decides, so two claimers never both win.
+/// Claims messages, as many as make up an answer of bearable size. They are locked before they are looked at, so
+/// two claimers never both win: SQLite has one writer, on PostgreSQL rows that another one holds are passed over.
 pub(super) fn update_claimed(
     tx: &mut Tx<'_>,
     recipient: PrincipalId,
     wanted: &Wanted<'_>,
     lease_until: i64,
 ) -> Result<Vec<MessageId>, DbError> {
-    const FREE: &str = "status in ('pending', 'processing') and (status = 'pending' or lease_until <= $3)";
-    const CLAIMED: &str = "status in ('pending', 'processing') and status = 'processing' and lease_until > $3";
+    const FREE: &str = "m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $2)";
+    const CLAIMED: &str = "m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $2";
     let skip_locked = match tx.engine() {
         stoa_db::Engine::Sqlite => "",
-        stoa_db::Engine::Postgres => "for update skip locked",
+        stoa_db::Engine::Postgres => "for update of m skip locked",
     };
     let now = tx.now_ms();
-    let mut values = params![recipient.0, lease_until, now].to_vec();
+    let mut values = params![recipient.0, now].to_vec();
     let (condition, order) = match wanted {
         Wanted::Next(limit) => {
             values.push(Parameter::Integer(*limit));
-            (FREE.to_owned(), "order by priority desc, id limit $4")
+            (FREE.to_owned(), "order by m.priority desc, m.id limit $3")
         }
         Wanted::Free(ids) | Wanted::Claimed(ids) => {
-            let (list, ids) = in_list(4, ids.iter().map(|id| Parameter::Integer(id.0)));
+            let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
             values.extend(ids);
             let state = if matches!(wanted, Wanted::Free(_)) { FREE } else { CLAIMED };
-            (format!("{state} and id in {list}"), "")
+            (format!("{state} and m.id in {list}"), "order by m.id")
         }
     };
+    let sized = tx.query(
+        &format!(
+            "select m.id, {BYTES} as bytes from messages m left join messages o on o.id = m.mention_of
+             where m.recipient_id = $1 and {condition} {order} {skip_locked}"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),
+    )?;
+    let ids = within_bytes(&sized);
+    if ids.is_empty() {
+        return Ok(ids);
+    }
+    let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
+    let mut values = params![lease_until, recipient.0].to_vec();
+    values.extend(ids);
     let mut claimed = tx.query(
         &format!(
-            "update messages set status = 'processing', lease_until = $2 where id in (
-                 select id from messages where recipient_id = $1 and {condition} {order} {skip_locked})
-             returning id"
+            "update messages set status = 'processing', lease_until = $1
+             where recipient_id = $2 and status in ('pending', 'processing') and id in {list} returning id"
         ),
         &values,
         |row| row.get("id").map(MessageId),
@@ -439,19 +568,29 @@ pub(super) fn list_cursors(
     )
 }
 
-/// The latest messages of a conversation up to one of them, latest first, with their authors.
+/// The latest messages of a conversation up to one of them, latest first, with their authors; without those
+/// that were deleted. True if there are no others.
 pub(super) fn list_latest(
     tx: &mut Tx<'_>,
     conversation: ConversationId,
     through: MessageId,
     limit: i64,
-) -> Result<Vec<(MessageId, PrincipalId)>, DbError> {
-    tx.query(
-        "select id, author_id from messages
-         where conversation_id = $1 and id <= $2 and deleted_at is null order by id desc limit $3",
+) -> Result<(Vec<(MessageId, PrincipalId)>, bool), DbError> {
+    let mut latest = Vec::new();
+    let mut looked_at = 0;
+    tx.query_each(
+        "select id, author_id, deleted_at from messages
+         where conversation_id = $1 and id <= $2 order by id desc limit $3",
         params![conversation.0, through.0, limit],
-        |row| Ok((MessageId(row.get("id")?), PrincipalId(row.get("author_id")?))),
-    )
+        |row| {
+            looked_at += 1;
+            if row.get::<Option<i64>>("deleted_at")?.is_none() {
+                latest.push((MessageId(row.get("id")?), PrincipalId(row.get("author_id")?)));
+            }
+            Ok(())
+        },
+    )?;
+    Ok((latest, looked_at < limit))
 }
 
 /// A conversation of somebody's, and how far they have come in it.
@@ -515,32 +654,37 @@ pub(super) struct UnreadThread {
     pub(super) last_reply_at: i64,
 }
 
-/// Threads with answers that the reader has not read in these conversations, the latest first. `recent`
-/// bounds how many unread answers are looked at in each.
+/// Threads with answers that the reader has not read in these conversations, the latest first. At most `answers`
+/// are looked at, all together.
 pub(super) fn list_unread_threads(
     tx: &mut Tx<'_>,
     reader: PrincipalId,
     conversations: &[ConversationId],
-    recent: i64,
+    answers: i64,
 ) -> Result<Vec<UnreadThread>, DbError> {
-    let mut threads: std::collections::HashMap<MessageId, UnreadThread> = std::collections::HashMap::new();
+    let mut threads: HashMap<MessageId, UnreadThread> = HashMap::new();
+    let mut left = answers;
     for conversation in conversations {
+        let limit = left;
         tx.query_each(
-            "select m.id, m.thread_id, m.created_at from messages m
+            "select m.id, m.thread_id, m.created_at, m.mention_of, m.author_id, m.deleted_at from messages m
              where m.conversation_id = $2 and m.id > coalesce((
                      select r.message_id from read_cursors r where r.principal_id = $1 and r.conversation_id = $2), 0)
-               and m.thread_id is not null and m.mention_of is null and m.author_id <> $1 and m.deleted_at is null
+               and m.thread_id is not null
              order by m.id desc limit $3",
-            params![reader.0, conversation.0, recent],
+            params![reader.0, conversation.0, limit],
             |row| {
+                left -= 1;
+                let is_own = row.get::<i64>("author_id")? == reader.0;
+                let is_none =
+                    row.get::<Option<i64>>("mention_of")?.is_some() || row.get::<Option<i64>>("deleted_at")?.is_some();
+                if is_own || is_none {
+                    return Ok(());
+                }
                 let (root, reply) = (MessageId(row.get("thread_id")?), MessageId(row.get("id")?));
                 let at: i64 = row.get("created_at")?;
-                let thread = threads.entry(root).or_insert(UnreadThread {
-                    root,
-                    new_replies: 0,
-                    last_reply: reply,
-                    last_reply_at: at,
-                });
+                let fresh = UnreadThread { root, new_replies: 0, last_reply: reply, last_reply_at: at };
+                let thread = threads.entry(root).or_insert(fresh);
                 thread.new_replies += 1;
                 if reply > thread.last_reply {
                     (thread.last_reply, thread.last_reply_at) = (reply, at);
@@ -548,20 +692,23 @@ pub(super) fn list_unread_threads(
                 Ok(())
             },
         )?;
+        if left <= 0 {
+            break;
+        }
     }
     let mut threads: Vec<UnreadThread> = threads.into_values().collect();
     threads.sort_by_key(|thread| std::cmp::Reverse(thread.last_reply));
     Ok(threads)
 }
 
-/// Whether somebody began a thread, answered in it or was mentioned in it, and did not mute it.
+/// Whether somebody began a thread, answered in it or was mentioned in it lately, and did not mute it.
 pub(super) fn takes_part(tx: &mut Tx<'_>, reader: PrincipalId, root: MessageId) -> Result<bool, DbError> {
     tx.query_one(
-        "select (exists (select 1 from messages m where m.id = $2 and m.author_id = $1)
-                 or exists (select 1 from messages m where m.thread_id = $2 and m.author_id = $1)
-                 or exists (select 1 from messages m
-                            where m.thread_id = $2 and m.mention_of is not null and m.recipient_id = $1)
-                 or exists (select 1 from messages m where m.id = $2 and m.recipient_id = $1))
+        "select (exists (select 1 from messages m where m.id = $2 and (m.author_id = $1 or m.recipient_id = $1))
+                 or exists (select 1 from (
+                        select author_id, recipient_id, mention_of from messages
+                        where thread_id = $2 order by id desc limit 1000) latest
+                    where latest.author_id = $1 or (latest.mention_of is not null and latest.recipient_id = $1)))
              and not exists (select 1 from thread_mutes t where t.principal_id = $1 and t.message_id = $2) as found",
         params![reader.0, root.0],
         |row| row.get("found"),
@@ -666,6 +813,8 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         recipient_id: row.get::<Option<i64>>("recipient_id")?.map(PrincipalId),
         thread_id: id("thread_id")?,
         mention_of: id("mention_of")?,
+        body_bytes: row.get("body_bytes")?,
+        origin: row.get::<Option<i64>>("origin_conversation_id")?.map(ConversationId),
         view: MessageView {
             id: MessageId(row.get("id")?),
             conversation_id: ConversationId(row.get("conversation_id")?),

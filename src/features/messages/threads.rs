@@ -11,14 +11,17 @@ use stoa_model::{ConversationId, MessageId, Timestamp};
 
 use super::{store, view};
 use crate::actor::Actor;
+use crate::cursor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{audit, channels};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::page::ListQuery;
 
-/// Unread answers that are looked at in one conversation.
-const RECENT_REPLIES: i64 = 1000;
+/// Unread answers that are looked at, in all conversations together.
+const MAX_ANSWERS: i64 = 10_000;
+/// Threads of which it is asked whether the caller takes part; who takes part in fewer goes on with the cursor.
+const MAX_ASKED: usize = 500;
 /// DMs that are looked at, the latest first.
 const MAX_PAIRS: i64 = 1000;
 
@@ -28,14 +31,15 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
     let before = list.position(hub, actor, "threads")?.unwrap_or(MessageId(i64::MAX));
     let limit = list.limit()?;
     let actor_in = actor.clone();
-    let threads = hub
+    let (threads, more) = hub
         .read(move |tx| {
-            let mut threads = Vec::new();
             let conversations = list_own_conversations(tx, &actor_in)?;
-            let unread = store::list_unread_threads(tx, actor_in.id(), &conversations, RECENT_REPLIES)?;
-            for thread in unread.into_iter().filter(|thread| thread.last_reply < before) {
-                if threads.len() as i64 > limit {
-                    break;
+            let unread = store::list_unread_threads(tx, actor_in.id(), &conversations, MAX_ANSWERS)?;
+            let (mut threads, mut bytes) = (Vec::new(), 0);
+            for (asked, thread) in unread.into_iter().filter(|thread| thread.last_reply < before).enumerate() {
+                let place = MessageId(thread.last_reply.0 + 1);
+                if threads.len() as i64 >= limit || asked >= MAX_ASKED {
+                    return Ok((threads, Some(place)));
                 }
                 if !store::takes_part(tx, actor_in.id(), thread.root)? {
                     continue;
@@ -46,20 +50,22 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
                     Err(error) if error.code == "not_found" => continue,
                     Err(error) => return Err(error),
                 };
-                threads.push((
-                    thread.last_reply,
-                    ThreadView {
-                        message: view::complete_one(tx, &actor_in, root)?,
-                        new_replies: thread.new_replies.min(MAX_UNREAD),
-                        last_reply_id: thread.last_reply,
-                        last_reply_at: Timestamp::from_ms(thread.last_reply_at),
-                    },
-                ));
+                bytes += root.body_bytes;
+                if bytes > store::PAGE_BYTES && !threads.is_empty() {
+                    return Ok((threads, Some(place)));
+                }
+                threads.push(ThreadView {
+                    message: view::complete_one(tx, &actor_in, root)?,
+                    new_replies: thread.new_replies.min(MAX_UNREAD),
+                    last_reply_id: thread.last_reply,
+                    last_reply_at: Timestamp::from_ms(thread.last_reply_at),
+                });
             }
-            Ok(threads)
+            Ok((threads, None))
         })
         .await?;
-    page_of(hub, actor, "threads", threads, limit)
+    let next_cursor = more.map(|place| cursor::issue(&hub.keys(), actor, "threads", &place)).transpose()?;
+    Ok(Page { items: threads, next_cursor })
 }
 
 /// The conversations that the caller is in, within the reach of their credential.

@@ -9,7 +9,8 @@ use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::read::reader;
-use super::store::{self, Standing};
+use super::store::{self, Bodies, Standing};
+use super::view;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::features::{channels, principals};
@@ -88,8 +89,7 @@ pub fn count_unread(
     };
     let through = last.unwrap_or(MessageId(0));
     // Most have read almost everything, so one look at the latest messages counts for nearly all readers.
-    let latest = store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
-    let is_all = (latest.len() as i64) < 2 * MAX_UNREAD;
+    let (latest, is_all) = store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
     let oldest = latest.last().map_or(MessageId(0), |(id, _)| *id);
     let quiet = channels::list_quiet(tx, conversation, readers)?;
     let mut counts = HashMap::new();
@@ -163,18 +163,19 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
         let reader = reader(tx, &actor, agent.as_deref())?;
         let standings = store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
         let last: Vec<MessageId> = standings.iter().filter_map(|standing| standing.last_message).collect();
-        let latest = store::find_messages(tx, &last)?;
+        let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
+        let latest = view::complete(tx, &actor, latest)?;
         let mut partners = Vec::new();
         for standing in standings {
-            let message = latest.iter().find(|row| Some(row.view.id) == standing.last_message);
+            let message = latest.iter().find(|message| Some(message.id) == standing.last_message);
             let Some(message) = message else { continue };
             partners.push(PartnerView {
                 unread_count: count(tx, reader, standing.conversation, standing.last_message)?,
                 name: standing.name,
                 kind: standing.kind,
                 display_name: standing.display_name,
-                preview: preview(&message.view.body),
-                last_message_at: message.view.created_at,
+                preview: preview(&message.body),
+                last_message_at: message.created_at,
                 last_read_message_id: standing.last_read,
             });
         }

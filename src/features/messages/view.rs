@@ -1,35 +1,65 @@
-//! What a caller sees of messages: rows completed with what is counted from elsewhere.
+//! What a caller sees of messages: rows completed with what is found out from elsewhere.
 
 use std::collections::HashMap;
 
+use serde_json::Map;
 use stoa_db::{DbError, Tx};
-use stoa_model::MessageId;
 use stoa_model::messages::MessageView;
+use stoa_model::{ConversationId, MessageId};
 
 use super::store::{self, MessageRow};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::features::channels::visibility;
 
-/// Completes a page of messages, with one query for each thing that is added, however many there are.
+/// Which conversations the caller may see, asked once for each.
+#[derive(Default)]
+struct Sight(HashMap<ConversationId, bool>);
+
+impl Sight {
+    fn sees(&mut self, tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) -> Result<bool, DbError> {
+        if let Some(sees) = self.0.get(&conversation) {
+            return Ok(*sees);
+        }
+        let sees = visibility::is_visible(tx, actor, conversation)?;
+        self.0.insert(conversation, sees);
+        Ok(sees)
+    }
+}
+
+/// Completes messages that the caller may see.
 pub(super) fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>) -> Result<Vec<MessageView>, DbError> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
+    let mut sight = Sight::default();
     let ids: Vec<MessageId> = rows.iter().map(|row| row.view.id).collect();
     let mut counts: HashMap<MessageId, i64> = HashMap::new();
-    for (parent, channel, replies) in store::count_replies(tx, actor.id(), &ids)? {
-        if channel.is_none_or(|channel| actor.require_channel(&channel).is_ok()) {
-            *counts.entry(parent).or_default() += replies;
+    for parent in store::list_answered(tx, &ids)? {
+        for (conversation, replies) in store::count_replies(tx, parent)? {
+            if sight.sees(tx, actor, conversation)? {
+                *counts.entry(parent).or_default() += replies;
+            }
         }
     }
-    let seen_by = actor.id();
-    let view = |row: MessageRow| MessageView {
-        reply_count: counts.get(&row.view.id).copied().unwrap_or(0),
-        lease_until: row.view.lease_until.filter(|_| row.recipient_id == Some(seen_by)),
-        ..row.view
-    };
-    Ok(rows.into_iter().map(view).collect())
+    let mut views = Vec::with_capacity(rows.len());
+    for row in rows {
+        let is_hidden = match row.origin {
+            Some(origin) => !sight.sees(tx, actor, origin)?,
+            None => false,
+        };
+        let mut view = MessageView {
+            reply_count: counts.get(&row.view.id).copied().unwrap_or(0),
+            lease_until: row.view.lease_until.filter(|_| row.recipient_id == Some(actor.id())),
+            ..row.view
+        };
+        if is_hidden {
+            // It says what was said in a channel, so it says it to those who may see the channel.
+            (view.body, view.subject, view.metadata) = (String::new(), None, Map::new());
+        }
+        views.push(view);
+    }
+    Ok(views)
 }
 
 pub(super) fn complete_one(tx: &mut Tx<'_>, actor: &Actor, row: MessageRow) -> Result<MessageView, HubError> {
