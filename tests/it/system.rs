@@ -55,6 +55,20 @@ async fn figures_are_open_unless_there_is_a_token() {
 }
 
 #[tokio::test]
+async fn messages_and_refusals_are_counted() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.post("/api/messages", &json!({"channel": "general", "body": "hello"})).await.status(201);
+    ada.post("/api/messages", &json!({"to": "admin", "body": "hello"})).await.status(201);
+    assert_eq!((hub.metric("stoa_messages_total").await, hub.metric("errors_total").await), (2.0, 0.0));
+    ada.post("/api/messages", &json!({"to": "nobody", "body": "hello"})).await.problem(404, "unknown_recipient");
+    assert_eq!((hub.metric("stoa_messages_total").await, hub.metric("errors_total").await), (2.0, 1.0));
+    assert_eq!(hub.metric("stoa_internal_errors_total").await, 0.0);
+    assert!(hub.metric("stoa_read_seconds_count").await > 0.0);
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn methods_that_callers_invent_make_no_new_figures() {
     let hub = TestHub::start().await;
     for method in ["BREW", "FETCH", "X-1"] {
