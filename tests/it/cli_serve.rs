@@ -1,7 +1,7 @@
 //! `stoa serve`: how it begins, how it refuses to, how it ends, and what it logs.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Stdio;
@@ -225,6 +225,29 @@ fn it_stops_when_asked() {
     assert!(said.stderr.contains("the hub has stopped"));
     assert_eq!(socket.receive(), Value::Null);
     assert!(!place.data().join("admin.sock").exists());
+}
+
+#[test]
+fn half_a_body_does_not_hold_up_a_stop() {
+    let place = Place::new();
+    let mut hub = place.start();
+    let begin = |path: &str, more: &str| {
+        let mut half = TcpStream::connect(&hub.address).unwrap();
+        let length = "content-length: 1000\r\ncontent-type: application/json";
+        write!(half, "POST {path} HTTP/1.1\r\nhost: x\r\n{length}\r\n{more}\r\n{{").unwrap();
+        half
+    };
+    let reading = [begin("/auth/login", ""), begin("/api/messages", "idempotency-key: half\r\n")];
+    // This one is refused, and what it goes on sending is thrown away.
+    let _refused = begin("/api/messages", "");
+    std::thread::sleep(Duration::from_millis(300));
+    let said = hub.terminate(Duration::from_secs(5)).expect("it takes too long");
+    assert!(said.code == Some(0) && !said.stderr.contains("cut off"), "{said:?}");
+    for mut half in reading {
+        let mut answer = String::new();
+        half.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(r#""code":"unavailable""#), "{answer}");
+    }
 }
 
 /// The entries of the auth log, in order.

@@ -127,7 +127,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     }
     drop(trace);
     if is_sending {
-        leftover.discard().await;
+        leftover.discard(&hub).await;
     }
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
@@ -256,7 +256,7 @@ async fn prepare_and_run(
     };
     let mut _guard = None;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
-        let bytes = extract::read_body(&parts.headers, body, extract::MAX_BODY_BYTES).await?;
+        let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));
         let request_digest: [u8; 32] = Sha256::digest(&bytes).into();

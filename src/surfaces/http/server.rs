@@ -37,7 +37,11 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
     let graceful = GracefulShutdown::new();
     loop {
         // Beyond the limit connections wait in the listener's own queue.
-        let Ok(slot) = slots.clone().acquire_owned().await else { break };
+        let slot = tokio::select! {
+            slot = slots.clone().acquire_owned() => slot,
+            () = hub.stopping() => break,
+        };
+        let Ok(slot) = slot else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = hub.stopping() => break,
