@@ -441,6 +441,19 @@ fn an_unknown_log_level_is_refused() {
 }
 
 #[test]
+fn a_key_in_a_path_is_not_logged() {
+    let place = Place::new();
+    let hub = place.start_with(&["--log-level", "debug"]);
+    hub.create_user("ada");
+    let created = hub.json(&["agents", "create", "scout", "--owner", "ada"]);
+    let key = created["key"].as_str().unwrap();
+    hub.http("GET", &format!("/api/messages/{key}"), &[("x-request-id", "by-mistake")], None);
+    let log = hub.stop().stderr;
+    assert!(log.lines().any(|line| line.contains("by-mistake") && line.contains("/api/messages/(key)")), "{log}");
+    assert!(!log.contains(key));
+}
+
+#[test]
 fn log_lines_of_both_formats_name_their_request() {
     for format in ["text", "json"] {
         let place = Place::new();
