@@ -511,6 +511,26 @@ async fn a_session_that_runs_out_ends_its_streams() {
 }
 
 #[tokio::test]
+async fn a_key_that_runs_out_hears_nothing_of_what_comes_after() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    ada.agent("scout").await;
+    // The next heartbeat, which looks for what has run out, is later than that.
+    let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "expires_at": "2027-01-15T08:00:05Z"});
+    let created = ada.post("/api/keys", &request).await.status(201).json();
+    let mut stream = events(&hub, &hub.nobody().bearer(created["key"].as_str().unwrap())).await;
+    hub.advance(Duration::from_millis(4999));
+    dm(&bob, "scout", "in time").await;
+    stream.expect("unread_update").await;
+    stream.expect("new_message").await;
+    hub.advance(Duration::from_millis(1));
+    dm(&bob, "scout", "too late").await;
+    let rest = stream.rest().await;
+    assert!(rest.is_empty(), "{rest:?}");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_member_who_is_removed_is_told_that_and_nothing_more() {
     let hub = TestHub::start().await;
     hub.human("witness").await;

@@ -191,6 +191,7 @@ impl Batch {
     }
 
     fn deliver(&self, hub: &Hub, registry: &Registry, turn: &Turn, events: &[StoredEvent]) {
+        let now_ms = hub.clock().now_ms();
         let mut presence = String::new();
         for stored in events {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
@@ -205,13 +206,14 @@ impl Batch {
                 continue;
             }
             // The lock is let go between events, for those who come and go in the meantime.
-            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread);
+            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread, now_ms);
             delivery.run(&mut registry.state());
             delivery.settle(hub, registry);
         }
         if !presence.is_empty() {
             let chunk = Bytes::from(presence);
-            let streams = registry.all_streams();
+            let mut streams = registry.all_streams();
+            streams.retain(|stream| !stream.is_expired(now_ms));
             let slow = streams.iter().filter(|stream| stream.offer(None, &chunk) == Offered::Full);
             let slow: Vec<_> = slow.cloned().collect();
             close_slow(hub, registry, &slow);
@@ -385,6 +387,7 @@ struct Delivery<'a> {
     telling: &'a Telling,
     room: Option<&'a Room>,
     counts: &'a Counts,
+    now_ms: i64,
     id: String,
     /// The event without a count, for all who have none.
     plain: Option<Bytes>,
@@ -393,22 +396,32 @@ struct Delivery<'a> {
     last_counted: Option<((i64, Option<PrincipalId>), Bytes)>,
     delivered: u64,
     slow: Vec<Arc<Stream>>,
+    /// Streams whose credential has run out. The keeper comes by only now and then, which must not give them
+    /// what happened since.
+    expired: Vec<Arc<Stream>>,
 }
 
 impl<'a> Delivery<'a> {
-    fn new(stored: &'a StoredEvent, telling: &'a Telling, room: Option<&'a Room>, counts: &'a Counts) -> Self {
-        let (plain, counted, slow) = (None, HashMap::new(), Vec::new());
+    fn new(
+        stored: &'a StoredEvent,
+        telling: &'a Telling,
+        room: Option<&'a Room>,
+        counts: &'a Counts,
+        now_ms: i64,
+    ) -> Self {
         Self {
             stored,
             telling,
             room,
             counts,
+            now_ms,
             id: String::new(),
-            plain,
-            counted,
+            plain: None,
+            counted: HashMap::new(),
             last_counted: None,
             delivered: 0,
-            slow,
+            slow: Vec::new(),
+            expired: Vec::new(),
         }
     }
 
@@ -456,6 +469,10 @@ impl<'a> Delivery<'a> {
         let chunk = self.chunk(id, count);
         for stream in &connected.streams {
             if !self.telling.is_within_reach_of(&stream.principal) {
+                continue;
+            }
+            if stream.is_expired(self.now_ms) {
+                self.expired.push(stream.clone());
                 continue;
             }
             match stream.offer(Some(self.stored.position), &chunk) {
@@ -527,6 +544,7 @@ impl<'a> Delivery<'a> {
     fn settle(self, hub: &Hub, registry: &Registry) {
         hub.metrics().stream_chunks.inc_by(self.delivered);
         close_slow(hub, registry, &self.slow);
+        self.expired.iter().for_each(|stream| registry.close(hub, stream));
     }
 }
 
