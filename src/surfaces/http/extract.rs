@@ -120,12 +120,7 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Reads a whole body, unless it is too long or takes too long.
-pub(super) async fn read_body(
-    hub: &Hub,
-    headers: &HeaderMap,
-    body: HttpBody,
-    limit: usize,
-) -> Result<Bytes, HubError> {
+pub(super) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(HubError::too_large(limit));
