@@ -201,14 +201,8 @@ pub async fn update_whole(
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
         actor.require_session()?;
     }
-    let given = [serde_json::to_value(&request), serde_json::to_value(&settings)];
-    let mut changed = serde_json::Map::new();
-    for part in given {
-        let part = part.map_err(HubError::internal)?;
-        let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-        changed.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
-    }
-    change_channel(hub, actor, name, expected_revision, changed.into(), move |tx, channel| {
+    let changed = audited(&request, &settings)?;
+    change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
         if let Some(owner) = &request.owner {
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
@@ -223,6 +217,25 @@ pub async fn update_whole(
         Ok(())
     })
     .await
+}
+
+/// What the audit log says of a change. It is read by administrators who may not see the channel, so of its
+/// texts it says only that they changed.
+fn audited(
+    request: &UpdateChannelRequest,
+    settings: &UpdateChannelSettingsRequest,
+) -> Result<serde_json::Value, HubError> {
+    let mut changed = serde_json::Map::new();
+    for part in [serde_json::to_value(request), serde_json::to_value(settings)] {
+        let part = part.map_err(HubError::internal)?;
+        let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        changed.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    let texts: Vec<_> = ["topic", "description"].into_iter().filter(|text| changed.remove(*text).is_some()).collect();
+    if !texts.is_empty() {
+        changed.insert("texts".to_owned(), json!(texts));
+    }
+    Ok(changed.into())
 }
 
 fn find_heir(tx: &mut Tx<'_>, channel: &ChannelRow, name: &str) -> Result<PrincipalId, HubError> {
