@@ -247,6 +247,19 @@ async fn who_answers_for_a_channel_may_change_it() {
 }
 
 #[tokio::test]
+async fn an_administrator_who_is_no_member_makes_a_channel_private() {
+    let hub = TestHub::start().await;
+    let (ada, admin) = (hub.human("ada").await, hub.admin().await);
+    ada.make_channel(json!({"name": "work"})).await;
+    let changed = admin.patch("/api/channels/work", &json!({"public": false})).await.ok();
+    assert_eq!(changed.json()["channel"]["public"], false);
+    assert_eq!(changed.header("etag"), ada.get("/api/channels/work").await.ok().header("etag"));
+    admin.get("/api/channels/work").await.problem(404, "not_found");
+    admin.patch("/api/channels/work", &json!({"public": true})).await.problem(404, "not_found");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn the_audit_log_does_not_quote_the_texts_of_a_channel() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;

@@ -272,7 +272,9 @@ async fn change_channel(
         audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
         events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
-        details(tx, &actor_in, &name)
+        // Who has made it private may have lost sight of it. They are told what they did all the same.
+        let changed = store::find_channel(tx, actor_in.id(), &channel.view.name)?;
+        details_of(tx, changed.ok_or_else(|| HubError::not_found("channel"))?)
     })
     .await
 }
@@ -335,6 +337,10 @@ pub(super) fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Res
 
 pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<RevisedChannel, HubError> {
     let channel = find_visible(tx, actor, name)?;
+    details_of(tx, channel)
+}
+
+fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, HubError> {
     let members = store::list_members(tx, channel.view.id, MAX_LISTED_MEMBERS)?;
     Ok(RevisedChannel { revision: channel.revision, details: ChannelDetails { channel: channel.view, members } })
 }
