@@ -566,6 +566,7 @@ async fn channels_that_change_are_told() {
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     let (mut of_ada, mut of_bob, mut of_eve) =
         (events(&hub, &ada).await, events(&hub, &bob).await, events(&hub, &eve).await);
+    let start = of_eve.last_id.clone();
     let change = async |stream: &mut EventStream| stream.expect("channel").await["change"].clone();
     channel(&ada, "plans", false).await;
     assert_eq!(change(&mut of_ada).await, "created");
@@ -579,6 +580,8 @@ async fn channels_that_change_are_told() {
     ada.patch("/api/channels/plans", &json!({"public": true})).await.ok();
     assert_eq!(change(&mut of_eve).await, "updated");
     ada.patch("/api/channels/plans", &json!({"public": false})).await.ok();
+    let hidden = of_eve.expect("channel").await;
+    assert_eq!((&hidden["change"], &hidden["name"]), (&json!("deleted"), &json!("plans")));
     post(&ada, "plans", "among us").await;
     ada.delete("/api/channels/plans").await.ok();
     for expected in ["updated", "updated"] {
@@ -589,6 +592,10 @@ async fn channels_that_change_are_told() {
     let deleted = of_bob.expect("channel").await;
     assert_eq!((&deleted["change"], &deleted["name"]), (&json!("deleted"), &json!("plans")));
     assert_nothing(&hub, &mut of_eve, "eve").await;
+    // Who was away hears of it, too.
+    let mut again = eve.events_after(&start).await;
+    assert_eq!(change(&mut again).await, "deleted");
+    assert_eq!(again.expect("new_message").await["channel"], Value::Null);
     hub.finish().await;
 }
 

@@ -267,11 +267,15 @@ async fn change_channel(
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }
+        let was_public = channel.view.public;
         change(tx, &mut channel)?;
         store::update_channel(tx, &channel)?;
         audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
         events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
+        if was_public && !channel.view.public {
+            events::emit(&hub_in, tx, &actor_in, &Event::ChannelHidden { channel: id, conversation })?;
+        }
         // Who has made it private may have lost sight of it. They are told what they did all the same.
         let changed = store::find_channel(tx, actor_in.id(), &channel.view.name)?;
         details_of(tx, changed.ok_or_else(|| HubError::not_found("channel"))?)

@@ -240,6 +240,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }

@@ -75,7 +75,9 @@ async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
 fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
     for stored in events {
         match &stored.event {
-            Event::ChannelUpdated { conversation, .. } | Event::ChannelDeleted { conversation, .. } => {
+            Event::ChannelUpdated { conversation, .. }
+            | Event::ChannelHidden { conversation, .. }
+            | Event::ChannelDeleted { conversation, .. } => {
                 turn.rooms.remove(conversation);
             }
             Event::MemberAdded { conversation, principal, .. } => {
@@ -241,6 +243,7 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
@@ -260,6 +263,7 @@ fn doubtful(event: &Event) -> Option<PrincipalId> {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
@@ -344,6 +348,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
             | Event::PresenceChanged { .. }
             | Event::ChannelCreated { .. }
             | Event::ChannelUpdated { .. }
+            | Event::ChannelHidden { .. }
             | Event::ChannelDeleted { .. }
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
@@ -429,7 +434,8 @@ impl<'a> Delivery<'a> {
         self.id = frames::id_text(&state.epoch, self.stored.position);
         let everybody = Audience::Everybody;
         let (audience, more) = match (&self.telling.told, self.room) {
-            (Told::Room, None) => return,
+            (Told::Room | Told::Outside, None) => return,
+            (Told::Outside, Some(room)) => return self.tell_outside(state, &room.audience),
             (Told::Everybody, _) => (Some(&everybody), &[][..]),
             (Told::Room, Some(room)) => (Some(&room.audience), &[][..]),
             (Told::RoomAnd(more), room) => (room.map(|room| &room.audience), &more[..]),
@@ -455,6 +461,14 @@ impl<'a> Delivery<'a> {
         for id in more {
             let is_told = audience.is_some_and(|audience| audience.contains(*id));
             if !is_told && let Some(connected) = state.principals.get_mut(id) {
+                self.tell(*id, connected);
+            }
+        }
+    }
+
+    fn tell_outside(&mut self, state: &mut State, audience: &Audience) {
+        for (id, connected) in &mut state.principals {
+            if !audience.contains(*id) {
                 self.tell(*id, connected);
             }
         }
@@ -514,6 +528,7 @@ impl<'a> Delivery<'a> {
             | Event::PresenceChanged { .. }
             | Event::ChannelCreated { .. }
             | Event::ChannelUpdated { .. }
+            | Event::ChannelHidden { .. }
             | Event::ChannelDeleted { .. }
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
