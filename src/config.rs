@@ -30,6 +30,8 @@ pub struct Config {
     pub rate_limit: u32,
     /// Event streams that a user and their agents may have open; 0 means no limit.
     pub max_streams: usize,
+    /// Connections from one address that is neither a trusted proxy nor of this machine; 0 means no limit.
+    pub max_connections_per_address: usize,
     pub trusted_proxies: Vec<Network>,
     /// The key itself, instead of the key file.
     pub key: Option<Secret>,
@@ -56,6 +58,7 @@ impl Config {
             trace_retention: Duration::from_secs(30 * 24 * 3600),
             rate_limit: 600,
             max_streams: 50,
+            max_connections_per_address: 2000,
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,

@@ -200,6 +200,21 @@ impl Hub {
         outcome
     }
 
+    /// The same for what everybody waits for and what takes no time: who is calling, and what has happened. Slow
+    /// reads of others do not hold it up.
+    pub async fn read_urgent<T, E, F>(&self, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let outcome = self.0.db.read_urgent(query).await;
+        self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
+        outcome
+    }
+
     /// Runs a change that no caller asked for: the hub's own bookkeeping.
     pub async fn write<T, E, F>(&self, command: F) -> Result<T, E>
     where

@@ -82,7 +82,7 @@ impl Limits {
 }
 
 /// Whoever has one IPv6 address has all of its network.
-fn network_of(address: IpAddr) -> IpAddr {
+pub(crate) fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(v6) => match v6.to_ipv4_mapped() {

@@ -144,10 +144,13 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
     let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Other(error.to_string()))?);
     let observed = metrics.clone();
     let connections = config.database_connections.max(2);
+    // On PostgreSQL it is one of the connections, unless there are too few.
+    let urgent_readers = usize::from(config.database_url.is_none() || connections >= 4);
     let options = Options {
         postgres_url: config.database_url.as_ref().map(|url| url.expose().to_owned()),
         environment: Arc::new(config.clock.clone()),
-        readers: if config.database_url.is_some() { connections / 2 } else { 4 },
+        readers: if config.database_url.is_some() { connections / 2 - urgent_readers } else { 4 },
+        urgent_readers,
         postgres_writers: connections - connections / 2,
         observer: Some(Arc::new(move |report| {
             #[expect(clippy::cast_precision_loss, reason = "a batch has at most a few hundred commands")]

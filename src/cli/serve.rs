@@ -74,6 +74,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_MAX_STREAMS", default_value_t = 50)]
     max_streams: usize,
 
+    /// Connections from one address, unless it is a trusted proxy or of this machine; 0 means no limit
+    #[arg(long, env = "STOA_MAX_CONNECTIONS_PER_ADDRESS", default_value_t = 2000)]
+    max_connections_per_address: usize,
+
     /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
@@ -141,6 +145,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         trace_retention: arguments.trace_retention,
         rate_limit: arguments.rate_limit,
         max_streams: arguments.max_streams,
+        max_connections_per_address: arguments.max_connections_per_address,
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),
         metrics_token: secret("STOA_METRICS_TOKEN"),

@@ -43,6 +43,11 @@ pub enum Event {
         channel: ChannelId,
         conversation: ConversationId,
     },
+    /// A public channel has become private: who is not in it does not see it any more.
+    ChannelHidden {
+        channel: ChannelId,
+        conversation: ConversationId,
+    },
     ChannelDeleted {
         channel: ChannelId,
         conversation: ConversationId,
@@ -119,6 +124,7 @@ impl Event {
             Event::PresenceChanged { .. } => "presence_changed",
             Event::ChannelCreated { .. } => "channel_created",
             Event::ChannelUpdated { .. } => "channel_updated",
+            Event::ChannelHidden { .. } => "channel_hidden",
             Event::ChannelDeleted { .. } => "channel_deleted",
             Event::MemberAdded { .. } => "member_added",
             Event::MemberRemoved { .. } => "member_removed",
@@ -140,6 +146,7 @@ impl Event {
             | Event::PresenceChanged { .. } => None,
             Event::ChannelCreated { conversation, .. }
             | Event::ChannelUpdated { conversation, .. }
+            | Event::ChannelHidden { conversation, .. }
             | Event::ChannelDeleted { conversation, .. }
             | Event::MemberAdded { conversation, .. }
             | Event::MemberRemoved { conversation, .. }

@@ -39,7 +39,7 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     let mut changes = hub.db().changes();
     loop {
         changes.mark_unchanged();
-        let read = hub.read(move |tx| {
+        let read = hub.read_urgent(move |tx| {
             let events = outbox::events_after(tx, position, BATCH)?;
             let is_held_back = events.is_empty() && outbox::is_held_back(tx)?;
             Ok::<_, DbError>((events, is_held_back))

@@ -48,7 +48,7 @@ async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Ar
             hub.metrics().identity_lookups.with_label_values(&["database"]).inc();
             // Read before the lookup: a change that comes in between makes the entry worthless.
             let generation = cache.generation();
-            let Some(found) = hub.read(move |tx| find(tx, &hash)).await? else { return Ok(None) };
+            let Some(found) = hub.read_urgent(move |tx| find(tx, &hash)).await? else { return Ok(None) };
             let proof = Some(Proof { hash, find });
             let principal = Arc::new(Principal { proof, ..found.principal });
             let is_stale = found.seen_at.is_none_or(|seen_at| now - seen_at >= SEEN_EVERY_MS);

@@ -247,6 +247,34 @@ async fn who_answers_for_a_channel_may_change_it() {
 }
 
 #[tokio::test]
+async fn an_administrator_who_is_no_member_makes_a_channel_private() {
+    let hub = TestHub::start().await;
+    let (ada, admin) = (hub.human("ada").await, hub.admin().await);
+    ada.make_channel(json!({"name": "work"})).await;
+    let changed = admin.patch("/api/channels/work", &json!({"public": false})).await.ok();
+    assert_eq!(changed.json()["channel"]["public"], false);
+    assert_eq!(changed.header("etag"), ada.get("/api/channels/work").await.ok().header("etag"));
+    admin.get("/api/channels/work").await.problem(404, "not_found");
+    admin.patch("/api/channels/work", &json!({"public": true})).await.problem(404, "not_found");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn the_audit_log_does_not_quote_the_texts_of_a_channel() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.make_channel(json!({"name": "den", "public": false})).await;
+    let texts = json!({"topic": "a secret", "description": "another secret", "public": false});
+    ada.patch("/api/channels/den", &texts).await.ok();
+    ada.put("/api/channels/den/settings", &json!({"workflow_enabled": true})).await.ok();
+    let audit = hub.audit().await;
+    assert_eq!(audit[0]["details"], json!({"workflow_enabled": true}));
+    assert_eq!(audit[1]["details"], json!({"public": false, "texts": ["topic", "description"]}));
+    assert!(!json!(audit).to_string().contains("secret"));
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_channel_is_handed_over_to_a_person_in_it() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);

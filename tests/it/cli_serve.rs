@@ -1,7 +1,7 @@
 //! `stoa serve`: how it begins, how it refuses to, how it ends, and what it logs.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Stdio;
@@ -227,6 +227,29 @@ fn it_stops_when_asked() {
     assert!(!place.data().join("admin.sock").exists());
 }
 
+#[test]
+fn half_a_body_does_not_hold_up_a_stop() {
+    let place = Place::new();
+    let mut hub = place.start();
+    let begin = |path: &str, more: &str| {
+        let mut half = TcpStream::connect(&hub.address).unwrap();
+        let length = "content-length: 1000\r\ncontent-type: application/json";
+        write!(half, "POST {path} HTTP/1.1\r\nhost: x\r\n{length}\r\n{more}\r\n{{").unwrap();
+        half
+    };
+    let reading = [begin("/auth/login", ""), begin("/api/messages", "idempotency-key: half\r\n")];
+    // This one is refused, and what it goes on sending is thrown away.
+    let _refused = begin("/api/messages", "");
+    std::thread::sleep(Duration::from_millis(300));
+    let said = hub.terminate(Duration::from_secs(5)).expect("it takes too long");
+    assert!(said.code == Some(0) && !said.stderr.contains("cut off"), "{said:?}");
+    for mut half in reading {
+        let mut answer = String::new();
+        half.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 503 ") && answer.contains(r#""code":"unavailable""#), "{answer}");
+    }
+}
+
 /// The entries of the auth log, in order.
 fn auth_log(log: &str) -> Vec<Value> {
     let entries =
@@ -415,6 +438,19 @@ fn a_hub_does_not_begin_anew_on_another_engine() {
 #[test]
 fn an_unknown_log_level_is_refused() {
     Place::new().fails_to_start(&["--log-level", "verbose"]).fails(1, &["--log-level verbose", "debug"]);
+}
+
+#[test]
+fn a_key_in_a_path_is_not_logged() {
+    let place = Place::new();
+    let hub = place.start_with(&["--log-level", "debug"]);
+    hub.create_user("ada");
+    let created = hub.json(&["agents", "create", "scout", "--owner", "ada"]);
+    let key = created["key"].as_str().unwrap();
+    hub.http("GET", &format!("/api/messages/{key}"), &[("x-request-id", "by-mistake")], None);
+    let log = hub.stop().stderr;
+    assert!(log.lines().any(|line| line.contains("by-mistake") && line.contains("/api/messages/(key)")), "{log}");
+    assert!(!log.contains(key));
 }
 
 #[test]

@@ -128,6 +128,44 @@ async fn a_wait_ends_when_something_comes() {
 }
 
 #[tokio::test]
+async fn a_wait_for_what_is_done_ends_when_it_is() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let call = parked(&hub, &scout, "&status=done").await;
+    let sent = ada.dm("scout", "new").await;
+    scout.settle(&sent, "done", json!({})).await.ok();
+    assert_eq!(items(answered(call).await)[0]["id"], sent["id"]);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn so_many_wait_for_one_human_and_no_more() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let scout = ada.agent("scout").await;
+    let mut calls = Vec::new();
+    for number in 0..100 {
+        let reader = if number % 2 == 0 { &ada.client } else { &scout.client };
+        calls.push(tokio::spawn(reader.get("/api/inbox?wait=50").into_future()));
+    }
+    eventually("all of them wait", || async { hub.inner().waiters().len() == 100 }).await;
+    for reader in [&ada.client, &scout.client] {
+        let refused = reader.get("/api/inbox?wait=50").await.problem(429, "rate_limited");
+        assert!(refused.header("retry-after").is_some());
+        reader.get("/api/inbox?wait=0").await.ok();
+    }
+    let of_bob = tokio::spawn(bob.get("/api/inbox?wait=50").into_future());
+    eventually("another human waits", || async { hub.inner().waiters().len() == 101 }).await;
+    hub.advance(Duration::from_secs(50));
+    for call in calls.into_iter().chain([of_bob]) {
+        answered(call).await;
+    }
+    assert!(hub.inner().waiters().is_empty());
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_wait_ends_with_nothing_at_its_time() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;

@@ -511,6 +511,26 @@ async fn a_session_that_runs_out_ends_its_streams() {
 }
 
 #[tokio::test]
+async fn a_key_that_runs_out_hears_nothing_of_what_comes_after() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    ada.agent("scout").await;
+    // The next heartbeat, which looks for what has run out, is later than that.
+    let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "expires_at": "2027-01-15T08:00:05Z"});
+    let created = ada.post("/api/keys", &request).await.status(201).json();
+    let mut stream = events(&hub, &hub.nobody().bearer(created["key"].as_str().unwrap())).await;
+    hub.advance(Duration::from_millis(4999));
+    dm(&bob, "scout", "in time").await;
+    stream.expect("unread_update").await;
+    stream.expect("new_message").await;
+    hub.advance(Duration::from_millis(1));
+    dm(&bob, "scout", "too late").await;
+    let rest = stream.rest().await;
+    assert!(rest.is_empty(), "{rest:?}");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_member_who_is_removed_is_told_that_and_nothing_more() {
     let hub = TestHub::start().await;
     hub.human("witness").await;
@@ -546,6 +566,7 @@ async fn channels_that_change_are_told() {
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     let (mut of_ada, mut of_bob, mut of_eve) =
         (events(&hub, &ada).await, events(&hub, &bob).await, events(&hub, &eve).await);
+    let start = of_eve.last_id.clone();
     let change = async |stream: &mut EventStream| stream.expect("channel").await["change"].clone();
     channel(&ada, "plans", false).await;
     assert_eq!(change(&mut of_ada).await, "created");
@@ -559,6 +580,8 @@ async fn channels_that_change_are_told() {
     ada.patch("/api/channels/plans", &json!({"public": true})).await.ok();
     assert_eq!(change(&mut of_eve).await, "updated");
     ada.patch("/api/channels/plans", &json!({"public": false})).await.ok();
+    let hidden = of_eve.expect("channel").await;
+    assert_eq!((&hidden["change"], &hidden["name"]), (&json!("deleted"), &json!("plans")));
     post(&ada, "plans", "among us").await;
     ada.delete("/api/channels/plans").await.ok();
     for expected in ["updated", "updated"] {
@@ -569,6 +592,10 @@ async fn channels_that_change_are_told() {
     let deleted = of_bob.expect("channel").await;
     assert_eq!((&deleted["change"], &deleted["name"]), (&json!("deleted"), &json!("plans")));
     assert_nothing(&hub, &mut of_eve, "eve").await;
+    // Who was away hears of it, too.
+    let mut again = eve.events_after(&start).await;
+    assert_eq!(change(&mut again).await, "deleted");
+    assert_eq!(again.expect("new_message").await["channel"], Value::Null);
     hub.finish().await;
 }
 

@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 use std::time::Duration;
 
-use crossbeam_channel::{Sender, TrySendError};
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::environment::{Environment, SystemEnvironment};
@@ -46,6 +46,8 @@ pub struct Options {
     pub read_queue: usize,
     /// Threads with a connection each for reads.
     pub readers: usize,
+    /// More of them, kept for [urgent reads](Database::read_urgent).
+    pub urgent_readers: usize,
     /// Threads with a connection each for commands; SQLite always has one.
     pub postgres_writers: usize,
     /// The last migration to apply; none means all.
@@ -86,6 +88,7 @@ struct Shared {
     migrations: &'static [Migration],
     writer: RwLock<Option<Sender<WriterTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
+    urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     changes: watch::Sender<u64>,
     /// Every thread holds a sender of this; it ends when the last thread has.
     threads: tokio::sync::Mutex<mpsc::Receiver<()>>,
@@ -117,6 +120,37 @@ pub(crate) enum WriterTask {
     Vacuum(oneshot::Sender<Result<(), DbError>>),
 }
 
+/// The reads that wait for a reader.
+#[derive(Clone)]
+pub(crate) struct ReadQueue {
+    urgent: Receiver<Box<dyn Job>>,
+    /// None for a reader that is kept for urgent reads.
+    others: Option<Receiver<Box<dyn Job>>>,
+}
+
+impl ReadQueue {
+    /// The queues of all readers, each by itself.
+    pub(crate) fn for_readers(&self, options: &Options) -> Vec<Self> {
+        let urgent_only = Self { urgent: self.urgent.clone(), others: None };
+        let mut queues = vec![self.clone(); options.readers.max(1)];
+        queues.extend(std::iter::repeat_n(urgent_only, options.urgent_readers));
+        queues
+    }
+
+    /// The next read, an urgent one if there is one; none when the queues are closed.
+    pub(crate) fn next(&self) -> Option<Box<dyn Job>> {
+        let Some(others) = &self.others else { return self.urgent.recv().ok() };
+        if let Ok(job) = self.urgent.try_recv() {
+            return Some(job);
+        }
+        // One of the two may be closed before the other.
+        crossbeam_channel::select! {
+            recv(self.urgent) -> job => job.or_else(|_| others.recv()).ok(),
+            recv(others) -> job => job.or_else(|_| self.urgent.recv()).ok(),
+        }
+    }
+}
+
 /// What the threads of both engines share.
 #[derive(Clone)]
 pub(crate) struct Context {
@@ -142,6 +176,7 @@ impl Options {
             batch_limit: 256,
             read_queue: 4096,
             readers: 4,
+            urgent_readers: 1,
             postgres_writers: 8,
             migrate_to: None,
             observer: None,
@@ -197,15 +232,17 @@ impl Database {
         let changes = context.changes.clone();
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
-        let (read_sender, read_receiver) = crossbeam_channel::bounded(options.read_queue);
+        let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
+        let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
+        let reads = ReadQueue { urgent, others: Some(others) };
         let (engine, place) = match &options.postgres_url {
             None => {
                 let file = options.folder.join("stoa.db");
-                sqlite::start(&file, &options, migrations, context, write_receiver, read_receiver)?;
+                sqlite::start(&file, &options, migrations, context, write_receiver, &reads)?;
                 (Engine::Sqlite, Place::Sqlite(file))
             }
             Some(url) => {
-                postgres::start(url, &options, migrations, context, write_receiver, read_receiver)?;
+                postgres::start(url, &options, migrations, context, write_receiver, &reads)?;
                 (Engine::Postgres, Place::Postgres(url.clone()))
             }
         };
@@ -216,6 +253,7 @@ impl Database {
                 migrations,
                 writer: RwLock::new(Some(write_sender)),
                 reader: RwLock::new(Some(read_sender)),
+                urgent_reader: RwLock::new(Some(urgent_sender)),
                 changes,
                 threads: tokio::sync::Mutex::new(threads),
                 alive,
@@ -237,21 +275,31 @@ impl Database {
         E: From<DbError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Closure { closure: command, result: None, reply });
+        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new() });
         submit(&self.shared.writer, WriterTask::Command(job))?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
 
-    /// Runs `query` on a snapshot that does not change while it runs, beside any writer.
+    /// Runs `query` on a snapshot that does not change while it runs, beside any writer. When the caller
+    /// goes away, it need not come to its end.
     pub async fn read<T, E, F>(&self, query: F) -> Result<T, E>
     where
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        submit(&self.shared.reader, Box::new(Closure { closure: query, result: None, reply }) as Box<dyn Job>)?;
-        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+        read_by(&self.shared.reader, query).await
+    }
+
+    /// The same before all other reads, and even while those keep all other readers busy. For queries that take
+    /// no time worth mentioning and that everybody waits for.
+    pub async fn read_urgent<T, E, F>(&self, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        read_by(&self.shared.urgent_reader, query).await
     }
 
     /// Runs `work` on a thread of its own. Closing the database waits for it.
@@ -323,6 +371,7 @@ impl Database {
     pub async fn close(&self) {
         close_queue(&self.shared.writer);
         close_queue(&self.shared.reader);
+        close_queue(&self.shared.urgent_reader);
         let mut threads = self.shared.threads.lock().await;
         while threads.recv().await.is_some() {}
     }
@@ -342,6 +391,22 @@ impl Aside {
         let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if writer.is_none() || self.caller.is_closed() { Err(DbError::Closed) } else { Ok(()) }
     }
+}
+
+async fn read_by<T, E, F>(queue: &RwLock<Option<Sender<Box<dyn Job>>>>, query: F) -> Result<T, E>
+where
+    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+    T: Send + 'static,
+    E: From<DbError> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    // Dropped with this future.
+    let caller = Arc::new(());
+    let job = Closure { closure: query, result: None, reply, caller: Arc::downgrade(&caller) };
+    submit(queue, Box::new(job) as Box<dyn Job>)?;
+    let answer = answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()));
+    drop(caller);
+    answer
 }
 
 fn close_queue<T>(queue: &RwLock<Option<Sender<T>>>) {

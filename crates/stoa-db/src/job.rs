@@ -1,6 +1,7 @@
 //! A command on its way through a queue to the thread that runs it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Weak;
 
 use tokio::sync::oneshot;
 
@@ -16,12 +17,17 @@ pub(crate) trait Job: Send {
 
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
+
+    /// Lives as long as somebody waits for the answer of a read: for those who ask while it runs.
+    fn caller(&self) -> Weak<()>;
 }
 
 pub(crate) struct Closure<F, T, E> {
     pub(crate) closure: F,
     pub(crate) result: Option<Result<T, E>>,
     pub(crate) reply: oneshot::Sender<Result<T, E>>,
+    /// Nobody for commands, which are done all the same.
+    pub(crate) caller: Weak<()>,
 }
 
 impl<F, T, E> Job for Closure<F, T, E>
@@ -57,5 +63,9 @@ where
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+
+    fn caller(&self) -> Weak<()> {
+        self.caller.clone()
     }
 }

@@ -11,7 +11,7 @@ use postgres::fallible_iterator::FallibleIterator;
 use postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::database::{CommitReport, Context, Options, WriterTask};
+use crate::database::{CommitReport, Context, Options, ReadQueue, WriterTask};
 use crate::job::Job;
 use crate::tx::{Connection as TxConnection, Moment};
 use crate::{DbError, Migration, OpenError, Tx, migrate};
@@ -35,7 +35,7 @@ pub(crate) fn start(
     migrations: &'static [Migration],
     context: Context,
     commands: Receiver<WriterTask>,
-    reads: Receiver<Box<dyn Job>>,
+    reads: &ReadQueue,
 ) -> Result<(), OpenError> {
     let config = parse(url)?;
     // The client runs an event loop of its own, which it may not do on a thread of the caller's.
@@ -54,9 +54,8 @@ pub(crate) fn start(
             drop(writing);
         })?;
     }
-    for number in 0..options.readers.max(1) {
+    for (number, reads) in reads.for_readers(options).into_iter().enumerate() {
         let worker = Worker::new(&config, &context);
-        let reads = reads.clone();
         spawn(format!("stoa-db-read{number}"), move || worker.run_reads(&reads))?;
     }
     // These two must not keep the database open: they watch whether the writers still live.
@@ -275,8 +274,8 @@ impl Worker {
         }
     }
 
-    fn run_reads(mut self, reads: &Receiver<Box<dyn Job>>) {
-        while let Ok(mut job) = reads.recv() {
+    fn run_reads(mut self, reads: &ReadQueue) {
+        while let Some(mut job) = reads.next() {
             if job.is_abandoned() {
                 continue;
             }

@@ -2,13 +2,14 @@
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::Receiver;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::database::{CommitReport, Context, Options, WriterTask};
+use crate::database::{CommitReport, Context, Options, ReadQueue, WriterTask};
 use crate::job::Job;
 use crate::row::RowSource;
 use crate::tx::{Connection as TxConnection, Effects, Moment};
@@ -22,6 +23,9 @@ const LOG_LIMIT: u64 = 64 * 1024 * 1024;
 /// How long the writer waits for readers when it wants the log to begin anew. Most reads take less.
 const LOG_PATIENCE: Duration = Duration::from_millis(100);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Steps of a read after which it is asked whether anybody still waits for it: well below a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 /// `$1` is a *named* parameter for SQLite, numbered by first appearance, so we bind by name. Those
 /// beyond these have their names made when they are used.
@@ -37,22 +41,24 @@ pub(crate) fn start(
     migrations: &'static [Migration],
     context: Context,
     commands: Receiver<WriterTask>,
-    reads: Receiver<Box<dyn Job>>,
+    reads: &ReadQueue,
 ) -> Result<(), OpenError> {
     let mut connection = open_writer(file).map_err(|error| open_error(file, &error))?;
     migrate::migrate_sqlite(&mut connection, migrations, options.migrate_to, context.environment.now_ms(), |error| {
         open_error(file, error)
     })?;
     // Opened here, so that a fault is found before the start is reported as good.
-    let readers = (0..options.readers.max(1))
-        .map(|_| open_reader(file).map_err(|error| open_error(file, &error)))
+    let readers = reads
+        .for_readers(options)
+        .into_iter()
+        .map(|reads| Reader::open(file, reads).map_err(|error| open_error(file, &error)))
         .collect::<Result<Vec<_>, _>>()?;
     let spawn_error = |error: std::io::Error| OpenError::Folder { path: file.to_owned(), reason: error.to_string() };
     for reader in readers {
-        let (context, reads) = (context.clone(), reads.clone());
+        let context = context.clone();
         std::thread::Builder::new()
             .name("stoa-db-read".to_owned())
-            .spawn(move || run_reader(&reader, &context, &reads))
+            .spawn(move || reader.run(&context))
             .map_err(spawn_error)?;
     }
     let writer = Writer {
@@ -302,28 +308,57 @@ fn run_batch(connection: &Connection, batch: &mut [Queued], context: &Context) -
     Ok((all, undone))
 }
 
-fn run_reader(connection: &Connection, context: &Context, reads: &Receiver<Box<dyn Job>>) {
-    while let Ok(mut job) = reads.recv() {
-        if job.is_abandoned() {
-            continue;
-        }
-        let overruled = read_once(connection, context, &mut *job).err();
-        job.answer(overruled);
-    }
+struct Reader {
+    connection: Connection,
+    reads: ReadQueue,
+    /// Who waits for the read that runs; none between two.
+    caller: Arc<Mutex<Option<Weak<()>>>>,
 }
 
-fn read_once(connection: &Connection, context: &Context, job: &mut dyn Job) -> Result<(), DbError> {
-    if !connection.is_autocommit() {
-        connection.execute_batch("rollback")?;
+impl Reader {
+    fn open(file: &Path, reads: ReadQueue) -> rusqlite::Result<Self> {
+        let mut connection = open_reader(file)?;
+        let caller = Arc::<Mutex<Option<Weak<()>>>>::default();
+        let watched = caller.clone();
+        let is_gone = move || {
+            let caller = watched.lock().unwrap_or_else(PoisonError::into_inner);
+            caller.as_ref().is_some_and(|caller| caller.strong_count() == 0)
+        };
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_gone))?;
+        Ok(Self { connection, reads, caller })
     }
-    connection.prepare_cached("begin deferred")?.raw_execute()?;
-    let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
-    job.run(&mut tx);
-    drop(tx);
-    if !connection.is_autocommit() {
-        connection.prepare_cached("rollback")?.raw_execute()?;
+
+    fn run(self, context: &Context) {
+        while let Some(mut job) = self.reads.next() {
+            if job.is_abandoned() {
+                continue;
+            }
+            let overruled = self.read_once(context, &mut *job).err();
+            job.answer(overruled);
+        }
     }
-    Ok(())
+
+    fn read_once(&self, context: &Context, job: &mut dyn Job) -> Result<(), DbError> {
+        let connection = &self.connection;
+        if !connection.is_autocommit() {
+            connection.execute_batch("rollback")?;
+        }
+        connection.prepare_cached("begin deferred")?.raw_execute()?;
+        let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
+        self.watch(Some(job.caller()));
+        job.run(&mut tx);
+        // What follows has to come to its end.
+        self.watch(None);
+        drop(tx);
+        if !connection.is_autocommit() {
+            connection.prepare_cached("rollback")?.raw_execute()?;
+        }
+        Ok(())
+    }
+
+    fn watch(&self, caller: Option<Weak<()>>) {
+        *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    }
 }
 
 pub(crate) fn execute(connection: &Connection, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {

@@ -201,14 +201,8 @@ pub async fn update_whole(
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
         actor.require_session()?;
     }
-    let given = [serde_json::to_value(&request), serde_json::to_value(&settings)];
-    let mut changed = serde_json::Map::new();
-    for part in given {
-        let part = part.map_err(HubError::internal)?;
-        let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
-        changed.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
-    }
-    change_channel(hub, actor, name, expected_revision, changed.into(), move |tx, channel| {
+    let changed = audited(&request, &settings)?;
+    change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
         if let Some(owner) = &request.owner {
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
@@ -223,6 +217,25 @@ pub async fn update_whole(
         Ok(())
     })
     .await
+}
+
+/// What the audit log says of a change. It is read by administrators who may not see the channel, so of its
+/// texts it says only that they changed.
+fn audited(
+    request: &UpdateChannelRequest,
+    settings: &UpdateChannelSettingsRequest,
+) -> Result<serde_json::Value, HubError> {
+    let mut changed = serde_json::Map::new();
+    for part in [serde_json::to_value(request), serde_json::to_value(settings)] {
+        let part = part.map_err(HubError::internal)?;
+        let fields = part.as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+        changed.extend(fields.map(|(name, value)| (name.clone(), value.clone())));
+    }
+    let texts: Vec<_> = ["topic", "description"].into_iter().filter(|text| changed.remove(*text).is_some()).collect();
+    if !texts.is_empty() {
+        changed.insert("texts".to_owned(), json!(texts));
+    }
+    Ok(changed.into())
 }
 
 fn find_heir(tx: &mut Tx<'_>, channel: &ChannelRow, name: &str) -> Result<PrincipalId, HubError> {
@@ -254,12 +267,18 @@ async fn change_channel(
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }
+        let was_public = channel.view.public;
         change(tx, &mut channel)?;
         store::update_channel(tx, &channel)?;
         audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
         events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
-        details(tx, &actor_in, &name)
+        if was_public && !channel.view.public {
+            events::emit(&hub_in, tx, &actor_in, &Event::ChannelHidden { channel: id, conversation })?;
+        }
+        // Who has made it private may have lost sight of it. They are told what they did all the same.
+        let changed = store::find_channel(tx, actor_in.id(), &channel.view.name)?;
+        details_of(tx, changed.ok_or_else(|| HubError::not_found("channel"))?)
     })
     .await
 }
@@ -322,6 +341,10 @@ pub(super) fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Res
 
 pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<RevisedChannel, HubError> {
     let channel = find_visible(tx, actor, name)?;
+    details_of(tx, channel)
+}
+
+fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, HubError> {
     let members = store::list_members(tx, channel.view.id, MAX_LISTED_MEMBERS)?;
     Ok(RevisedChannel { revision: channel.revision, details: ChannelDetails { channel: channel.view, members } })
 }

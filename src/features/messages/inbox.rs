@@ -2,13 +2,13 @@
 
 use serde_json::{Map, Value};
 use stoa_db::Tx;
+use stoa_model::MessageId;
 use stoa_model::messages::{
     ClaimRequest, DEFAULT_LEASE_SECONDS, DoneRequest, FailRequest, InboxStatus, Items, MAX_WAIT_SECONDS, MessageStatus,
     MessageView, SettledMessage, cut,
 };
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
-use stoa_model::{MessageId, PrincipalId};
 
 use super::change::change_of;
 use super::store::{self, Bodies, MessageRow, Wanted};
@@ -19,6 +19,10 @@ use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::hub::Hub;
 use crate::page::{ListQuery, page_with};
+use crate::waiters::{Awaited, Waiter, Waiters};
+
+/// When those who found too many waiting may come again.
+const RETRY_SECONDS: u64 = 5;
 
 /// What part of an inbox is asked for, and how.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +52,7 @@ pub async fn list_inbox(
     }
     let deadline = hub.clock().now_ms() + wait * 1000;
     // Subscribed before the look, so that nothing slips in between the two.
-    let mut waiter = (wait > 0).then(|| hub.waiters().wait_for(actor.id()));
+    let mut waiter = if wait > 0 { Some(park(hub, actor, query.status)?) } else { None };
     let (items, has_more) = loop {
         let actor_in = actor.clone();
         let (items, next_lease_end, has_more) = hub
@@ -90,9 +94,27 @@ pub async fn list_inbox(
     Ok(page)
 }
 
+/// Begins to wait for what may come into this part of the inbox. What is sent is pending at first.
+fn park(hub: &Hub, actor: &Actor, status: InboxStatus) -> Result<Waiter, HubError> {
+    let awaited = match status {
+        InboxStatus::Pending | InboxStatus::All => Awaited::News,
+        InboxStatus::Processing | InboxStatus::Done | InboxStatus::Failed => Awaited::Changes,
+    };
+    hub.waiters().wait_for(actor.id(), actor.principal.human, awaited).ok_or_else(|| {
+        let detail = "Too many calls of a user and their agents wait for an inbox.";
+        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one end, or call without `wait`.")
+    })
+}
+
+/// Working on a message shows it, so it takes both.
+fn require_work(actor: &Actor) -> Result<(), HubError> {
+    actor.require(Permission::MessagesWrite)?;
+    actor.require(Permission::MessagesRead)
+}
+
 /// Claims messages of the caller's inbox for a time, or extends such claims.
 pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<Items<MessageView>, HubError> {
-    actor.require(Permission::MessagesWrite)?;
+    require_work(actor)?;
     request.check()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
@@ -156,7 +178,7 @@ async fn change_status(
     status: MessageStatus,
     then: impl Fn(&Hub, &mut Tx<'_>, &Actor, &MessageRow) -> Result<Option<MessageId>, HubError> + Send + 'static,
 ) -> Result<SettledMessage, HubError> {
-    actor.require(Permission::MessagesWrite)?;
+    require_work(actor)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
@@ -203,11 +225,19 @@ pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     Ok(expired.len() as u64)
 }
 
-/// Whose inbox an event puts something into.
-pub(super) fn concerns(event: &Event) -> Option<PrincipalId> {
+/// Wakes those who wait for an inbox into which an event puts something.
+pub(super) fn wake(waiters: &Waiters, event: &Event) {
     match event {
-        Event::MessageSent(sent) => sent.recipient,
-        Event::MessageStatusChanged { change, .. } => change.recipient,
+        Event::MessageSent(sent) => {
+            if let Some(recipient) = sent.recipient {
+                waiters.wake_for_news(recipient);
+            }
+        }
+        Event::MessageStatusChanged { change, .. } => {
+            if let Some(recipient) = change.recipient {
+                waiters.wake_for_change(recipient);
+            }
+        }
         Event::PrincipalCreated { .. }
         | Event::PrincipalUpdated { .. }
         | Event::PrincipalDeleted { .. }
@@ -215,11 +245,12 @@ pub(super) fn concerns(event: &Event) -> Option<PrincipalId> {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
-        | Event::ReadMoved { .. } => None,
+        | Event::ReadMoved { .. } => {}
     }
 }

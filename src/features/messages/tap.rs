@@ -17,8 +17,8 @@ impl Tap for InboxTap {
             if hub.waiters().is_empty() {
                 return;
             }
-            for principal in events.iter().filter_map(|stored| inbox::concerns(&stored.event)) {
-                hub.waiters().wake(principal);
+            for stored in events {
+                inbox::wake(hub.waiters(), &stored.event);
             }
         })
     }

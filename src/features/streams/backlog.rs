@@ -150,6 +150,7 @@ fn render(
         | Event::AccessChanged { .. } => return Ok(()),
         Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MessageEdited(_)
         | Event::MessageStatusChanged { .. } => false,

@@ -30,6 +30,8 @@ pub(super) enum Told {
     Room,
     /// Them, and some who may not see it any more.
     RoomAnd(Vec<PrincipalId>),
+    /// Those who may not see the room, though they could before.
+    Outside,
     Only(Vec<PrincipalId>),
 }
 
@@ -61,6 +63,7 @@ impl Telling {
         match &self.told {
             Told::Everybody => true,
             Told::Room => sees(),
+            Told::Outside => room.is_some() && !sees(),
             Told::RoomAnd(more) => more.contains(&principal) || sees(),
             Told::Only(principals) => principals.contains(&principal),
         }
@@ -97,6 +100,8 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> 
         }
         Event::ChannelCreated { .. } => about_channel(Told::Room, stored, room?, "created", None),
         Event::ChannelUpdated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
+        // For those outside it is not there any more.
+        Event::ChannelHidden { .. } => about_channel(Told::Outside, stored, room?, "deleted", None),
         Event::ChannelDeleted { conversation, name, audience, .. } => {
             let told = audience.clone().map_or(Told::Everybody, Told::Only);
             let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});

@@ -1,7 +1,6 @@
 //! What streams need from time to time: heartbeats, a look at their credentials, and word of who came and
 //! went.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -9,7 +8,7 @@ use stoa_db::DbError;
 use stoa_model::PrincipalId;
 
 use super::frames;
-use super::registry::{Offered, Registry, Stream};
+use super::registry::{Offered, Registry};
 use super::tap::close_slow;
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -54,8 +53,11 @@ pub(crate) async fn keep(hub: Hub) {
 }
 
 fn close_expired(hub: &Hub, registry: &Registry, now_ms: i64) {
-    let is_expired = |stream: &Arc<Stream>| stream.principal.expires_at.is_some_and(|at| at <= now_ms);
-    registry.all_streams().into_iter().filter(is_expired).for_each(|stream| registry.close(hub, &stream));
+    registry
+        .all_streams()
+        .into_iter()
+        .filter(|stream| stream.is_expired(now_ms))
+        .for_each(|stream| registry.close(hub, &stream));
 }
 
 /// One chunk for all. When something has happened since the last one, it says how far they have come:

@@ -292,6 +292,11 @@ impl Stream {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether its credential has run out.
+    pub(super) fn is_expired(&self, now_ms: i64) -> bool {
+        self.principal.expires_at.is_some_and(|at| at <= now_ms)
+    }
+
     /// Hands a chunk to a stream. With a position, it is an event: only for a live stream that does not have
     /// it yet. Without one, it is about now, and for those who are catching up, too.
     pub(super) fn offer(&self, position: Option<Position>, chunk: &Bytes) -> Offered {

@@ -75,7 +75,9 @@ async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
 fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
     for stored in events {
         match &stored.event {
-            Event::ChannelUpdated { conversation, .. } | Event::ChannelDeleted { conversation, .. } => {
+            Event::ChannelUpdated { conversation, .. }
+            | Event::ChannelHidden { conversation, .. }
+            | Event::ChannelDeleted { conversation, .. } => {
                 turn.rooms.remove(conversation);
             }
             Event::MemberAdded { conversation, principal, .. } => {
@@ -191,6 +193,7 @@ impl Batch {
     }
 
     fn deliver(&self, hub: &Hub, registry: &Registry, turn: &Turn, events: &[StoredEvent]) {
+        let now_ms = hub.clock().now_ms();
         let mut presence = String::new();
         for stored in events {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
@@ -205,13 +208,14 @@ impl Batch {
                 continue;
             }
             // The lock is let go between events, for those who come and go in the meantime.
-            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread);
+            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread, now_ms);
             delivery.run(&mut registry.state());
             delivery.settle(hub, registry);
         }
         if !presence.is_empty() {
             let chunk = Bytes::from(presence);
-            let streams = registry.all_streams();
+            let mut streams = registry.all_streams();
+            streams.retain(|stream| !stream.is_expired(now_ms));
             let slow = streams.iter().filter(|stream| stream.offer(None, &chunk) == Offered::Full);
             let slow: Vec<_> = slow.cloned().collect();
             close_slow(hub, registry, &slow);
@@ -239,6 +243,7 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
@@ -258,6 +263,7 @@ fn doubtful(event: &Event) -> Option<PrincipalId> {
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
@@ -342,6 +348,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
             | Event::PresenceChanged { .. }
             | Event::ChannelCreated { .. }
             | Event::ChannelUpdated { .. }
+            | Event::ChannelHidden { .. }
             | Event::ChannelDeleted { .. }
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
@@ -385,6 +392,7 @@ struct Delivery<'a> {
     telling: &'a Telling,
     room: Option<&'a Room>,
     counts: &'a Counts,
+    now_ms: i64,
     id: String,
     /// The event without a count, for all who have none.
     plain: Option<Bytes>,
@@ -393,22 +401,32 @@ struct Delivery<'a> {
     last_counted: Option<((i64, Option<PrincipalId>), Bytes)>,
     delivered: u64,
     slow: Vec<Arc<Stream>>,
+    /// Streams whose credential has run out. The keeper comes by only now and then, which must not give them
+    /// what happened since.
+    expired: Vec<Arc<Stream>>,
 }
 
 impl<'a> Delivery<'a> {
-    fn new(stored: &'a StoredEvent, telling: &'a Telling, room: Option<&'a Room>, counts: &'a Counts) -> Self {
-        let (plain, counted, slow) = (None, HashMap::new(), Vec::new());
+    fn new(
+        stored: &'a StoredEvent,
+        telling: &'a Telling,
+        room: Option<&'a Room>,
+        counts: &'a Counts,
+        now_ms: i64,
+    ) -> Self {
         Self {
             stored,
             telling,
             room,
             counts,
+            now_ms,
             id: String::new(),
-            plain,
-            counted,
+            plain: None,
+            counted: HashMap::new(),
             last_counted: None,
             delivered: 0,
-            slow,
+            slow: Vec::new(),
+            expired: Vec::new(),
         }
     }
 
@@ -416,7 +434,8 @@ impl<'a> Delivery<'a> {
         self.id = frames::id_text(&state.epoch, self.stored.position);
         let everybody = Audience::Everybody;
         let (audience, more) = match (&self.telling.told, self.room) {
-            (Told::Room, None) => return,
+            (Told::Room | Told::Outside, None) => return,
+            (Told::Outside, Some(room)) => return self.tell_outside(state, &room.audience),
             (Told::Everybody, _) => (Some(&everybody), &[][..]),
             (Told::Room, Some(room)) => (Some(&room.audience), &[][..]),
             (Told::RoomAnd(more), room) => (room.map(|room| &room.audience), &more[..]),
@@ -447,6 +466,14 @@ impl<'a> Delivery<'a> {
         }
     }
 
+    fn tell_outside(&mut self, state: &mut State, audience: &Audience) {
+        for (id, connected) in &mut state.principals {
+            if !audience.contains(*id) {
+                self.tell(*id, connected);
+            }
+        }
+    }
+
     /// Hands the event to all streams of one principal.
     fn tell(&mut self, id: PrincipalId, connected: &mut Connected) {
         if connected.streams.is_empty() {
@@ -456,6 +483,10 @@ impl<'a> Delivery<'a> {
         let chunk = self.chunk(id, count);
         for stream in &connected.streams {
             if !self.telling.is_within_reach_of(&stream.principal) {
+                continue;
+            }
+            if stream.is_expired(self.now_ms) {
+                self.expired.push(stream.clone());
                 continue;
             }
             match stream.offer(Some(self.stored.position), &chunk) {
@@ -497,6 +528,7 @@ impl<'a> Delivery<'a> {
             | Event::PresenceChanged { .. }
             | Event::ChannelCreated { .. }
             | Event::ChannelUpdated { .. }
+            | Event::ChannelHidden { .. }
             | Event::ChannelDeleted { .. }
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
@@ -527,6 +559,7 @@ impl<'a> Delivery<'a> {
     fn settle(self, hub: &Hub, registry: &Registry) {
         hub.metrics().stream_chunks.inc_by(self.delivered);
         close_slow(hub, registry, &self.slow);
+        self.expired.iter().for_each(|stream| registry.close(hub, stream));
     }
 }
 

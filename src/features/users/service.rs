@@ -79,7 +79,7 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         log_failure(actor, &request.username, "throttled");
     })?;
     let name = request.username.clone();
-    let found = hub.read(move |tx| store::find_user_by_name(tx, &name)).await?;
+    let found = hub.read_urgent(move |tx| store::find_user_by_name(tx, &name)).await?;
     let hash = found.as_ref().map(|user| user.password_hash.clone());
     let matches = hub.passwords().verify(&request.password, hash).await?;
     let user = match found {

@@ -127,7 +127,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     }
     drop(trace);
     if is_sending {
-        leftover.discard().await;
+        leftover.discard(&hub).await;
     }
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
@@ -148,7 +148,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     hub.metrics().request_seconds.with_label_values(&[method_label(&method)]).observe(started.elapsed().as_secs_f64());
     // The query is left out: it may carry what must not be logged.
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
-    tracing::debug!(request_id, %method, path, status, duration_us, "request");
+    tracing::debug!(request_id, %method, path = shown_path(&path), status, duration_us, "request");
     response
 }
 
@@ -189,7 +189,7 @@ impl PendingTrace {
             started,
             action: action.clone(),
             method: method.clone(),
-            path: traced_path(path),
+            path: shown_path(path),
             request_id: request_id.to_owned(),
             answer: None,
         })
@@ -218,8 +218,8 @@ impl Drop for PendingTrace {
     }
 }
 
-/// A path as traces keep it: not too long, and without keys that somebody put there by mistake.
-fn traced_path(path: &str) -> String {
+/// A path as traces and the log show it: not too long, and without keys that somebody put there by mistake.
+fn shown_path(path: &str) -> String {
     let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });
     let path = segments.collect::<Vec<_>>().join("/");
     match path.char_indices().nth(MAX_TRACED_PATH) {
@@ -256,7 +256,7 @@ async fn prepare_and_run(
     };
     let mut _guard = None;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
-        let bytes = extract::read_body(&parts.headers, body, extract::MAX_BODY_BYTES).await?;
+        let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));
         let request_digest: [u8; 32] = Sha256::digest(&bytes).into();

@@ -16,11 +16,13 @@ use super::envelope::ResponseNotes;
 use crate::actor::{Actor, Call};
 use crate::error::{ErrorKind, HubError};
 use crate::features::users::session_cookie_name;
-use crate::hub::Hub;
+use crate::hub::{Hub, pause};
 use crate::surfaces::auth;
 
 pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same once the hub is stopping: who sends half a body shall not hold it up.
+const BODY_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
 
 /// A JSON body.
 pub struct Body<T>(pub T);
@@ -118,13 +120,18 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Reads a whole body, unless it is too long or takes too long.
-pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
+pub(super) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(HubError::too_large(limit));
     }
-    let reading = Limited::new(body, limit).collect();
-    match tokio::time::timeout(BODY_TIMEOUT, reading).await {
+    let reading = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect());
+    let read = tokio::select! {
+        biased;
+        read = reading => read,
+        () = overdue_at_stop(hub) => return Err(HubError::unavailable("The hub is shutting down.")),
+    };
+    match read {
         Ok(Ok(collected)) => Ok(collected.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(HubError::too_large(limit)),
         Ok(Err(_)) => Err(HubError::malformed("The request body broke off.")),
@@ -132,6 +139,11 @@ pub(super) async fn read_body(headers: &HeaderMap, body: HttpBody, limit: usize)
             Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive."))
         }
     }
+}
+
+async fn overdue_at_stop(hub: &Hub) {
+    hub.stopping().await;
+    pause(BODY_TIMEOUT_AT_STOP).await;
 }
 
 fn require_content_type(headers: &HeaderMap, accepts: fn(&str) -> bool, wanted: &str) -> Result<(), HubError> {
@@ -150,11 +162,11 @@ fn require_content_type(headers: &HeaderMap, accepts: fn(&str) -> bool, wanted: 
 impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
     type Rejection = HubError;
 
-    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
         let is_json = |essence: &str| essence == "application/json" || essence.ends_with("+json");
         require_content_type(&parts.headers, is_json, "application/json")?;
-        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         parse_json(&bytes).map(Self)
     }
 }
@@ -164,7 +176,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Hub> for OptionalBody<T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(T::default()));
         }
@@ -278,9 +290,9 @@ fn in_plain_words(message: &str) -> String {
 impl FromRequest<Hub> for NoBody {
     type Rejection = HubError;
 
-    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         if !bytes.trim_ascii().is_empty() {
             parse_json::<EmptyObject>(&bytes)?;
         }
@@ -291,11 +303,11 @@ impl FromRequest<Hub> for NoBody {
 impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {
     type Rejection = HubError;
 
-    async fn from_request(request: Request, _: &Hub) -> Result<Self, HubError> {
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
         let is_form = |essence: &str| essence == "application/x-www-form-urlencoded";
         require_content_type(&parts.headers, is_form, "application/x-www-form-urlencoded")?;
-        let bytes = read_body(&parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         let text = str::from_utf8(&bytes).map_err(|_| HubError::malformed("The form is not UTF-8."))?;
         parse_encoded(text).map(Self)
     }

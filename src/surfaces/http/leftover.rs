@@ -13,9 +13,13 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use crate::hub::{Hub, pause};
+
 /// Who sends more than this after a refusal is cut off after all.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same once the hub is stopping: the time that a body has then is over already.
+const PATIENCE_AT_STOP: Duration = Duration::from_millis(500);
 
 /// Where the rest of a body is put when nobody wants to read it.
 #[derive(Clone, Default)]
@@ -28,7 +32,7 @@ impl Leftover {
     }
 
     /// Reads what is left, if it is little enough, and forgets it.
-    pub(super) async fn discard(&self) {
+    pub(super) async fn discard(&self, hub: &Hub) {
         let body = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(mut body) = body.filter(|body| HttpBody::size_hint(body).lower() <= MAX_BYTES) else { return };
         let discard = async {
@@ -40,7 +44,16 @@ impl Leftover {
             }
         };
         // Whoever is slower than that has to do without the answer.
-        let _ = tokio::time::timeout(PATIENCE, discard).await;
+        let overdue_at_stop = async {
+            hub.stopping().await;
+            pause(PATIENCE_AT_STOP).await;
+        };
+        tokio::select! {
+            biased;
+            () = discard => {}
+            () = overdue_at_stop => {}
+            () = pause(PATIENCE) => {}
+        }
     }
 }
 

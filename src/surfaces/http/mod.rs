@@ -11,6 +11,7 @@ mod extract;
 mod impatient;
 mod leftover;
 mod openapi;
+mod peers;
 mod piecewise;
 mod server;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -18,6 +18,7 @@ use tower::ServiceExt;
 
 use super::envelope::Peer;
 use super::impatient::{Impatient, Stall};
+use super::peers::Peers;
 use crate::hub::{Hub, pause};
 
 /// How long a client may take to send its headers, also between two requests.
@@ -28,6 +29,8 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same once the hub is stopping: who reads nothing shall not hold it up.
 const WRITE_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
+/// How often it is said that connections cannot be accepted.
+const FAULTS_SAID_EVERY: Duration = Duration::from_secs(1);
 const MAX_CONNECTIONS: usize = 20_000;
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
@@ -35,9 +38,15 @@ const MAX_HEADER_BYTES: usize = 64 * 1024;
 pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let graceful = GracefulShutdown::new();
+    let peers = Peers::new(hub.config());
+    let mut faults = Faults::default();
     loop {
         // Beyond the limit connections wait in the listener's own queue.
-        let Ok(slot) = slots.clone().acquire_owned().await else { break };
+        let slot = tokio::select! {
+            slot = slots.clone().acquire_owned() => slot,
+            () = hub.stopping() => break,
+        };
+        let Ok(slot) = slot else { break };
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = hub.stopping() => break,
@@ -46,10 +55,18 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
             Ok(accepted) => accepted,
             Err(error) => {
                 // Out of file descriptors, or the client is gone already.
-                tracing::warn!(%error, "a connection could not be accepted");
+                #[expect(clippy::disallowed_methods, reason = "the log knows no manual clock")]
+                let now = Instant::now();
+                if let Some(count) = faults.note(now) {
+                    tracing::warn!(%error, count, "connections could not be accepted");
+                }
                 pause(Duration::from_millis(20)).await;
                 continue;
             }
+        };
+        let Some(counted) = peers.enter(peer.ip()) else {
+            tracing::debug!(address = %peer.ip(), "a connection was closed: its address has too many");
+            continue;
         };
         // Without it, small answers wait for the client's delayed acknowledgement.
         if let Err(error) = stream.set_nodelay(true) {
@@ -78,12 +95,32 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
                 },
                 () = unused => {}
             }
-            drop(slot);
+            drop((slot, counted));
         });
     }
     drop(listener);
     if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time and were cut off");
+    }
+}
+
+/// Connections that could not be accepted. Without file descriptors there are fifty a second, of which the log
+/// needs to know only how many.
+#[derive(Default)]
+struct Faults {
+    said_at: Option<Instant>,
+    unsaid: u64,
+}
+
+impl Faults {
+    /// How many there were since it was last said, if it is time to say it again.
+    fn note(&mut self, now: Instant) -> Option<u64> {
+        self.unsaid += 1;
+        if self.said_at.is_some_and(|said_at| now.duration_since(said_at) < FAULTS_SAID_EVERY) {
+            return None;
+        }
+        self.said_at = Some(now);
+        Some(std::mem::take(&mut self.unsaid))
     }
 }
 
@@ -111,4 +148,18 @@ fn connection(
         .header_read_timeout(HEADER_TIMEOUT)
         .max_buf_size(MAX_HEADER_BYTES)
         .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn faults_are_said_once_a_second_and_counted() {
+        #[expect(clippy::disallowed_methods, reason = "a moment to begin with")]
+        let start = Instant::now();
+        let mut faults = Faults::default();
+        let said = (0..=100).filter_map(|tick| faults.note(start + tick * Duration::from_millis(20)));
+        assert_eq!(said.collect::<Vec<_>>(), [1, 50, 50]);
+    }
 }

@@ -98,6 +98,59 @@ async fn a_read_that_nobody_waits_for_is_not_run() {
     assert_eq!(runs.len(), 0);
 }
 
+#[tokio::test]
+async fn an_urgent_read_waits_for_no_other() {
+    let notes = Notes::open_with(|options| options.readers = 1);
+    notes.write(insert("x")).await.unwrap();
+    let (mut slow_gate, doorway) = gate();
+    let slow = submit(notes.read(move |tx| {
+        doorway.pass();
+        bodies_in(tx)
+    }))
+    .await;
+    slow_gate.reached().await;
+    let mut waiting = submit(notes.read(bodies_in)).await;
+    assert_eq!(notes.read_urgent(bodies_in).await.unwrap(), ["x"]);
+    assert!(!waiting.is_answered().await);
+    slow_gate.open();
+    slow.answer().await.unwrap();
+    assert_eq!(waiting.answer().await.unwrap(), ["x"]);
+    notes.close().await;
+    assert!(matches!(notes.read_urgent(bodies_in).await, Err(DbError::Closed)));
+}
+
+#[tokio::test]
+async fn urgent_reads_are_served_where_no_reader_is_kept_for_them() {
+    let notes = Notes::open_with(|options| (options.readers, options.urgent_readers) = (1, 0));
+    assert!(notes.read_urgent(bodies_in).await.unwrap().is_empty());
+    assert!(notes.bodies().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_read_ends_when_its_caller_goes() {
+    if !runs_on(Engine::Sqlite) {
+        return;
+    }
+    const ENDLESS: &str =
+        "with recursive number (n) as (select 1 union all select n + 1 from number) select count(*) as n from number";
+    let notes = Notes::open_with(|options| options.readers = 1);
+    let (mut gate, doorway) = gate();
+    let endless = submit(notes.read(move |tx| {
+        doorway.pass();
+        tx.query_one(ENDLESS, &[], |row| row.get::<i64>("n"))
+    }))
+    .await;
+    gate.reached().await;
+    gate.open();
+    let mut next = submit(notes.read(bodies_in)).await;
+    assert!(!next.is_answered().await);
+    drop(endless);
+    // The reader is there for the next one, with all that it needs.
+    assert!(next.answer().await.unwrap().is_empty());
+    notes.write(insert("x")).await.unwrap();
+    assert_eq!(notes.bodies().await, ["x"]);
+}
+
 async fn is_closed(db: &Database) -> bool {
     matches!(db.write(insert("too late")).await, Err(DbError::Closed))
         && matches!(db.read(bodies_in).await, Err(DbError::Closed))
