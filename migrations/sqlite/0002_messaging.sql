@@ -88,7 +88,8 @@ create table messages (
     edited_at integer,
     deleted_at integer
 ) strict;
-create index messages_conversation on messages (conversation_id, id);
+-- With all that counting what is unread has to know, so that it does not read the messages themselves.
+create index messages_conversation on messages (conversation_id, id, author_id, deleted_at);
 create index messages_reply on messages (reply_to, id) where reply_to is not null;
 create index messages_thread on messages (thread_id, id) where thread_id is not null;
 create index messages_answers on messages (conversation_id, id) where thread_id is not null;

@@ -164,7 +164,7 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
         let standings = store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
         let last: Vec<MessageId> = standings.iter().filter_map(|standing| standing.last_message).collect();
         let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
-        let latest = view::complete(tx, &actor, latest)?;
+        let latest = view::complete_uncounted(tx, &actor, latest)?;
         let mut partners = Vec::new();
         for standing in standings {
             let message = latest.iter().find(|message| Some(message.id) == standing.last_message);
