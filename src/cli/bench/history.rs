@@ -363,7 +363,10 @@ impl Teller<'_> {
         {
             self.answered.push(parent.id);
         }
-        let earlier = (self.dice.below(50) == 0).then(|| format!("{} Or not?", &body));
+        let is_edited = self.dice.below(50) == 0;
+        // A DM that tells of a mention has no text of its own.
+        let body = if mention_of.is_some() { String::new() } else { body };
+        let earlier = (is_edited && mention_of.is_none()).then(|| format!("{} Or not?", &body));
         let status = match recipient {
             Some(_) if is_recent && self.dice.below(2) == 0 => "pending",
             _ => "done",
