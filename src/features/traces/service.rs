@@ -33,7 +33,7 @@ const RETRIES: [Duration; 6] = [
 /// Traces that an export reads at once.
 const EXPORT_PAGE: i64 = 500;
 /// For each moment that a page takes, an export rests this many.
-const RESTS: u32 = 4;
+const RESTS: u32 = 9;
 const LONGEST_REST: Duration = Duration::from_millis(100);
 
 /// Which traces to look at.
