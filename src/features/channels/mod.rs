@@ -16,7 +16,7 @@ pub use http::routes;
 pub use levels::list_quiet;
 pub use planner::plan;
 pub use service::{
-    Place, channel_of, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing,
-    find_for_posting, find_visible, is_member, list_members, lock, move_cursor, purge_deleted,
+    Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,
+    find_visible, is_member, list_members, lock, move_cursor, purge_deleted,
 };
 pub use store::{ChannelRow, Member};

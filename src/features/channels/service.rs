@@ -410,11 +410,6 @@ pub fn lock(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError
     store::lock_conversation(tx, conversation)
 }
 
-/// The channel whose conversation this is.
-pub fn channel_of(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<String>, DbError> {
-    store::find_name_of(tx, conversation)
-}
-
 /// Members whom messages can reach, at most `limit`.
 pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
     store::list_member_ids(tx, channel, limit)

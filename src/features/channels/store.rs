@@ -367,15 +367,6 @@ pub(super) fn upsert_cursor_at_end(
     Ok(())
 }
 
-/// The channel of a conversation, if it is one's and not deleted.
-pub(super) fn find_name_of(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<String>, DbError> {
-    tx.query_optional(
-        "select name from channels where conversation_id = $1 and deleted_at is null",
-        params![conversation.0],
-        |row| row.get("name"),
-    )
-}
-
 /// A channel that was deleted and may still have something in it.
 pub(super) fn find_deleted(tx: &mut Tx<'_>) -> Result<Option<(ChannelId, ConversationId)>, DbError> {
     tx.query_optional(
