@@ -14,8 +14,10 @@ mod read;
 mod send;
 mod store;
 mod tap;
+mod thread_store;
 mod threads;
 mod unread;
+mod unread_store;
 mod view;
 
 pub use admin::add_methods;

@@ -8,7 +8,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::store::Bodies;
-use super::{store, view};
+use super::{store, thread_store, view};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::features::{agents, channels, principals};
@@ -154,7 +154,7 @@ pub async fn list_pins(
     let (items, has_more) = hub
         .read(move |tx| {
             let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
-            let pins = store::list_pins(tx, channel.id)?;
+            let pins = thread_store::list_pins(tx, channel.id)?;
             let wanted: Vec<_> = pins.iter().copied().skip(seen).take(usize::try_from(limit).unwrap_or(0)).collect();
             let rows = store::find_within_bytes(tx, &wanted)?;
             let has_more = seen + rows.len() < pins.len();

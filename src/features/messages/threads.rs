@@ -9,7 +9,7 @@ use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, Timestamp};
 
-use super::{store, view};
+use super::{store, thread_store, unread_store, view};
 use crate::actor::Actor;
 use crate::cursor;
 use crate::error::HubError;
@@ -34,14 +34,14 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
     let (threads, more) = hub
         .read(move |tx| {
             let conversations = list_own_conversations(tx, &actor_in)?;
-            let unread = store::list_unread_threads(tx, actor_in.id(), &conversations, MAX_ANSWERS)?;
+            let unread = thread_store::list_unread_threads(tx, actor_in.id(), &conversations, MAX_ANSWERS)?;
             let (mut threads, mut bytes) = (Vec::new(), 0);
             for (asked, thread) in unread.into_iter().filter(|thread| thread.last_reply < before).enumerate() {
                 let place = MessageId(thread.last_reply.0 + 1);
                 if threads.len() as i64 >= limit || asked >= MAX_ASKED {
                     return Ok((threads, Some(place)));
                 }
-                if !store::takes_part(tx, actor_in.id(), thread.root)? {
+                if !thread_store::takes_part(tx, actor_in.id(), thread.root)? {
                     continue;
                 }
                 // Its beginning may be out of the caller's sight, or gone.
@@ -70,9 +70,9 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
 
 /// The conversations that the caller is in, within the reach of their credential.
 fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
-    let mut standings = store::list_channel_standings(tx, actor.id())?;
+    let mut standings = unread_store::list_channel_standings(tx, actor.id())?;
     standings.retain(|standing| actor.require_channel(&standing.name).is_ok());
-    standings.extend(store::list_pair_standings(tx, actor.id(), MAX_PAIRS)?);
+    standings.extend(unread_store::list_pair_standings(tx, actor.id(), MAX_PAIRS)?);
     Ok(standings.into_iter().map(|standing| standing.conversation).collect())
 }
 
@@ -94,9 +94,9 @@ async fn set_mute(hub: &Hub, actor: &Actor, id: MessageId, is_muted: bool) -> Re
         let thread = row.thread_id.unwrap_or(id);
         if is_muted {
             store::find_message(tx, thread)?.ok_or_else(|| HubError::not_found("thread"))?;
-            store::insert_mute(tx, actor_in.id(), thread)?;
+            thread_store::insert_mute(tx, actor_in.id(), thread)?;
         } else {
-            store::delete_mute(tx, actor_in.id(), thread)?;
+            thread_store::delete_mute(tx, actor_in.id(), thread)?;
         }
         Ok(())
     })
@@ -123,7 +123,7 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
         }
         let row = store::find_message(tx, id)?.filter(|row| row.view.channel_id == Some(channel.id));
         let row = row.ok_or_else(|| HubError::not_found("message in this channel"))?;
-        let pins = store::list_pins(tx, channel.id)?;
+        let pins = thread_store::list_pins(tx, channel.id)?;
         match (is_pinned, pins.contains(&id)) {
             (true, false) => {
                 if row.view.deleted_at.is_some() {
@@ -133,10 +133,10 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
                     return Err(HubError::conflict("too_many_pins", format!("A channel has at most {MAX_PINS} pins."))
                         .hint("Take one away first."));
                 }
-                store::insert_pin(tx, channel.id, id, actor_in.id())?;
+                thread_store::insert_pin(tx, channel.id, id, actor_in.id())?;
             }
             (false, true) => {
-                store::delete_pin(tx, channel.id, id)?;
+                thread_store::delete_pin(tx, channel.id, id)?;
             }
             (true, true) | (false, false) => return Ok(()),
         }

@@ -9,7 +9,8 @@ use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::read::reader;
-use super::store::{self, Bodies, Standing};
+use super::store::{self, Bodies};
+use super::unread_store::{self, Standing};
 use super::view;
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -26,10 +27,10 @@ pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, Hu
     hub.read(move |tx| {
         let mut unread = Vec::new();
         let reaches = |standing: &Standing| actor.require_channel(&standing.name).is_ok();
-        for standing in store::list_channel_standings(tx, actor.id())?.into_iter().filter(reaches) {
+        for standing in unread_store::list_channel_standings(tx, actor.id())?.into_iter().filter(reaches) {
             unread.push(unread_view(tx, &actor, ConversationKind::Channel, standing)?);
         }
-        for standing in store::list_pair_standings(tx, actor.id(), MAX_PARTNERS)? {
+        for standing in unread_store::list_pair_standings(tx, actor.id(), MAX_PARTNERS)? {
             unread.push(unread_view(tx, &actor, ConversationKind::Dm, standing)?);
         }
         Ok(unread)
@@ -62,7 +63,7 @@ fn count(
     if last.is_none() || !channels::list_quiet(tx, conversation, &[reader])?.is_empty() {
         return Ok(0);
     }
-    last.map_or(Ok(0), |last| store::count_unread(tx, reader, conversation, last))
+    last.map_or(Ok(0), |last| unread_store::count_unread(tx, reader, conversation, last))
 }
 
 /// How much of a conversation somebody has not read, counted through a message.
@@ -85,15 +86,15 @@ pub fn count_unread(
 ) -> Result<HashMap<PrincipalId, Unread>, DbError> {
     let last = match through {
         Some(through) => Some(through),
-        None => store::find_last(tx, conversation)?,
+        None => unread_store::find_last(tx, conversation)?,
     };
     let through = last.unwrap_or(MessageId(0));
     // Most have read almost everything, so one look at the latest messages counts for nearly all readers.
-    let (latest, is_all) = store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
+    let (latest, is_all) = unread_store::list_latest(tx, conversation, through, 2 * MAX_UNREAD)?;
     let oldest = latest.last().map_or(MessageId(0), |(id, _)| *id);
     let quiet = channels::list_quiet(tx, conversation, readers)?;
     let mut counts = HashMap::new();
-    for (reader, read) in store::list_cursors(tx, conversation, readers)? {
+    for (reader, read) in unread_store::list_cursors(tx, conversation, readers)? {
         if quiet.contains(&reader) {
             counts.insert(reader, Unread { count: 0, through, is_quiet: true });
             continue;
@@ -101,7 +102,7 @@ pub fn count_unread(
         let unread = latest.iter().take_while(|(id, _)| *id > read).filter(|(_, author)| *author != reader);
         let mut count = unread.take(MAX_UNREAD as usize).count() as i64;
         if count < MAX_UNREAD && !is_all && oldest > read {
-            count = store::count_unread(tx, reader, conversation, through)?;
+            count = unread_store::count_unread(tx, reader, conversation, through)?;
         }
         counts.insert(reader, Unread { count, through, is_quiet: false });
     }
@@ -115,7 +116,7 @@ pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Re
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let (kind, name, conversation) = find_conversation(tx, &actor_in, &request)?;
-        let last = conversation.map(|conversation| store::find_last(tx, conversation)).transpose()?.flatten();
+        let last = conversation.map(|conversation| unread_store::find_last(tx, conversation)).transpose()?.flatten();
         let read = match (request.message_id, conversation) {
             (None, _) => last,
             (Some(MessageId(0)), _) => None,
@@ -161,7 +162,7 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
     let actor = actor.clone();
     hub.read(move |tx| {
         let reader = reader(tx, &actor, agent.as_deref())?;
-        let standings = store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
+        let standings = unread_store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
         let last: Vec<MessageId> = standings.iter().filter_map(|standing| standing.last_message).collect();
         let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
         let latest = view::complete_uncounted(tx, &actor, latest)?;
