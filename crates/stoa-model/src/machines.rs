@@ -1,0 +1,421 @@
+//! Machine principals: services that are not users, their events, and what becomes of them.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::cloud_events::MAX_TYPE;
+use crate::messages::{Author, DEFAULT_PRIORITY, MAX_SUBJECT, MessageStatus, WorkflowState};
+use crate::page::Page;
+use crate::templates::Template;
+use crate::text::{check_body, check_label};
+use crate::traces::TraceView;
+use crate::validation::{Faults, FieldError, optional_object, or_default};
+use crate::{MessageId, Timestamp, handles};
+
+/// Events in one batch.
+pub const MAX_BATCH: usize = 500;
+pub const MAX_ROUTES: usize = 100;
+/// Source configs of one principal.
+pub const MAX_SOURCE_CONFIGS: i64 = 100;
+/// Components that one principal may report about.
+pub const MAX_COMPONENTS: i64 = 1000;
+const MAX_NAME: usize = 128;
+const MAX_TEMPLATE_BYTES: usize = 8 * 1024;
+const MAX_DESCRIPTION: usize = 1000;
+const MAX_MESSAGE: usize = 2000;
+const MAX_VERSION: usize = 128;
+const MAX_STATUS: usize = 32;
+const MAX_DETAILS_BYTES: usize = 16 * 1024;
+
+/// What a source config and a component may be called.
+pub fn check_name(name: &str) -> Result<(), &'static str> {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"._:-".contains(&byte);
+    let begins_well = name.as_bytes().first().is_some_and(u8::is_ascii_alphanumeric);
+    if begins_well && name.len() <= MAX_NAME && name.bytes().all(is_word) {
+        Ok(())
+    } else {
+        Err("must be 1 to 128 of A-Z a-z 0-9 . _ : - and begin with a letter or a digit")
+    }
+}
+
+/// How events of a principal become messages.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceConfigRequest {
+    #[serde(default, deserialize_with = "or_default")]
+    #[schema(max_length = 1000)]
+    pub description: String,
+    /// The first route whose type fits is taken. None at all keeps events without telling anybody.
+    #[schema(max_items = 100)]
+    pub routes: Vec<Route>,
+}
+
+/// Puts events of a type into a channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Route {
+    /// The type of the events, like `com.example.alert`, or with a star behind its last dot all that begin so.
+    #[serde(rename = "type")]
+    #[schema(min_length = 1, max_length = 255, example = "com.example.alert.*")]
+    pub event_type: String,
+    /// The channel: a public one, or a private one that this principal is a member of.
+    #[schema(pattern = "^#?[a-z0-9][a-z0-9_-]{0,63}$")]
+    pub channel: String,
+    /// What the message says: text with `{{type}}`, `{{subject}}`, `{{data.host}}` and the like in it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 8192, example = "{{data.host}} is at {{data.load}}")]
+    pub template: Option<String>,
+    /// The subject of the message, in the same way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 200)]
+    pub subject: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 10, default = 5)]
+    pub priority: Option<i64>,
+}
+
+impl Route {
+    /// What is said when no template is given.
+    const DEFAULT_TEMPLATE: &str = "{{type}} {{subject}}\n\n{{data}}";
+
+    pub fn fits(&self, event_type: &str) -> bool {
+        match self.event_type.strip_suffix('*') {
+            Some(beginning) => event_type.starts_with(beginning),
+            None => self.event_type == event_type,
+        }
+    }
+
+    pub fn body_template(&self) -> Result<Template, String> {
+        Template::parse(self.template.as_deref().unwrap_or(Self::DEFAULT_TEMPLATE))
+    }
+
+    pub fn subject_template(&self) -> Result<Option<Template>, String> {
+        self.subject.as_deref().map(Template::parse).transpose()
+    }
+
+    pub fn priority(&self) -> i64 {
+        self.priority.unwrap_or(DEFAULT_PRIORITY)
+    }
+}
+
+impl SourceConfigRequest {
+    /// The same with names as they are kept, or everything that is wrong with it.
+    pub fn checked(mut self) -> Result<Self, Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.check("description", check_body(&self.description, MAX_DESCRIPTION * 4));
+        let is_short = self.description.chars().count() <= MAX_DESCRIPTION;
+        faults.require("description", is_short, "must be at most 1000 characters long");
+        faults.require("routes", self.routes.len() <= MAX_ROUTES, "must be at most 100");
+        for (place, route) in self.routes.iter_mut().enumerate().take(MAX_ROUTES) {
+            if let Some(name) = route.channel.strip_prefix('#') {
+                route.channel = name.to_owned();
+            }
+            let field = |name: &str| format!("routes[{place}].{name}");
+            faults.check(&field("type"), check_pattern(&route.event_type));
+            faults.check(&field("channel"), handles::check_channel_name(&route.channel));
+            if let Some(template) = &route.template {
+                let says_something = !template.trim().is_empty() && template.len() <= MAX_TEMPLATE_BYTES;
+                faults.require(&field("template"), says_something, "must be 1 to 8192 bytes long");
+            }
+            faults.check(&field("template"), route.body_template().map(drop));
+            if let Some(subject) = &route.subject {
+                faults.check(&field("subject"), check_label(subject, MAX_SUBJECT));
+                faults.check(&field("subject"), route.subject_template().map(drop));
+            }
+            faults.require(&field("priority"), (1..=10).contains(&route.priority()), "must be between 1 and 10");
+        }
+        faults.finish()?;
+        Ok(self)
+    }
+}
+
+fn check_pattern(pattern: &str) -> Result<(), &'static str> {
+    let literal = pattern.strip_suffix('*').unwrap_or(pattern);
+    let is_whole_word = pattern.len() == literal.len() || literal.is_empty() || literal.ends_with('.');
+    let is_type = pattern.len() <= MAX_TYPE && !pattern.is_empty();
+    if is_type && is_whole_word && !literal.contains('*') && !literal.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err("must be an event type, or the beginning of one up to a dot with a star behind it")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SourceConfigView {
+    pub source: String,
+    /// The principal whose config it is.
+    pub principal: String,
+    /// Counts the changes, from 1; also the ETag.
+    pub version: i64,
+    pub description: String,
+    pub routes: Vec<Route>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// What a component says about itself. It is believed for 90 seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RuntimeStatusRequest {
+    /// A word like `ok`, `degraded` or `down`.
+    #[schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "ok")]
+    pub status: String,
+    /// A sentence for people.
+    #[serde(default)]
+    #[schema(max_length = 2000)]
+    pub message: Option<String>,
+    /// The version of the software that runs.
+    #[serde(default)]
+    #[schema(max_length = 128)]
+    pub version: Option<String>,
+    /// Figures and the like, at most 16 KiB of JSON.
+    #[serde(default, deserialize_with = "optional_object")]
+    #[schema(value_type = Option<Object>)]
+    pub details: Option<Map<String, Value>>,
+}
+
+impl RuntimeStatusRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let is_word = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        let is_status = self.status.len() <= MAX_STATUS
+            && self.status.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
+            && self.status.bytes().all(is_word);
+        faults.require("status", is_status, "must be a word of 1 to 32 of a-z 0-9 _ - like ok, degraded or down");
+        let message = self.message.as_deref().unwrap_or_default();
+        faults.check("message", check_body(message, MAX_MESSAGE * 4));
+        faults.require("message", message.chars().count() <= MAX_MESSAGE, "must be at most 2000 characters long");
+        faults.check("version", self.version.as_deref().map_or(Ok(()), |version| check_label(version, MAX_VERSION)));
+        let details = self.details.as_ref().map(serde_json::to_string);
+        let is_small = details.is_none_or(|text| text.is_ok_and(|text| text.len() <= MAX_DETAILS_BYTES));
+        faults.require("details", is_small, "must be at most 16 KiB of JSON");
+        faults.finish()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RuntimeStatusView {
+    pub principal: String,
+    pub component: String,
+    pub status: String,
+    pub message: Option<String>,
+    pub version: Option<String>,
+    #[schema(value_type = Object)]
+    pub details: Map<String, Value>,
+    pub reported_at: Timestamp,
+    /// Whether it is too old to be believed.
+    pub stale: bool,
+}
+
+/// What became of each event of a request, in its order.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct IngestAnswer {
+    pub results: Vec<IngestResult>,
+    pub accepted: i64,
+    pub duplicates: i64,
+    pub rejected: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IngestStatus {
+    Accepted,
+    /// It came before, and nothing was done again.
+    Duplicate,
+    /// It is not acceptable; the others are not touched by that.
+    Rejected,
+}
+
+impl IngestStatus {
+    pub fn name(self) -> &'static str {
+        match self {
+            IngestStatus::Accepted => "accepted",
+            IngestStatus::Duplicate => "duplicate",
+            IngestStatus::Rejected => "rejected",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct IngestResult {
+    /// The id of the event, if it has one.
+    pub id: Option<String>,
+    pub status: IngestStatus,
+    /// What became of it; none if it was rejected.
+    pub outcome: Option<EventOutcome>,
+    /// Why it was not routed.
+    pub reason: Option<String>,
+    /// The message that it became.
+    pub message_id: Option<MessageId>,
+    /// Why it was rejected.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub errors: Vec<FieldError>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EventOutcome {
+    /// Kept; no route wanted it.
+    Stored,
+    /// It became a message.
+    Routed,
+    /// There was a route, but it could not be followed.
+    NotRouted,
+}
+
+impl EventOutcome {
+    pub fn name(self) -> &'static str {
+        match self {
+            EventOutcome::Stored => "stored",
+            EventOutcome::Routed => "routed",
+            EventOutcome::NotRouted => "not_routed",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Stored, Self::Routed, Self::NotRouted].into_iter().find(|outcome| outcome.name() == name)
+    }
+}
+
+/// What became of an event.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct Evidence {
+    pub event_id: String,
+    #[serde(rename = "type")]
+    pub event_type: String,
+    pub source: String,
+    pub received_at: Timestamp,
+    pub outcome: EventOutcome,
+    pub reason: Option<String>,
+    /// The source config that routed it, as it was then.
+    pub source_config: Option<ConfigReference>,
+    /// The message that it became, if the principal may still see it.
+    pub message: Option<MessageEvidence>,
+    /// Reactions to the message.
+    #[schema(value_type = Vec<Object>)]
+    pub reactions: Vec<Value>,
+    /// Runs of agents that the message set off.
+    #[schema(value_type = Vec<Object>)]
+    pub runs: Vec<Value>,
+    /// Deliveries of the message to webhooks.
+    #[schema(value_type = Vec<Object>)]
+    pub deliveries: Vec<Value>,
+    /// What the hub noted of the request that brought the event.
+    pub traces: Vec<TraceView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ConfigReference {
+    pub source: String,
+    pub version: i64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MessageEvidence {
+    pub id: MessageId,
+    pub channel: Option<String>,
+    pub status: MessageStatus,
+    pub workflow_state: WorkflowState,
+    pub created_at: Timestamp,
+    pub deleted_at: Option<Timestamp>,
+    pub reply_count: i64,
+    /// The first answers, at most 20.
+    pub replies: Vec<ReplyEvidence>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReplyEvidence {
+    pub id: MessageId,
+    pub from: Author,
+    /// The beginning of what it says.
+    pub body: String,
+    pub status: MessageStatus,
+    pub created_at: Timestamp,
+}
+
+/// A machine principal, as administrators see it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MachineView {
+    pub principal_id: String,
+    /// Whether the registry has it. One that was taken out keeps its history.
+    pub registered: bool,
+    pub enabled: bool,
+    pub keys: Vec<MachineKeyView>,
+    pub last_used_at: Option<Timestamp>,
+    /// How often it was refused, by reason. Hubs write these down every few seconds.
+    pub refusals: BTreeMap<String, i64>,
+    pub last_refused_at: Option<Timestamp>,
+    pub components: Vec<RuntimeStatusView>,
+    pub source_configs: Vec<SourceConfigView>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct MachineKeyView {
+    pub kid: String,
+    pub status: String,
+    pub usable: bool,
+    /// Why it is not usable.
+    pub reason: Option<String>,
+    pub scopes: Vec<String>,
+    /// A short hash of the public key.
+    pub fingerprint: String,
+    pub uses: i64,
+    pub last_used_at: Option<Timestamp>,
+}
+
+/// The registry that a hub goes by.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RegistryView {
+    pub configured: bool,
+    pub audience: Option<String>,
+    /// When what is in force was loaded.
+    pub loaded_at: Option<Timestamp>,
+    pub principals: i64,
+    pub keys: i64,
+    pub usable_keys: i64,
+    pub warnings: Vec<String>,
+    /// Why the files as they are now were refused; what was in force before still is.
+    pub faults: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MachinePage {
+    #[serde(flatten)]
+    pub page: Page<MachineView>,
+    pub registry: RegistryView,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn route(event_type: &str) -> Route {
+        let channel = "alerts".to_owned();
+        Route { event_type: event_type.to_owned(), channel, template: None, subject: None, priority: None }
+    }
+
+    #[test]
+    fn a_star_stands_for_the_rest_of_a_type() {
+        assert!(route("a.b").fits("a.b") && !route("a.b").fits("a.b.c") && !route("a.b").fits("a"));
+        assert!(route("a.*").fits("a.b.c") && route("*").fits("x") && !route("a.*").fits("a"));
+        for good in ["a", "a.b", "a.*", "*"] {
+            assert_eq!(check_pattern(good), Ok(()), "{good}");
+        }
+        for bad in ["", "a*", "*.a", "a.*.b", "**", "a\n", &"x".repeat(256)] {
+            assert!(check_pattern(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_are_plain() {
+        for good in ["a", "0", "orders.v1", "svc:sense:demo", "A_b-c"] {
+            assert_eq!(check_name(good), Ok(()), "{good}");
+        }
+        for bad in ["", ".a", "-a", "a/b", "a b", "ä", "a\n", &"x".repeat(129)] {
+            assert!(check_name(bad).is_err(), "{bad}");
+        }
+    }
+}
