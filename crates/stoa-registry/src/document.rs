@@ -34,7 +34,7 @@ pub struct Document {
 }
 
 /// A service that is not a user.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Principal {
     pub principal_id: String,
     /// Whether any of its keys is accepted.

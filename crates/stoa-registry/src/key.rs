@@ -10,7 +10,7 @@ use ed25519_dalek::VerifyingKey;
 use crate::{KeyStatus, Scopes};
 
 /// An Ed25519 public key of a principal and what it is good for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     pub kid: String,
     pub public_key_base64url: String,

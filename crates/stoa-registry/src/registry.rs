@@ -34,7 +34,7 @@ use crate::{Audience, Document, Finding, Key, KeyStatus, Principal};
 /// assert!(usable.key.scopes.contains(Scope::EventsIngest));
 /// assert!(registry.usable_key("svc:sense:demo", "key-2026-02").is_none());
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registry {
     audience: Audience,
     principals: Vec<Principal>,
