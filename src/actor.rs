@@ -9,6 +9,7 @@ use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, PrincipalId, SessionId};
+use stoa_registry::{Scope, Scopes};
 
 use crate::error::HubError;
 use crate::identity::FoundIdentity;
@@ -62,6 +63,8 @@ pub enum Credential {
     Session(SessionId),
     AgentKey,
     ApiKey(ApiKeyId),
+    /// A machine principal's signature, with what its key may do.
+    Signature(Scopes),
     /// The admin socket: whoever may open it runs this hub.
     Operator,
     /// Nobody: the hub itself, or somebody who is about to log in.
@@ -208,6 +211,18 @@ impl Actor {
         let name = permission.name();
         Err(HubError::forbidden("forbidden", format!("This key does not have the permission {name}."))
             .hint(format!("Use a key with {name} among its permissions.")))
+    }
+
+    /// The one check of what a machine principal's key allows.
+    pub fn require_scope(&self, scope: Scope) -> Result<(), HubError> {
+        match self.principal.credential {
+            Credential::Signature(scopes) if scopes.contains(scope) => Ok(()),
+            _ => {
+                let detail = format!("The key does not have the scope {}.", scope.name());
+                Err(HubError::forbidden("insufficient_scope", detail)
+                    .hint("Use a key whose entry in the registry has this scope."))
+            }
+        }
     }
 
     /// The one check of a credential's channel limit. What it does not reach does not exist for it.

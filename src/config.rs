@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stoa_model::Secret;
+use stoa_registry::Audience;
 
 use crate::clock::Clock;
 
@@ -37,6 +38,10 @@ pub struct Config {
     pub key: Option<Secret>,
     /// What `/metrics` asks for; none means that it is open.
     pub metrics_token: Option<Secret>,
+    /// The registry of machine principals: a file, or a folder of them.
+    pub registry: Option<PathBuf>,
+    /// Which component this hub is, for machine principals.
+    pub audience: Option<Audience>,
     /// Whether credentials that were checked are remembered (on SQLite only).
     pub auth_cache: bool,
     pub clock: Clock,
@@ -62,6 +67,8 @@ impl Config {
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,
+            registry: None,
+            audience: None,
             auth_cache: true,
             clock: Clock::system(),
             show_password: Arc::new(print_password),

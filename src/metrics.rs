@@ -1,7 +1,8 @@
 //! What the hub counts about itself, in the text format of Prometheus.
 
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, Opts, Registry, TextEncoder,
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
 };
 
 /// One registry for each hub, so that two hubs in one process do not count for each other.
@@ -26,6 +27,11 @@ pub struct Metrics {
     pub streams: IntGauge,
     pub stream_chunks: IntCounter,
     pub streams_lagged: IntCounter,
+    pub registry_reloads: IntCounterVec,
+    pub registry_faulty: IntGauge,
+    pub machine_requests: IntCounterVec,
+    pub machine_events: IntCounterVec,
+    pub machine_components: IntGaugeVec,
 }
 
 impl Metrics {
@@ -100,6 +106,29 @@ impl Metrics {
             streams_lagged: registered!(IntCounter::new(
                 "stoa_streams_lagged_total",
                 "Streams that were closed because their client read too slowly"
+            )),
+            registry_reloads: registered!(IntCounterVec::new(
+                Opts::new("stoa_registry_reloads_total", "Times that a changed registry was loaded or refused"),
+                &["outcome"]
+            )),
+            registry_faulty: registered!(IntGauge::new(
+                "stoa_registry_faulty",
+                "1 while the files of the registry are refused and older ones are in force"
+            )),
+            machine_requests: registered!(IntCounterVec::new(
+                Opts::new("stoa_machine_requests_total", "Signed requests: accepted, or why they were refused"),
+                &["outcome"]
+            )),
+            machine_events: registered!(IntCounterVec::new(
+                Opts::new("stoa_machine_events_total", "Events of machine principals, by what was done with them"),
+                &["status"]
+            )),
+            machine_components: registered!(IntGaugeVec::new(
+                Opts::new(
+                    "stoa_machine_components",
+                    "Components of machine principals by what they said last, or stale after 90 seconds"
+                ),
+                &["status"]
             )),
             registry,
         })

@@ -13,5 +13,9 @@ macro_rules! migration {
     };
 }
 
-pub const MIGRATIONS: &[Migration] =
-    &[migration!(1, "0001", "ground"), migration!(2, "0002", "messaging"), migration!(3, "0003", "traces")];
+pub const MIGRATIONS: &[Migration] = &[
+    migration!(1, "0001", "ground"),
+    migration!(2, "0002", "messaging"),
+    migration!(3, "0003", "traces"),
+    migration!(4, "0004", "machines"),
+];

@@ -11,6 +11,7 @@ use tokio_util::task::TaskTracker;
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
+use crate::features::machines::{self, RegistryError};
 use crate::features::{self, channels, housekeeping, streams, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
@@ -35,6 +36,8 @@ pub enum StartError {
     AdminSocket { path: PathBuf, reason: String },
     #[error("the base URL {0} must be http:// or https:// and a host, without a path")]
     BaseUrl(String),
+    #[error("{0}")]
+    Registry(RegistryError),
     #[error("the hub could not start: {0}")]
     Other(String),
 }
@@ -82,6 +85,7 @@ async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
     prepare(hub).await?;
+    machines::begin(hub).await.map_err(StartError::Registry)?;
     let router = http::router(hub)?;
     let admin_socket = bind_admin_socket(hub.config())?;
     if let Some(password) = users::ensure_first_admin(hub).await? {
@@ -93,6 +97,7 @@ async fn serve(
     let outbox_end = hub.begin_taps().await?;
     hub.start_followers(&tasks, outbox_end);
     tasks.spawn(streams::keep(hub.clone()));
+    tasks.spawn(machines::keep(hub.clone()));
     tasks.spawn(admin::serve(hub.clone(), admin_socket, features::admin_methods()));
     tracing::info!(address = %hub.base_url(), version = env!("CARGO_PKG_VERSION"), "the hub is serving");
     started(hub.clone());

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use stoa::config::{Config, Network, parse_duration};
+use stoa::hub::Hub;
 use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -82,6 +83,14 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
 
+    /// Registry of machine principals: a JSON file, or a folder of them; read again when it changes, and on SIGHUP
+    #[arg(long, env = "STOA_REGISTRY")]
+    registry: Option<PathBuf>,
+
+    /// Which component this hub is to machine principals: svc-sense, svc-brain or svc-bell
+    #[arg(long, env = "STOA_AUDIENCE")]
+    audience: Option<String>,
+
     /// Whether checked credentials are remembered (on SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
     auth_cache: bool,
@@ -127,12 +136,35 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
             _ = interrupt.recv() => {}
         }
     };
-    stoa::run(config, listener, shutdown).await.map_err(|error| error.to_string())
+    // Taken over before the hub starts: until then a hangup would end the process.
+    let mut hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
+    let started = move |hub: Hub| {
+        tokio::spawn(async move {
+            while hangup.recv().await.is_some() {
+                reload_registry(&hub).await;
+            }
+        });
+    };
+    let extensions = stoa::features::extensions();
+    stoa::run_with(config, extensions, listener, started, shutdown).await.map_err(|error| error.to_string())
+}
+
+async fn reload_registry(hub: &Hub) {
+    // What is wrong with the files, the registry says in the log itself.
+    if let Err(error) = stoa::features::machines::reload(hub).await {
+        tracing::warn!(%error, "the registry was not reloaded");
+    }
 }
 
 fn configuration(arguments: ServeArguments) -> Result<Config, String> {
     let data = std::path::absolute(&arguments.data)
         .map_err(|error| format!("the data folder {} cannot be used: {error}", arguments.data.display()))?;
+    let audience = arguments.audience.as_deref().filter(|audience| !audience.is_empty());
+    let audience = audience
+        .map(|audience| {
+            audience.parse().map_err(|_| format!("--audience {audience}: there are svc-sense, svc-brain and svc-bell"))
+        })
+        .transpose()?;
     // Secrets come from the environment only: arguments can be read by every user of the machine.
     let secret = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty()).map(Secret::new);
     Ok(Config {
@@ -149,6 +181,8 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),
         metrics_token: secret("STOA_METRICS_TOKEN"),
+        registry: arguments.registry.filter(|path| !path.as_os_str().is_empty()),
+        audience,
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })

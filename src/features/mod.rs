@@ -6,6 +6,7 @@ pub mod audit;
 pub mod backup;
 pub mod channels;
 pub mod housekeeping;
+pub mod machines;
 pub mod messages;
 pub mod principals;
 pub mod streams;
@@ -36,6 +37,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(machines::routes())
         .merge(streams::routes())
         .merge(audit::routes())
         .merge(traces::routes())
@@ -50,6 +52,7 @@ pub fn admin_methods() -> Methods {
     api_keys::add_methods(&mut methods);
     channels::add_methods(&mut methods);
     messages::add_methods(&mut methods);
+    machines::add_methods(&mut methods);
     audit::add_methods(&mut methods);
     traces::add_methods(&mut methods);
     system::add_methods(&mut methods);

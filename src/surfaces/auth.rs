@@ -81,7 +81,8 @@ async fn note_use(hub: &Hub, principal: &Principal) {
                 Credential::Session(session) => users::note_session_use(tx, session),
                 Credential::AgentKey => agents::note_key_use(tx, id),
                 Credential::ApiKey(key) => api_keys::note_use(tx, key),
-                Credential::Operator | Credential::None => Ok(()),
+                // Those of machines are counted where they are checked.
+                Credential::Signature(_) | Credential::Operator | Credential::None => Ok(()),
             }
         })
         .await;

@@ -44,6 +44,7 @@ mod readme;
 mod registration;
 mod requests;
 mod sessions;
+mod signatures;
 mod streams;
 mod sync_order;
 mod system;

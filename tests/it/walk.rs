@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Client, Human, PASSWORD, TestHub};
+use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub};
+
+const MACHINE: &str = "svc:sense:demo";
 
 /// Who may do what. A new operation is one line here; if it is about a thing of a new kind, also one
 /// line in [`World::make`].
@@ -81,6 +83,14 @@ fn table() -> Vec<Row> {
         admin("GET /api/admin/users"),
         admin("GET /api/admin/audit"),
         admin("GET /api/admin/system"),
+        admin("GET /api/admin/principals"),
+        admin("GET /api/admin/principals/{principal_id}"),
+        public("GET /.well-known/svc-machine-principal-registry/v1/schema.json", 200),
+        machine("GET /machine/source-configs/{source}"),
+        machine("PUT /machine/source-configs/{source}").body(json!({"routes": []})),
+        machine("PUT /machine/runtime-status/{component}").body(json!({"status": "ok"})),
+        machine("POST /machine/events").body(json!([])),
+        machine("GET /machine/evidence"),
     ]
 }
 
@@ -97,6 +107,8 @@ enum Access {
     /// A thing that people reach if it is theirs, and agents if it is theirs.
     EitherThing,
     Admin,
+    /// Machine principals, who are known by their signatures alone: nobody here is one.
+    Machine,
 }
 
 struct Row {
@@ -149,6 +161,10 @@ fn admin(operation: &'static str) -> Row {
     row(operation, Access::Admin)
 }
 
+fn machine(operation: &'static str) -> Row {
+    row(operation, Access::Machine)
+}
+
 impl Row {
     fn body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
@@ -182,6 +198,7 @@ impl Row {
         let found = (0, "");
         match (self.access, visitor) {
             (Access::Public(status), _) => (status, ""),
+            (Access::Machine, _) => (401, "unauthenticated"),
             (_, "nobody") => (401, "unauthenticated"),
             (_, "revoked") => (401, "invalid_credentials"),
             (_, "logged out") => (401, "session_expired"),
@@ -245,7 +262,8 @@ impl World {
     fn fill(&self, text: &str, visitor: &str) -> String {
         let name = if text.starts_with("/api/channels/") { "channel" } else { "{name}" };
         let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things[name]);
-        filled = filled.replace("{principal}", &self.things["{name}"]);
+        filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
+        filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
         if let Some(value) = self.things.get(text) {
             filled = filled.replace("{id}", value).replace("{message_id}", value);
         }
@@ -324,7 +342,9 @@ impl Visitors {
 
 #[tokio::test]
 async fn nobody_reaches_what_is_not_theirs() {
-    let hub = TestHub::start().await;
+    let registry = RegistryFile::new();
+    registry.add(MACHINE, &ALL_SCOPES);
+    let hub = TestHub::setup().registry(&registry).start().await;
     let account = json!({"username": "second_admin", "password": PASSWORD, "role": "admin"});
     hub.operator().call("users.create", account).await;
     let visitors = Visitors::make(hub).await;

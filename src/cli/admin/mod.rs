@@ -12,6 +12,7 @@ mod input;
 mod keys;
 mod messages;
 mod output;
+mod principals;
 mod traces;
 mod users;
 
@@ -76,6 +77,9 @@ enum Subject {
     /// What users and agents did, call by call
     #[command(subcommand, after_help = EXIT_CODES)]
     Traces(traces::TracesCommand),
+    /// Machine principals: services that sign their requests
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Principals(principals::PrincipalsCommand),
     /// The database and the key that protects its secrets
     #[command(subcommand, after_help = EXIT_CODES)]
     Db(db::DbCommand),
@@ -181,6 +185,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Messages(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),
         Subject::Traces(command) => command.run(&mut session),
+        Subject::Principals(command) => command.run(&mut session),
         Subject::Db(command) => command.run(&mut session),
         Subject::Backup(command) => command.run(&mut session),
         Subject::Restore(command) => command.run(&mut session),

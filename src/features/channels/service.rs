@@ -352,7 +352,8 @@ fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, Hu
 /// The channel that the caller wants to write into. Writing into a public one joins it.
 pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
     let row = find_writable(tx, actor, name)?;
-    if !row.is_member && !actor.is_operator() {
+    // Machines are members only where somebody made them one.
+    if !row.is_member && !actor.is_operator() && actor.principal.kind != PrincipalKind::Machine {
         members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
     }
     Ok(place(row))

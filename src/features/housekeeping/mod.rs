@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::{messages, traces, users};
+use super::{machines, messages, traces, users};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
@@ -23,13 +23,19 @@ struct Chore {
     run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
-const CHORES: [Chore; 6] = [
+const CHORES: [Chore; 8] = [
     Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
     Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
     Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
+    Chore { name: "machine nonces", every: MINUTE, run: |_, tx| Ok(machines::prune_nonces(tx)?) },
+    Chore {
+        name: "machine events",
+        every: MINUTE.saturating_mul(10),
+        run: |hub, tx| Ok(machines::prune_events(hub, tx)?),
+    },
 ];
 
 struct Housekeeper;

@@ -24,5 +24,7 @@ pub use admin::add_methods;
 pub use http::routes;
 pub use inbox::release_expired;
 pub use purge::purge_deleted_channels;
+pub use read::{find_visible_among, first_replies};
+pub use send::post;
 pub use tap::tap;
 pub use unread::{Unread, count_unread};

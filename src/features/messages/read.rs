@@ -11,6 +11,7 @@ use super::store::Bodies;
 use super::{store, thread_store, view};
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::features::channels::visibility;
 use crate::features::{agents, channels, principals};
 use crate::hub::Hub;
 use crate::page::{ListQuery, page_with};
@@ -56,6 +57,23 @@ pub async fn list_replies(
         })
         .await?;
     page_with(hub, actor, &name, replies.into_iter().map(|reply| (reply.id, reply)).collect(), has_more)
+}
+
+/// Those among the messages that the caller may see.
+pub fn find_visible_among(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> Result<Vec<MessageView>, HubError> {
+    let mut rows = Vec::new();
+    for row in store::find_messages(tx, ids, Bodies::Beginning)? {
+        if visibility::is_visible(tx, actor, row.view.conversation_id)? {
+            rows.push(row);
+        }
+    }
+    Ok(view::complete(tx, actor, rows)?)
+}
+
+/// The first answers to a message, as far as the caller may see them.
+pub fn first_replies(tx: &mut Tx<'_>, actor: &Actor, id: MessageId, limit: i64) -> Result<Vec<MessageView>, HubError> {
+    let (rows, _) = store::list_replies(tx, actor.id(), &actor.principal.channels, id, MessageId(0), limit)?;
+    Ok(view::complete_uncounted(tx, actor, rows)?)
 }
 
 /// Messages of a channel, oldest first: the newest ones, or those before or after another.

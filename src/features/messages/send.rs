@@ -119,7 +119,32 @@ fn send_to_channel(
 ) -> Result<SentMessage, HubError> {
     let place = channels::find_for_posting(hub, tx, actor, name)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
-    let called = find_called(tx, actor, &place, &draft.body)?;
+    say(hub, tx, actor, &place, parent.as_ref(), draft, &draft.body)
+}
+
+/// Puts a message into a channel that the caller may write to. Only those are called out whom `calling` names: a
+/// part of the body, where the rest of it comes from elsewhere.
+pub fn post(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    place: &Place,
+    draft: &Draft,
+    calling: &str,
+) -> Result<MessageId, HubError> {
+    Ok(say(hub, tx, actor, place, None, draft, calling)?.message.id)
+}
+
+fn say(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    place: &Place,
+    parent: Option<&MessageRow>,
+    draft: &Draft,
+    calling: &str,
+) -> Result<SentMessage, HubError> {
+    let called = find_called(tx, actor, place, calling)?;
     channels::lock(tx, place.conversation)?;
     let (sender, from) = if actor.is_operator() {
         let system = principals::system(tx)?;
@@ -133,11 +158,11 @@ fn send_to_channel(
         sender,
         from,
         draft,
-        parent: parent.as_ref(),
-        depth: depth_of(actor, parent.as_ref()),
+        parent,
+        depth: depth_of(actor, parent),
         mentions: called.names.clone(),
         mention_of: None,
-        place: Where::Channel(&place),
+        place: Where::Channel(place),
     };
     let ids = called.principals.keys().copied().collect();
     let (view, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;

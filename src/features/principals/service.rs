@@ -95,6 +95,16 @@ pub fn find_reachable(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<Known>, Db
     Ok(found)
 }
 
+/// The row of a machine principal, made where there is none. Its name is not one that a person or an agent could
+/// have, and nobody is told: it joins nothing by itself.
+pub fn find_or_add_machine(tx: &mut Tx<'_>, principal_id: &str) -> Result<Known, HubError> {
+    if let Some(known) = store::find_by_handle(tx, principal_id)? {
+        return Ok(known);
+    }
+    store::insert_principal(tx, PrincipalKind::Machine, principal_id, principal_id, None)?;
+    store::find_by_handle(tx, principal_id)?.ok_or_else(|| HubError::internal("a machine principal is missing"))
+}
+
 /// The author of the hub's own notices.
 pub fn system(tx: &mut Tx<'_>) -> Result<Known, HubError> {
     store::find_by_handle(tx, "system")?.ok_or_else(|| HubError::internal("the principal system is missing"))

@@ -88,6 +88,11 @@ pub struct Known {
 }
 
 impl Known {
+    /// Whether it can be a member of a channel. Messages cannot reach machines, but they may write where they belong.
+    pub fn can_be_member(&self) -> bool {
+        self.is_reachable() || (self.kind == PrincipalKind::Machine && !self.is_deleted)
+    }
+
     /// Whether messages can reach it.
     pub fn is_reachable(&self) -> bool {
         matches!(self.kind, PrincipalKind::User | PrincipalKind::Agent) && !self.is_deleted && !self.is_disabled

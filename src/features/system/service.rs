@@ -8,7 +8,7 @@ use stoa_model::system::{DatabaseView, ListenerView, SystemView};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::listener;
-use crate::features::{agents, audit};
+use crate::features::{agents, audit, machines};
 use crate::hub::Hub;
 use crate::idempotency;
 
@@ -65,7 +65,13 @@ pub async fn is_ready(hub: &Hub) -> Result<(), HubError> {
 
 /// The figures in the text format of Prometheus.
 pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
-    let active = hub.read(agents::count_active).await?;
+    let hub_in = hub.clone();
+    let active = hub
+        .read(move |tx| {
+            machines::count_components(&hub_in, tx)?;
+            agents::count_active(tx)
+        })
+        .await?;
     hub.metrics().active_agents.set(active);
     hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
     hub.metrics().render().map_err(HubError::internal)

@@ -8,4 +8,4 @@ mod store;
 
 pub use admin::add_methods;
 pub use http::routes;
-pub use service::{TraceQuery, prune, record, write_batches};
+pub use service::{TraceQuery, find_by_request, prune, record, write_batches};

@@ -8,7 +8,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::page::{CountedPage, Page};
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
-use stoa_model::traces::{MAX_DETAILS_BYTES, MAX_ERROR_CHARACTERS, NewTrace, OwnedTrace, TraceStats};
+use stoa_model::traces::{MAX_DETAILS_BYTES, MAX_ERROR_CHARACTERS, NewTrace, OwnedTrace, TraceStats, TraceView};
 use stoa_model::{PrincipalId, Timestamp};
 use utoipa::IntoParams;
 
@@ -34,6 +34,9 @@ const RETRIES: [Duration; 6] = [
 const EXPORT_PAGE: i64 = 500;
 /// For each moment that a page takes, an export rests this many.
 const RESTS: u32 = 9;
+/// The trace of a request comes within this time of what it did.
+const LONGEST_REQUEST: Duration = Duration::from_secs(30);
+const MAX_OF_REQUEST: i64 = 20;
 const LONGEST_REST: Duration = Duration::from_millis(100);
 
 /// Which traces to look at.
@@ -165,9 +168,28 @@ fn visible(
     Ok(Some(filter))
 }
 
+/// Whoever answers for traces: a person, or a machine, which answers for itself.
 fn find_user(tx: &mut Tx<'_>, name: &str) -> Result<PrincipalId, HubError> {
-    let user = store::find_named(tx, PrincipalKind::User, name)?;
-    user.map(|user| user.id).ok_or_else(|| HubError::not_found("user"))
+    for kind in [PrincipalKind::User, PrincipalKind::Machine] {
+        if let Some(found) = store::find_named(tx, kind, name)? {
+            return Ok(found.id);
+        }
+    }
+    Err(HubError::not_found("user"))
+}
+
+/// What was noted of a request that a principal made for itself at about this moment.
+pub fn find_by_request(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    request_id: &str,
+    at_ms: i64,
+) -> Result<Vec<TraceView>, DbError> {
+    let (owner, principal) = (Some(principal), Some(principal));
+    let until = at_ms.saturating_add(milliseconds(LONGEST_REQUEST));
+    let filter = Filter { owner, principal, action: None, since: at_ms, until };
+    let found = store::list_of_request(tx, &filter, request_id, MAX_OF_REQUEST)?;
+    Ok(found.into_iter().map(|owned| owned.trace).collect())
 }
 
 /// A page of traces, newest first. `owner` is for the operator, who sees those of all.

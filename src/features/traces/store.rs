@@ -163,6 +163,24 @@ pub(super) fn list_traces_below(
     tx.query(&sql, &values, |row| Ok(((row.get("created_at")?, row.get("id")?), trace(row)?)))
 }
 
+/// What was noted of one request, between two moments.
+pub(super) fn list_of_request(
+    tx: &mut Tx<'_>,
+    filter: &Filter,
+    request_id: &str,
+    limit: i64,
+) -> Result<Vec<OwnedTrace>, DbError> {
+    let (conditions, mut values) = filter.conditions();
+    values.extend([request_id.to_value(), limit.to_value()]);
+    let (request_id, limit) = (values.len() - 1, values.len());
+    let sql = format!(
+        "{SELECT_TRACE} where t.id in (select id from traces where {conditions} and request_id = ${request_id}
+            order by created_at, id limit ${limit})
+         order by t.created_at, t.id"
+    );
+    tx.query(&sql, &values, trace)
+}
+
 /// The highest number there is, or 0.
 pub(super) fn newest_id(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     tx.query_one("select coalesce(max(id), 0) as id from traces", &[], |row| row.get("id"))

@@ -32,6 +32,7 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_IDEMPOTENCY_KEY: usize = 255;
+const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature");
 const LOOP_DEPTH: &str = "webhook-loop-depth";
 const MAX_LOOP_DEPTH: i64 = 1000;
 const MAX_TRACED_PATH: usize = 300;
@@ -152,7 +153,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     response
 }
 
-/// A write under /api that is to be traced when this goes: with its answer, or without one when the caller
+/// A write under /api or /machine that is to be traced when this goes: with its answer, or without one when the caller
 /// hung up. It may have been done all the same, and nobody shall act untraced by not waiting.
 struct PendingTrace {
     hub: Hub,
@@ -177,7 +178,7 @@ impl PendingTrace {
         started: Instant,
     ) -> Option<Self> {
         let (method, path) = (request.method(), request.uri().path());
-        if method.is_safe() || !path.starts_with("/api/") {
+        if method.is_safe() || !["/api/", "/machine/"].iter().any(|beginning| path.starts_with(beginning)) {
             return None;
         }
         let route = request.extensions().get::<MatchedPath>()?;
@@ -359,8 +360,10 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    if let Some(allow) = kept.get(header::ALLOW) {
-        headers.insert(header::ALLOW, allow.clone());
+    for name in [header::ALLOW, header::WWW_AUTHENTICATE, ACCEPT_SIGNATURE] {
+        if let Some(value) = kept.get(&name) {
+            headers.insert(name, value.clone());
+        }
     }
     if let Some(seconds) = error.retry_after_seconds {
         headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
@@ -370,7 +373,7 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
             "unauthenticated" => r#"Bearer realm="stoa""#,
             _ => r#"Bearer realm="stoa", error="invalid_token""#,
         };
-        headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        headers.entry(header::WWW_AUTHENTICATE).or_insert(HeaderValue::from_static(challenge));
     }
     response
 }

@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use super::envelope::ResponseNotes;
-use crate::actor::{Actor, Call};
+use crate::actor::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::features::users::session_cookie_name;
 use crate::hub::{Hub, pause};
@@ -64,25 +64,36 @@ impl FromRequestParts<Hub> for Actor {
                 }
             },
         };
-        let notes = parts.extensions.get::<ResponseNotes>();
         if !parts.method.is_safe() {
-            let now = hub.clock().now_ms();
-            let allowance = hub.limits().take_write(principal.id, now);
-            let is_allowed = allowance.is_none_or(|allowance| allowance.allowed);
-            if let Some(notes) = notes {
-                if is_allowed || hub.limits().take_refusal(principal.id, now) {
-                    notes.note_caller(&principal);
-                }
-                if let Some(allowance) = allowance {
-                    notes.note_allowance(allowance);
-                }
-            }
-            if let Some(allowance) = allowance.filter(|_| !is_allowed) {
-                let detail = format!("At most {} writes a minute are possible.", allowance.limit);
-                return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
-            }
+            admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
         }
         Ok(Actor::new(principal, call(parts)))
+    }
+}
+
+/// Counts a write, and refuses it when there were too many. `notes` gets to know whose it is, for its trace.
+pub(super) fn admit_write(
+    hub: &Hub,
+    principal: &Arc<Principal>,
+    notes: Option<&ResponseNotes>,
+) -> Result<(), HubError> {
+    let now = hub.clock().now_ms();
+    let allowance = hub.limits().take_write(principal.id, now);
+    let is_allowed = allowance.is_none_or(|allowance| allowance.allowed);
+    if let Some(notes) = notes {
+        if is_allowed || hub.limits().take_refusal(principal.id, now) {
+            notes.note_caller(principal);
+        }
+        if let Some(allowance) = allowance {
+            notes.note_allowance(allowance);
+        }
+    }
+    match allowance.filter(|_| !is_allowed) {
+        Some(allowance) => {
+            let detail = format!("At most {} writes a minute are possible.", allowance.limit);
+            Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)))
+        }
+        None => Ok(()),
     }
 }
 
@@ -94,7 +105,7 @@ impl FromRequestParts<Hub> for Anonymous {
     }
 }
 
-fn call(parts: &Parts) -> Arc<Call> {
+pub(super) fn call(parts: &Parts) -> Arc<Call> {
     parts.extensions.get::<Arc<Call>>().cloned().unwrap_or_default()
 }
 
@@ -146,12 +157,19 @@ async fn overdue_at_stop(hub: &Hub) {
     pause(BODY_TIMEOUT_AT_STOP).await;
 }
 
+/// The content type without its parameters.
+pub(crate) fn essence(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next().unwrap_or("").trim().to_ascii_lowercase())
+}
+
+pub(super) fn require_json(headers: &HeaderMap) -> Result<(), HubError> {
+    let is_json = |essence: &str| essence == "application/json" || essence.ends_with("+json");
+    require_content_type(headers, is_json, "application/json")
+}
+
 fn require_content_type(headers: &HeaderMap, accepts: fn(&str) -> bool, wanted: &str) -> Result<(), HubError> {
-    let essence = headers
-        .get(header::CONTENT_TYPE)
-        .and_then(|value| value.to_str().ok())
-        .map(|value| value.split(';').next().unwrap_or("").trim().to_ascii_lowercase());
-    if essence.as_deref().is_some_and(accepts) {
+    if essence(headers).as_deref().is_some_and(accepts) {
         return Ok(());
     }
     let detail = format!("The body must be {wanted}.");
@@ -164,8 +182,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let is_json = |essence: &str| essence == "application/json" || essence.ends_with("+json");
-        require_content_type(&parts.headers, is_json, "application/json")?;
+        require_json(&parts.headers)?;
         let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         parse_json(&bytes).map(Self)
     }
@@ -209,6 +226,12 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubErro
     })?;
     deserializer.end().map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))?;
     Ok(value)
+}
+
+/// Parses JSON of any shape.
+pub(crate) fn parse_json_value(bytes: &[u8]) -> Result<serde_json::Value, HubError> {
+    refuse_nul_in_json(bytes)?;
+    serde_json::from_slice(bytes).map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))
 }
 
 /// PostgreSQL cannot store NUL, and nobody means to send one.

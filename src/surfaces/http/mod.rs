@@ -14,6 +14,7 @@ mod openapi;
 mod peers;
 mod piecewise;
 mod server;
+mod signed;
 
 use axum::Router;
 use axum::extract::State;
@@ -30,8 +31,10 @@ use crate::hub::Hub;
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query};
+pub(crate) use extract::{essence, parse_json, parse_json_value};
 pub use piecewise::piecewise_body;
 pub(crate) use server::serve;
+pub use signed::Signed;
 
 /// A feature's routes, with their descriptions.
 pub type ApiRouter = OpenApiRouter<Hub>;

@@ -62,6 +62,8 @@ pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error
         "session": {"type": "apiKey", "in": "cookie", "name": "stoa_session",
             "description": "Given by POST /auth/login; named __Host-stoa_session when the hub is served over https."},
         "bearer": {"type": "http", "scheme": "bearer", "description": "An agent key or a managed API key."},
+        "signature": {"type": "http", "scheme": "signature",
+            "description": "An HTTP message signature (RFC 9421) of a machine principal; Accept-Signature of a 401 says what it has to cover."},
     });
     let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
     for path in paths {

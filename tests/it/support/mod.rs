@@ -3,6 +3,7 @@
 mod actors;
 mod admin_socket;
 mod client;
+mod machines;
 mod place;
 mod probes;
 mod sse;
@@ -25,6 +26,7 @@ use tokio::task::JoinHandle;
 pub(crate) use actors::{Agent, Human, PASSWORD, each, items};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
+pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, TAG, fresh_nonce};
 use place::Folder;
 pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
 pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};

@@ -1,0 +1,152 @@
+//! `stoa admin principals`.
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::output::{Output, show};
+use super::{Failure, Session};
+
+#[derive(Subcommand)]
+pub(super) enum PrincipalsCommand {
+    /// List the machine principals: their keys, and when they were last seen
+    List {
+        /// How many at most [default: all]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+        limit: Option<u64>,
+    },
+    /// Show one: keys, scopes, refusals, components, source configs
+    Show {
+        /// Like svc:sense:demo
+        #[arg(value_name = "PRINCIPAL")]
+        principal_id: String,
+    },
+    /// Read the registry's files again, and say what is wrong with them
+    Reload,
+}
+
+impl PrincipalsCommand {
+    pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
+        match self {
+            PrincipalsCommand::List { limit } => {
+                let principals = session.list("principals.list", json!({}), limit)?;
+                session.output.list(
+                    &principals,
+                    &[
+                        ("PRINCIPAL", |principal| show(&principal["principal_id"])),
+                        ("STATE", state),
+                        ("USABLE KEYS", usable_keys),
+                        ("LAST USED", |principal| show(&principal["last_used_at"])),
+                        ("REFUSALS", refusals),
+                        ("COMPONENTS", components),
+                    ],
+                )
+            }
+            PrincipalsCommand::Show { principal_id } => {
+                let principal = session.call("principals.show", &json!({"principal_id": principal_id}))?;
+                session.output.result(&principal, |output| describe(output, &principal))
+            }
+            PrincipalsCommand::Reload => {
+                let registry = session.call("principals.reload", &json!({}))?;
+                session.output.result(&registry, |_| {
+                    let mut text = format!(
+                        "The registry of {} is in force: {} principals, {} usable keys.\n",
+                        show(&registry["audience"]),
+                        show(&registry["principals"]),
+                        show(&registry["usable_keys"])
+                    );
+                    for warning in registry["warnings"].as_array().into_iter().flatten() {
+                        text.push_str(&format!("warning: {}\n", show(warning)));
+                    }
+                    text
+                })
+            }
+        }
+    }
+}
+
+fn state(principal: &Value) -> String {
+    let word = match (principal["registered"].as_bool(), principal["enabled"].as_bool()) {
+        (Some(true), Some(true)) => "enabled",
+        (Some(true), _) => "disabled",
+        _ => "not in the registry",
+    };
+    word.to_owned()
+}
+
+fn items<'a>(principal: &'a Value, field: &str) -> &'a [Value] {
+    principal[field].as_array().map_or(&[], Vec::as_slice)
+}
+
+fn usable_keys(principal: &Value) -> String {
+    let keys = items(principal, "keys");
+    format!("{} of {}", keys.iter().filter(|key| key["usable"] == json!(true)).count(), keys.len())
+}
+
+fn refusals(principal: &Value) -> String {
+    let reasons = principal["refusals"].as_object().into_iter().flatten();
+    reasons.map(|(reason, count)| format!("{reason} {}", show(count))).collect::<Vec<_>>().join(", ")
+}
+
+fn components(principal: &Value) -> String {
+    let word = |component: &Value| {
+        let status = if component["stale"] == json!(true) { "stale".to_owned() } else { show(&component["status"]) };
+        format!("{} {status}", show(&component["component"]))
+    };
+    items(principal, "components").iter().map(word).collect::<Vec<_>>().join(", ")
+}
+
+fn describe(output: &Output, principal: &Value) -> String {
+    let mut text = output.properties(&[
+        ("principal", show(&principal["principal_id"])),
+        ("state", state(principal)),
+        ("last used", show(&principal["last_used_at"])),
+        ("refusals", refusals(principal)),
+        ("last refused", show(&principal["last_refused_at"])),
+    ]);
+    let mut add = |heading: &str, rows: String, field: &str| {
+        if !items(principal, field).is_empty() {
+            text.push_str(&format!("\n{heading}\n{rows}"));
+        }
+    };
+    let keys = output.rows(
+        items(principal, "keys"),
+        &[
+            ("KID", |key| show(&key["kid"])),
+            ("STATUS", |key| show(&key["status"])),
+            ("USABLE", |key| {
+                if key["usable"] == json!(true) { "yes".to_owned() } else { format!("no {}", show(&key["reason"])) }
+            }),
+            ("SCOPES", |key| show(&key["scopes"])),
+            ("FINGERPRINT", |key| show(&key["fingerprint"])),
+            ("USES", |key| show(&key["uses"])),
+            ("LAST USED", |key| show(&key["last_used_at"])),
+        ],
+    );
+    add("Keys", keys, "keys");
+    let components = output.rows(
+        items(principal, "components"),
+        &[
+            ("COMPONENT", |status| show(&status["component"])),
+            ("STATUS", |status| show(&status["status"])),
+            ("STALE", |status| show(&status["stale"])),
+            ("VERSION", |status| show(&status["version"])),
+            ("MESSAGE", |status| show(&status["message"])),
+            ("REPORTED", |status| show(&status["reported_at"])),
+        ],
+    );
+    add("Components", components, "components");
+    let configs = output.rows(
+        items(principal, "source_configs"),
+        &[
+            ("SOURCE CONFIG", |config| show(&config["source"])),
+            ("VERSION", |config| show(&config["version"])),
+            ("ROUTES", |config| {
+                let route = |route: &Value| format!("{} to #{}", show(&route["type"]), show(&route["channel"]));
+                items(config, "routes").iter().map(route).collect::<Vec<_>>().join(", ")
+            }),
+            ("UPDATED", |config| show(&config["updated_at"])),
+        ],
+    );
+    add("Source configs", configs, "source_configs");
+    text
+}

@@ -1,0 +1,149 @@
+//! The gate: from the headers of a request to the machine principal that signed it.
+//!
+//! The order of the checks is part of the contract: what the headers say, the key, the tag, the time, the components, the digest of
+//! the body, the signature itself, and that it was never seen before. Whether its scopes reach is for services to ask.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use stoa_model::permissions::PermissionSet;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::Role;
+use stoa_registry::Audience;
+use stoa_signature::{Claim, Request, SKEW_SECONDS, SignatureError, TAG_PREFIX, accept_signature, authority_of};
+
+use super::registry::{self, Loaded, Memory};
+use super::{store, tallies};
+use crate::actor::{Credential, Principal};
+use crate::error::{ErrorKind, HubError};
+use crate::hub::Hub;
+
+/// The gate as it stands open for one request: with the registry that is in force.
+pub struct Opened {
+    hub: Hub,
+    loaded: Arc<Loaded>,
+    audience: Audience,
+}
+
+/// A request whose headers are in order. Its body is still to be looked at.
+pub struct Admission {
+    claim: Claim,
+    authority: String,
+    scheme: &'static str,
+}
+
+/// Opens the gate, unless there is no registry to go by.
+pub fn open(hub: &Hub) -> Result<Opened, HubError> {
+    let loaded = hub.memory::<Memory>().loaded();
+    let (loaded, audience) = loaded.zip(hub.config().audience).ok_or_else(registry::unavailable)?;
+    Ok(Opened { hub: hub.clone(), loaded, audience })
+}
+
+impl Opened {
+    /// What a caller who was refused should know: headers that say which signature is wanted.
+    pub fn challenge(&self, has_body: bool) -> [(&'static str, String); 2] {
+        [
+            ("www-authenticate", format!("Signature realm=\"{}\"", self.audience.name())),
+            ("accept-signature", accept_signature(&self.tag(), has_body)),
+        ]
+    }
+
+    fn tag(&self) -> String {
+        format!("{TAG_PREFIX}{}", self.audience.name())
+    }
+
+    /// Everything that can be checked before the body is there.
+    pub fn check_head(&self, parts: &Parts, base_url: &str) -> Result<Admission, HubError> {
+        let tag = self.tag();
+        let claim = Claim::from_headers(&parts.headers, &tag).map_err(|error| self.refuse(None, error))?;
+        let Some(claim) = claim else {
+            tallies::refused(&self.hub, None, "unauthenticated");
+            return Err(HubError::unauthenticated("unauthenticated", "This needs a signature of a machine principal.")
+                .hint("Sign the request as the header Accept-Signature says; `stoa registry sign` does it."));
+        };
+        if self.loaded.registry.usable_key(claim.principal_id(), claim.kid()).is_none() {
+            return Err(self.refuse(Some(&claim), SignatureError::Invalid));
+        }
+        let authority = authority_of(base_url).ok_or_else(|| HubError::internal("the base URL has no authority"))?;
+        let scheme = if base_url.starts_with("https:") { "https" } else { "http" };
+        let admission = Admission { claim, authority, scheme };
+        let now = self.hub.clock().now_ms().div_euclid(1000);
+        let checked = admission.claim.check_head(&admission.request(parts), &tag, now);
+        checked.map_err(|error| self.refuse(Some(&admission.claim), error))?;
+        Ok(admission)
+    }
+
+    /// The rest: the digest, the signature, and that it is used for the first time.
+    pub async fn admit(&self, admission: Admission, parts: &Parts, body: &[u8]) -> Result<Principal, HubError> {
+        let claim = &admission.claim;
+        // The same registry as before: it is held while the request lasts.
+        let found = self.loaded.registry.usable_key(claim.principal_id(), claim.kid());
+        let found = found.ok_or_else(|| self.refuse(Some(claim), SignatureError::Invalid))?;
+        claim
+            .check_body(&admission.request(parts), found.verifying_key, body)
+            .map_err(|error| self.refuse(Some(claim), error))?;
+        let id = registry::principal_row(&self.hub, claim.principal_id()).await?;
+        let (key_id, nonce) = (claim.key_id().to_owned(), claim.nonce().to_owned());
+        // One second more, for the part of a second that the check of the time leaves out.
+        let forget_at = (claim.expires() + SKEW_SECONDS + 1) * 1000;
+        let is_new = self.hub.write(move |tx| store::insert_nonce(tx, &key_id, &nonce, forget_at)).await?;
+        if !is_new {
+            tallies::refused(&self.hub, Some(claim.principal_id()), "signature_replayed");
+            return Err(HubError::unauthenticated("signature_replayed", "This signature was used before.")
+                .hint("Sign each request anew, with a nonce of its own."));
+        }
+        tallies::used(&self.hub, claim.principal_id(), claim.kid());
+        Ok(Principal {
+            id,
+            kind: PrincipalKind::Machine,
+            handle: claim.principal_id().to_owned(),
+            // Nobody but itself answers for it.
+            human: id,
+            role: Role::Member,
+            credential: Credential::Signature(found.key.scopes),
+            permissions: PermissionSet::NONE,
+            channels: Vec::new(),
+            expires_at: None,
+            proof: None,
+        })
+    }
+
+    /// Counts a refusal and words it. Who is unknown, disabled, revoked, signs for another hub or signs wrongly
+    /// is told one and the same.
+    fn refuse(&self, claim: Option<&Claim>, error: SignatureError) -> HubError {
+        let refusal = match error {
+            SignatureError::Malformed(detail) => HubError::new(ErrorKind::Malformed, "signature_malformed", detail)
+                .hint("RFC 9421 says what Signature-Input and Signature look like."),
+            SignatureError::Invalid => HubError::unauthenticated(
+                "signature_invalid",
+                "The signature is not one that this hub accepts.",
+            )
+            .hint("The key must be in the registry, enabled and active, the tag must name this hub, and the request must arrive as it was signed."),
+            SignatureError::Expired(detail) => HubError::unauthenticated("signature_expired", detail)
+                .hint("Compare the clocks, and sign right before sending."),
+            SignatureError::Incomplete(detail) => HubError::unauthenticated("signature_incomplete", detail)
+                .hint("The header Accept-Signature says what has to be signed."),
+            SignatureError::DigestMismatch => HubError::new(
+                ErrorKind::Malformed,
+                "digest_mismatch",
+                "The body is not the one that Content-Digest was made of.",
+            )
+            .hint("Send the very bytes that were signed."),
+        };
+        tallies::refused(&self.hub, claim.map(Claim::principal_id), refusal.code);
+        refusal
+    }
+}
+
+impl Admission {
+    fn request<'a>(&'a self, parts: &'a Parts) -> Request<'a> {
+        Request {
+            method: parts.method.as_str(),
+            scheme: self.scheme,
+            authority: &self.authority,
+            path: parts.uri.path(),
+            query: parts.uri.query(),
+            headers: &parts.headers,
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! Taking events in: each once, and into the channel that a source config has for it.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Value, json};
+use stoa_db::Tx;
+use stoa_model::MessageId;
+use stoa_model::cloud_events::CloudEvent;
+use stoa_model::machines::{
+    EventOutcome, IngestAnswer, IngestResult, IngestStatus, MAX_BATCH, Route, SourceConfigView,
+};
+use stoa_model::messages::{Draft, MAX_BODY_BYTES, MAX_SUBJECT, Target};
+use stoa_model::templates::Template;
+use stoa_model::text::is_unprintable;
+use stoa_model::validation::FieldError;
+use stoa_registry::Scope;
+
+use super::store::{self, NewEvent};
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::features::channels::{self, Place};
+use crate::features::messages;
+use crate::hub::Hub;
+
+/// What a request brings.
+pub enum Events {
+    One(Value),
+    Batch(Vec<Value>),
+}
+
+/// Takes events in. One that is not acceptable is refused; in a batch it is only left out.
+pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAnswer, HubError> {
+    actor.require_scope(Scope::EventsIngest)?;
+    let source = actor.principal.handle.as_str();
+    let checked: Vec<Result<CloudEvent, Rejected>> = match events {
+        Events::One(value) => vec![Ok(CloudEvent::from_value(value, source)?)],
+        Events::Batch(values) if values.len() > MAX_BATCH => {
+            return Err(HubError::invalid_field(
+                "",
+                format!("must be at most {MAX_BATCH} events, not {}", values.len()),
+            )
+            .hint("Send them in several requests."));
+        }
+        Events::Batch(values) => values.into_iter().map(|value| check(value, source)).collect(),
+    };
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let answer = hub.command(actor, move |tx| ingest_in(&hub_in, tx, &actor_in, &checked)).await?;
+    for (status, count) in [
+        (IngestStatus::Accepted, answer.accepted),
+        (IngestStatus::Duplicate, answer.duplicates),
+        (IngestStatus::Rejected, answer.rejected),
+    ] {
+        hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
+    }
+    Ok(answer)
+}
+
+/// An event that is left out, and why.
+struct Rejected {
+    id: Option<String>,
+    errors: Vec<FieldError>,
+}
+
+fn check(value: Value, source: &str) -> Result<CloudEvent, Rejected> {
+    let id = value.get("id").and_then(Value::as_str).filter(|id| id.len() <= 255).map(str::to_owned);
+    CloudEvent::from_value(value, source).map_err(|errors| Rejected { id, errors })
+}
+
+fn ingest_in(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    events: &[Result<CloudEvent, Rejected>],
+) -> Result<IngestAnswer, HubError> {
+    let ids: Vec<&str> = events.iter().flatten().map(|event| event.id.as_str()).collect();
+    let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
+    let mut routing = Routing::load(tx, actor)?;
+    let mut answer =
+        IngestAnswer { results: Vec::with_capacity(events.len()), accepted: 0, duplicates: 0, rejected: 0 };
+    for event in events {
+        let result = match event {
+            Err(rejected) => {
+                answer.rejected += 1;
+                IngestResult {
+                    id: rejected.id.clone(),
+                    status: IngestStatus::Rejected,
+                    outcome: None,
+                    reason: None,
+                    message_id: None,
+                    errors: rejected.errors.clone(),
+                }
+            }
+            Ok(event) if known.contains(&event.id) => {
+                answer.duplicates += 1;
+                duplicate(tx, actor, &event.id)?
+            }
+            Ok(event) => {
+                answer.accepted += 1;
+                known.insert(event.id.clone());
+                accept(hub, tx, actor, &mut routing, event)?
+            }
+        };
+        answer.results.push(result);
+    }
+    Ok(answer)
+}
+
+fn duplicate(tx: &mut Tx<'_>, actor: &Actor, event_id: &str) -> Result<IngestResult, HubError> {
+    let earlier = store::find_event(tx, actor.id(), event_id)?
+        .ok_or_else(|| HubError::internal("an event is missing that was there"))?;
+    Ok(IngestResult {
+        id: Some(earlier.event_id),
+        status: IngestStatus::Duplicate,
+        outcome: Some(earlier.outcome),
+        reason: earlier.reason,
+        message_id: earlier.message,
+        errors: Vec::new(),
+    })
+}
+
+fn accept(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    routing: &mut Routing,
+    event: &CloudEvent,
+) -> Result<IngestResult, HubError> {
+    let route = routing.find(&event.event_type);
+    let (outcome, reason, message) = match route {
+        None => (EventOutcome::Stored, None, None),
+        Some(route) => match routing.follow(hub, tx, actor, route, event)? {
+            Ok(message) => (EventOutcome::Routed, None, Some(message)),
+            Err(reason) => (EventOutcome::NotRouted, Some(reason), None),
+        },
+    };
+    let text = serde_json::to_string(&event.fields).map_err(HubError::internal)?;
+    let config = route.map(|route| routing.config_of(route));
+    store::insert_event(
+        tx,
+        actor.id(),
+        &NewEvent {
+            event_id: &event.id,
+            event_type: &event.event_type,
+            event: &text,
+            outcome,
+            reason,
+            config,
+            message,
+            request_id: &actor.call.request_id,
+        },
+    )?;
+    Ok(IngestResult {
+        id: Some(event.id.clone()),
+        status: IngestStatus::Accepted,
+        outcome: Some(outcome),
+        reason: reason.map(str::to_owned),
+        message_id: message,
+        errors: Vec::new(),
+    })
+}
+
+/// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
+struct Routing {
+    configs: Vec<SourceConfigView>,
+    templates: HashMap<RouteIndex, (Template, Option<Template>, String)>,
+    /// Channels that were looked for; none where the principal may not write.
+    places: HashMap<String, Option<Place>>,
+}
+
+/// A config and a route in it.
+type RouteIndex = (usize, usize);
+
+impl Routing {
+    fn load(tx: &mut Tx<'_>, actor: &Actor) -> Result<Self, HubError> {
+        let configs = store::list_configs(tx, actor.id())?;
+        Ok(Self { configs, templates: HashMap::new(), places: HashMap::new() })
+    }
+
+    fn find(&self, event_type: &str) -> Option<RouteIndex> {
+        self.configs.iter().enumerate().find_map(|(config, view)| {
+            view.routes.iter().position(|route| route.fits(event_type)).map(|route| (config, route))
+        })
+    }
+
+    fn config_of(&self, (config, _): RouteIndex) -> (&str, i64) {
+        self.configs.get(config).map_or(("", 0), |config| (config.source.as_str(), config.version))
+    }
+
+    /// Makes a message of the event. The inner error says why that is not possible, in a word.
+    fn follow(
+        &mut self,
+        hub: &Hub,
+        tx: &mut Tx<'_>,
+        actor: &Actor,
+        index: RouteIndex,
+        event: &CloudEvent,
+    ) -> Result<Result<MessageId, &'static str>, HubError> {
+        let route = self.configs.get(index.0).and_then(|config| config.routes.get(index.1)).cloned();
+        let Some(route) = route else { return Ok(Err("no_route")) };
+        if !self.places.contains_key(&route.channel) {
+            let place = match channels::find_for_posting(hub, tx, actor, &route.channel) {
+                Ok(place) => Some(place),
+                Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => None,
+                Err(error) => return Err(error),
+            };
+            self.places.insert(route.channel.clone(), place);
+        }
+        if !self.templates.contains_key(&index) {
+            let (Ok(body), Ok(subject)) = (route.body_template(), route.subject_template()) else {
+                return Ok(Err("bad_template"));
+            };
+            let own_words = body.own_words();
+            self.templates.insert(index, (body, subject, own_words));
+        }
+        let (Some(Some(place)), Some((body, subject, own_words))) =
+            (self.places.get(&route.channel), self.templates.get(&index))
+        else {
+            return Ok(Err("channel_not_found"));
+        };
+        let draft = draft(&route, body, subject.as_ref(), event);
+        if draft.body.is_empty() {
+            return Ok(Err("empty_message"));
+        }
+        match messages::post(hub, tx, actor, place, &draft, own_words) {
+            Ok(message) => Ok(Ok(message)),
+            Err(error) if error.code == "too_many_mentions" => Ok(Err("too_many_mentions")),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn draft(route: &Route, body: &Template, subject: Option<&Template>, event: &CloudEvent) -> Draft {
+    let mut metadata = serde_json::Map::new();
+    metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
+    let subject = subject.map(|subject| {
+        let text = subject.render(&event.fields, MAX_SUBJECT * 4);
+        let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
+        shown.collect::<String>().trim().to_owned()
+    });
+    Draft {
+        target: Target::Channel(route.channel.clone()),
+        subject: subject.filter(|subject| !subject.is_empty()),
+        body: body.render(&event.fields, MAX_BODY_BYTES).trim().to_owned(),
+        reply_to: None,
+        priority: route.priority(),
+        metadata,
+        no_wake: false,
+    }
+}

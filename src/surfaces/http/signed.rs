@@ -1,0 +1,93 @@
+//! Requests that machine principals sign. They are checked before anything else is read from them.
+
+use axum::body::Body as HttpBody;
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+
+use super::envelope::ResponseNotes;
+use super::extract::{MAX_BODY_BYTES, admit_write, call, read_body};
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::features::machines::{self, Opened};
+use crate::hub::Hub;
+
+/// A request that was signed, with its body as it came. `P` is what else is taken from it, once it is known whose it is.
+pub struct Signed<P> {
+    pub actor: Actor,
+    pub parameters: P,
+    pub headers: HeaderMap,
+    pub body: Bytes,
+}
+
+impl<P> Signed<P> {
+    pub fn require_json(&self) -> Result<(), HubError> {
+        super::extract::require_json(&self.headers)
+    }
+}
+
+impl<P> FromRequest<Hub> for Signed<P>
+where
+    P: FromRequestParts<Hub> + Send,
+    P::Rejection: Into<SignedRefusal>,
+{
+    type Rejection = SignedRefusal;
+
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, SignedRefusal> {
+        let (mut parts, body) = request.into_parts();
+        let gate = machines::open(hub)?;
+        let has_body = !parts.method.is_safe();
+        let refuse = |error: HubError| SignedRefusal::with_challenge(error, &gate, has_body);
+        let call = call(&parts);
+        let admission = gate.check_head(&parts, &call.base_url).map_err(refuse)?;
+        let body = read_whole(hub, &parts.headers, body).await?;
+        let principal = std::sync::Arc::new(gate.admit(admission, &parts, &body).await.map_err(refuse)?);
+        if has_body {
+            admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
+        }
+        let parameters = P::from_request_parts(&mut parts, hub).await.map_err(Into::into)?;
+        Ok(Self { actor: Actor::new(principal, call), parameters, headers: parts.headers, body })
+    }
+}
+
+async fn read_whole(hub: &Hub, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, HubError> {
+    read_body(hub, headers, body, MAX_BODY_BYTES).await
+}
+
+/// Why a signed request is not served, with headers that say which signature would be.
+pub struct SignedRefusal {
+    error: HubError,
+    challenge: Option<[(&'static str, String); 2]>,
+}
+
+impl SignedRefusal {
+    fn with_challenge(error: HubError, gate: &Opened, has_body: bool) -> Self {
+        let challenge = (error.kind == ErrorKind::Unauthenticated).then(|| gate.challenge(has_body));
+        Self { error, challenge }
+    }
+}
+
+impl From<HubError> for SignedRefusal {
+    fn from(error: HubError) -> Self {
+        Self { error, challenge: None }
+    }
+}
+
+impl From<std::convert::Infallible> for SignedRefusal {
+    fn from(never: std::convert::Infallible) -> Self {
+        match never {}
+    }
+}
+
+impl IntoResponse for SignedRefusal {
+    fn into_response(self) -> Response {
+        let mut response = self.error.into_response();
+        for (name, value) in self.challenge.into_iter().flatten() {
+            if let Ok(value) = HeaderValue::try_from(value) {
+                response.headers_mut().insert(HeaderName::from_static(name), value);
+            }
+        }
+        response
+    }
+}
