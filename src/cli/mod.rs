@@ -2,6 +2,8 @@
 
 mod admin;
 mod bench;
+mod failure;
+mod output;
 mod serve;
 
 use std::io::Write;
