@@ -42,6 +42,7 @@ mod races;
 mod rate_limit;
 mod readme;
 mod registration;
+mod registry_cli;
 mod requests;
 mod sessions;
 mod streams;
