@@ -45,6 +45,7 @@ mod rate_limit;
 mod readme;
 mod registration;
 mod registry;
+mod registry_cli;
 mod requests;
 mod sessions;
 mod signatures;
