@@ -46,6 +46,7 @@ mod readme;
 mod registration;
 mod registry;
 mod registry_cli;
+mod registry_sign;
 mod requests;
 mod sessions;
 mod signatures;

@@ -51,11 +51,11 @@ struct KeyEntry<'a> {
     scopes: Vec<&'static str>,
 }
 
-fn parse_principal_id(text: &str) -> Result<String, String> {
+pub(super) fn parse_principal_id(text: &str) -> Result<String, String> {
     if is_principal_id(text) { Ok(text.to_owned()) } else { Err(format!("must be {PRINCIPAL_ID_FORM}")) }
 }
 
-fn parse_kid(text: &str) -> Result<String, String> {
+pub(super) fn parse_kid(text: &str) -> Result<String, String> {
     if is_kid(text) { Ok(text.to_owned()) } else { Err(format!("must be {KID_FORM}")) }
 }
 
@@ -119,6 +119,6 @@ fn random_kid() -> Result<String, Failure> {
     Ok(format!("key-{date}-{random}"))
 }
 
-fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+pub(super) fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
     getrandom::fill(bytes).map_err(|error| Failure::Other(format!("the system gives no random numbers: {error}")))
 }

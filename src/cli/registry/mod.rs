@@ -6,6 +6,7 @@ mod keygen;
 mod private_key;
 mod reading;
 mod show;
+mod sign;
 mod validate;
 
 use std::process::ExitCode;
@@ -43,6 +44,9 @@ enum RegistryCommand {
     /// List principals and keys, and which are usable
     #[command(after_help = EXIT_CODES)]
     Show(show::ShowArguments),
+    /// Sign a request: print the headers that it needs
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", sign::EXAMPLE))]
+    Sign(Box<sign::SignArguments>),
 }
 
 pub(super) fn run(arguments: RegistryArguments) -> ExitCode {
@@ -51,6 +55,7 @@ pub(super) fn run(arguments: RegistryArguments) -> ExitCode {
         RegistryCommand::Validate(command) => command.run(&output),
         RegistryCommand::Keygen(command) => command.run(&output),
         RegistryCommand::Show(command) => command.run(&output),
+        RegistryCommand::Sign(command) => command.run(&output),
     };
     outcome.unwrap_or_else(|failure| {
         output.failure(&failure);
