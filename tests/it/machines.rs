@@ -469,6 +469,7 @@ async fn administrators_see_keys_uses_and_refusals() {
     let mut wrong = scene.demo.sign("GET", "/machine/evidence", &[], None);
     wrong.target.push_str("?limit=1");
     wrong.send().await.problem(401, "signature_invalid");
+    scene.demo.put("/machine/runtime-status/web", &json!({"status": "ok"})).await.status(200);
 
     let admin = scene.hub.admin().await;
     let page = admin.get("/api/admin/principals").await.ok().json();
@@ -478,7 +479,7 @@ async fn administrators_see_keys_uses_and_refusals() {
     assert_eq!(array(&page["items"]).into_iter().find(|machine| machine["principal_id"] == DEMO).unwrap(), shown);
     assert_eq!(shown["refusals"], json!({"signature_replayed": 1, "signature_invalid": 1}));
     let key = &shown["keys"][0];
-    assert_eq!((&key["uses"], &key["usable"], &key["status"]), (&json!(2), &json!(true), &json!("active")));
+    assert_eq!((&key["uses"], &key["usable"], &key["status"]), (&json!(3), &json!(true), &json!("active")));
     assert_eq!(key["scopes"].as_array().unwrap().len(), 4);
     assert_eq!(shown["last_used_at"], "2027-01-15T08:00:00.000Z");
     admin.get("/api/admin/principals/svc:sense:nobody").await.problem(404, "not_found");
@@ -488,7 +489,7 @@ async fn administrators_see_keys_uses_and_refusals() {
     // The same for the operator, and after a restart.
     let hub = scene.hub.restart().await;
     let listed = hub.operator().call("principals.list", json!({})).await;
-    assert_eq!(listed["items"][1]["keys"][0]["uses"], 2);
+    assert_eq!(listed["items"][1]["keys"][0]["uses"], 3);
     assert_eq!(
         hub.operator().call("principals.show", json!({"principal_id": DEMO})).await["refusals"],
         shown["refusals"]

@@ -116,7 +116,9 @@ fn a_folder_is_checked_as_a_whole() {
     folder.example("valid/no-principals.json", "bell.json");
     assert!(folder.registry(&["validate", "."]).ok().contains("in 2 documents with 1 principal and 1 key"));
     // For one hub the other document does not count.
-    folder.registry(&["validate", "--audience", "svc-brain", "."]).ok();
+    folder.registry(&["validate", "--strict", "--audience", "svc-brain", "."]).ok();
+    let text = folder.registry(&["validate", "--audience", "svc-sense", "."]).ok();
+    assert!(text.starts_with(".: warning: the folder has no document for svc-sense\n"), "{text}");
     let lines = not_valid(folder.registry(&["validate", "--audience", "svc-brain", "bell.json"]));
     assert_eq!(lines[0], "bell.json: /audience: the document is for svc-bell, but one for svc-brain is needed");
 

@@ -28,6 +28,8 @@ impl Reading {
             }
         };
         let is_folder = path.is_dir();
+        let about_folder =
+            |message: String| Finding { file: Some(path.display().to_string()), pointer: String::new(), message };
         let mut documents = Vec::new();
         for file in files {
             reading.documents += 1;
@@ -37,11 +39,12 @@ impl Reading {
             }
         }
         if reading.documents == 0 {
-            reading.warnings.push(Finding {
-                file: Some(path.display().to_string()),
-                pointer: String::new(),
-                message: "there are no documents (*.json) in the folder".to_owned(),
-            });
+            reading.warnings.push(about_folder("there are no documents (*.json) in the folder".to_owned()));
+        } else if reading.faults.is_empty()
+            && let Some(audience) = audience.filter(|_| is_folder)
+            && !documents.iter().any(|(_, document)| document.audience() == audience)
+        {
+            reading.warnings.push(about_folder(format!("the folder has no document for {audience}")));
         }
         for wanted in Audience::ALL.into_iter().filter(|wanted| audience.is_none_or(|only| only == *wanted)) {
             // A file that is named must be for the audience that is; in a folder the others are somebody else's.

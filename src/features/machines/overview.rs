@@ -3,7 +3,7 @@
 use stoa_db::Tx;
 use stoa_model::machines::{MachineKeyView, MachinePage, MachineView, RegistryView};
 use stoa_model::{PrincipalId, Timestamp, handles};
-use stoa_registry::{Registry, fingerprint};
+use stoa_registry::Registry;
 
 use super::registry::{self, Memory};
 use super::{store, tallies};
@@ -67,7 +67,7 @@ fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalI
             usable: registry.is_some_and(|registry| registry.usable_key(name, &key.kid).is_some()),
             reason: key.verifying_key().err().map(|reason| reason.to_string()),
             scopes: key.scopes.iter().map(|scope| scope.name().to_owned()).collect(),
-            fingerprint: fingerprint(key.public_key_bytes()),
+            fingerprint: key.fingerprint(),
             uses: used.map_or(0, |tally| tally.count),
             last_used_at: used.map(|tally| Timestamp::from_ms(tally.last_at)),
         });
