@@ -1,5 +1,6 @@
 //! Taking events in: each once, and into the channel that a source config has for it.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Value, json};
@@ -32,8 +33,8 @@ pub enum Events {
 pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAnswer, HubError> {
     actor.require_scope(Scope::EventsIngest)?;
     let source = actor.principal.handle.as_str();
-    let checked: Vec<Result<CloudEvent, Rejected>> = match events {
-        Events::One(value) => vec![Ok(CloudEvent::from_value(value, source)?)],
+    let checked: Vec<Result<Checked, Rejected>> = match events {
+        Events::One(value) => vec![Ok(Checked::new(CloudEvent::from_value(value, source)?)?)],
         Events::Batch(values) if values.len() > MAX_BATCH => {
             return Err(HubError::invalid_field(
                 "",
@@ -41,7 +42,13 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
             )
             .hint("Send them in several requests."));
         }
-        Events::Batch(values) => values.into_iter().map(|value| check(value, source)).collect(),
+        Events::Batch(values) => {
+            let checked = values.into_iter().map(|value| match check(value, source) {
+                Ok(event) => Checked::new(event).map(Ok),
+                Err(rejected) => Ok(Err(rejected)),
+            });
+            checked.collect::<Result<_, HubError>>()?
+        }
     };
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let answer = hub.command(actor, move |tx| ingest_in(&hub_in, tx, &actor_in, &checked)).await?;
@@ -53,6 +60,19 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
         hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
     }
     Ok(answer)
+}
+
+/// An event that can be taken in, and its text: made here, for whoever writes holds up everybody else.
+struct Checked {
+    event: CloudEvent,
+    text: String,
+}
+
+impl Checked {
+    fn new(event: CloudEvent) -> Result<Self, HubError> {
+        let text = serde_json::to_string(&event.fields).map_err(HubError::internal)?;
+        Ok(Self { event, text })
+    }
 }
 
 /// An event that is left out, and why.
@@ -70,15 +90,15 @@ fn ingest_in(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    events: &[Result<CloudEvent, Rejected>],
+    events: &[Result<Checked, Rejected>],
 ) -> Result<IngestAnswer, HubError> {
-    let ids: Vec<&str> = events.iter().flatten().map(|event| event.id.as_str()).collect();
+    let ids: Vec<&str> = events.iter().flatten().map(|checked| checked.event.id.as_str()).collect();
     let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
     let mut routing = Routing::load(tx, actor)?;
     let mut answer =
         IngestAnswer { results: Vec::with_capacity(events.len()), accepted: 0, duplicates: 0, rejected: 0 };
-    for event in events {
-        let result = match event {
+    for checked in events {
+        let result = match checked {
             Err(rejected) => {
                 answer.rejected += 1;
                 IngestResult {
@@ -90,14 +110,14 @@ fn ingest_in(
                     errors: rejected.errors.clone(),
                 }
             }
-            Ok(event) if known.contains(&event.id) => {
+            Ok(Checked { event, .. }) if known.contains(&event.id) => {
                 answer.duplicates += 1;
                 duplicate(tx, actor, &event.id)?
             }
-            Ok(event) => {
+            Ok(checked) => {
                 answer.accepted += 1;
-                known.insert(event.id.clone());
-                accept(hub, tx, actor, &mut routing, event)?
+                known.insert(checked.event.id.clone());
+                accept(hub, tx, actor, &mut routing, checked)?
             }
         };
         answer.results.push(result);
@@ -123,7 +143,7 @@ fn accept(
     tx: &mut Tx<'_>,
     actor: &Actor,
     routing: &mut Routing,
-    event: &CloudEvent,
+    Checked { event, text }: &Checked,
 ) -> Result<IngestResult, HubError> {
     let route = routing.find(&event.event_type);
     let (outcome, reason, message) = match route {
@@ -133,7 +153,6 @@ fn accept(
             Err(reason) => (EventOutcome::NotRouted, Some(reason), None),
         },
     };
-    let text = serde_json::to_string(&event.fields).map_err(HubError::internal)?;
     let config = route.map(|route| routing.config_of(route));
     store::insert_event(
         tx,
@@ -141,7 +160,7 @@ fn accept(
         &NewEvent {
             event_id: &event.id,
             event_type: &event.event_type,
-            event: &text,
+            event: text,
             outcome,
             reason,
             config,
@@ -195,7 +214,7 @@ impl Routing {
         index: RouteIndex,
         event: &CloudEvent,
     ) -> Result<Result<MessageId, &'static str>, HubError> {
-        let route = self.configs.get(index.0).and_then(|config| config.routes.get(index.1)).cloned();
+        let route = self.configs.get(index.0).and_then(|config| config.routes.get(index.1));
         let Some(route) = route else { return Ok(Err("no_route")) };
         if !self.places.contains_key(&route.channel) {
             let place = match channels::find_for_posting(hub, tx, actor, &route.channel) {
@@ -205,19 +224,19 @@ impl Routing {
             };
             self.places.insert(route.channel.clone(), place);
         }
-        if !self.templates.contains_key(&index) {
+        if let Entry::Vacant(missing) = self.templates.entry(index) {
             let (Ok(body), Ok(subject)) = (route.body_template(), route.subject_template()) else {
                 return Ok(Err("bad_template"));
             };
             let own_words = body.own_words();
-            self.templates.insert(index, (body, subject, own_words));
+            missing.insert((body, subject, own_words));
         }
         let (Some(Some(place)), Some((body, subject, own_words))) =
             (self.places.get(&route.channel), self.templates.get(&index))
         else {
             return Ok(Err("channel_not_found"));
         };
-        let draft = draft(&route, body, subject.as_ref(), event);
+        let draft = draft(route, body, subject.as_ref(), event);
         if draft.body.is_empty() {
             return Ok(Err("empty_message"));
         }
