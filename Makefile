@@ -26,7 +26,7 @@ check: ## formatting, lints and documentation; nothing is run
 
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
-test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, then fuzz the API
+test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, and fuzz the API
 	$(call stage,test tools)
 	scripts/install-test-tools
 	@$(MAKE) --no-print-directory check started=$(started)
@@ -34,6 +34,10 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	env -u STOA_TEST_DATABASE_URL cargo test --workspace --locked
 	$(call stage,tests on PostgreSQL)
 	exec scripts/with-postgres cargo test --workspace --locked
+	$(call stage,contracts)
+	scripts/check-contracts
+	$(call stage,signatures of other libraries)
+	exec scripts/check-signatures
 	$(call stage,fuzzing the API)
 	exec scripts/fuzz-api
 	$(call stage,all tests passed)
@@ -49,4 +53,4 @@ bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/
 
 clean: ## remove what was built and the installed test tools, not ./data
 	cargo clean
-	rm -rf .cache
+	rm -rf .cache tests/interop/node_modules

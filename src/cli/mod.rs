@@ -2,6 +2,9 @@
 
 mod admin;
 mod bench;
+mod failure;
+mod output;
+mod registry;
 mod serve;
 
 use std::io::Write;
@@ -24,6 +27,8 @@ enum Command {
     Serve(Box<serve::ServeArguments>),
     /// Look after a running hub
     Admin(Box<admin::AdminArguments>),
+    /// Registry documents: check them, show them, make keys for them
+    Registry(registry::RegistryArguments),
     /// Measure this machine, and the hub on it
     #[command(subcommand)]
     Bench(bench::BenchCommand),
@@ -35,6 +40,7 @@ pub(crate) fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
         Command::Admin(arguments) => admin::run(*arguments),
+        Command::Registry(arguments) => registry::run(arguments),
         Command::Bench(command) => bench::bench(command),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -342,6 +342,8 @@ async fn a_key_reaches_as_far_as_its_scopes() {
             // Either way it was used.
             signed.send().await.problem(401, "signature_replayed");
         }
+        let shown = hub.operator().call("principals.show", json!({"principal_id": identity.principal_id})).await;
+        assert_eq!(shown["refusals"], json!({"insufficient_scope": 3, "signature_replayed": 4}));
     }
     hub.finish().await;
 }

@@ -211,12 +211,22 @@ pub struct RuntimeStatusView {
 }
 
 /// What became of each event of a request, in its order.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct IngestAnswer {
     pub results: Vec<IngestResult>,
     pub accepted: i64,
     pub duplicates: i64,
     pub rejected: i64,
+}
+
+impl IngestAnswer {
+    /// Adds what became of the events behind these.
+    pub fn append(&mut self, mut more: IngestAnswer) {
+        self.results.append(&mut more.results);
+        self.accepted += more.accepted;
+        self.duplicates += more.duplicates;
+        self.rejected += more.rejected;
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

@@ -4,8 +4,9 @@ use std::fmt;
 
 use base64::Engine;
 use base64::alphabet::URL_SAFE;
-use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, NO_PAD, URL_SAFE_NO_PAD};
 use ed25519_dalek::VerifyingKey;
+use sha2::{Digest, Sha256};
 
 use crate::{KeyStatus, Scopes};
 
@@ -33,6 +34,24 @@ impl Key {
     pub fn public_key_bytes(&self) -> &[u8; 32] {
         &self.bytes
     }
+
+    /// A short name for the public key, for people to compare; see [`fingerprint`].
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.bytes)
+    }
+}
+
+/// The first 96 bits of the SHA-256 of a public key, as 16 characters of base64url: short enough to be compared by eye,
+/// long enough that nobody finds a second key with the same.
+///
+/// ```
+/// assert_eq!(stoa_registry::fingerprint(&[0; 32]), "Zmh6rfhivXdsj8GL");
+/// ```
+#[must_use]
+pub fn fingerprint(public_key: &[u8; 32]) -> String {
+    let digest = Sha256::digest(public_key);
+    URL_SAFE_NO_PAD.encode(digest.get(..12).unwrap_or_default())
 }
 
 /// Why a key that satisfies the schema verifies nothing. The document stays valid; only this key is not accepted.
@@ -97,7 +116,7 @@ pub(crate) fn decode(text: &str) -> Option<[u8; 32]> {
 
 /// What a text and its bytes verify with, were they the only ones.
 pub(crate) fn verifying_key(text: &str, bytes: &[u8; 32]) -> Result<VerifyingKey, Unusable> {
-    if base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes) != text {
+    if URL_SAFE_NO_PAD.encode(bytes) != text {
         return Err(Unusable::StrayBits);
     }
     // Decoding a point follows ZIP 215, which takes encodings that are not canonical too.
@@ -114,7 +133,6 @@ pub(crate) fn verifying_key(text: &str, bytes: &[u8; 32]) -> Result<VerifyingKey
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
     const GOOD: &str = "A6EHv_POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg";
 

@@ -19,7 +19,7 @@ mod registry;
 
 pub use document::{Document, Principal};
 pub use finding::Finding;
-pub use key::{Key, Unusable};
+pub use key::{Key, Unusable, fingerprint};
 pub use names::{
     Audience, KID_FORM, KeyStatus, PRINCIPAL_ID_FORM, Scope, Scopes, UnknownName, is_kid, is_principal_id,
 };

@@ -11,7 +11,6 @@ mod db;
 mod input;
 mod keys;
 mod messages;
-mod output;
 mod principals;
 mod traces;
 mod users;
@@ -22,8 +21,9 @@ use std::process::ExitCode;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
+use super::failure::Failure;
+use super::output::{self, Output};
 use client::{Client, Place};
-use output::Output;
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -89,42 +89,6 @@ enum Subject {
     /// Make a new data folder from a backup, without a hub
     #[command(after_help = EXIT_CODES)]
     Restore(backup::RestoreArguments),
-}
-
-/// Why a command was not done. Each kind has its exit code.
-enum Failure {
-    /// What was typed or piped in cannot be meant.
-    Usage(String),
-    NoHub(String),
-    /// The hub said no: `error` of its JSON-RPC answer.
-    Hub(Value),
-    Other(String),
-}
-
-impl Failure {
-    fn exit_code(&self) -> ExitCode {
-        match self {
-            Failure::Usage(_) => ExitCode::from(2),
-            Failure::NoHub(_) => ExitCode::from(3),
-            // A hub that broke has not refused.
-            Failure::Hub(error) if error["data"]["status"].as_u64().is_some_and(|status| status >= 500) => {
-                ExitCode::FAILURE
-            }
-            Failure::Hub(_) => ExitCode::from(4),
-            Failure::Other(_) => ExitCode::FAILURE,
-        }
-    }
-
-    /// What programs get, in the shape in which the hub says no.
-    fn to_json(&self) -> Value {
-        let (code, message) = match self {
-            Failure::Hub(error) => return json!({"error": error}),
-            Failure::Usage(message) => ("usage", message),
-            Failure::NoHub(message) => ("no_hub", message),
-            Failure::Other(message) => ("failed", message),
-        };
-        json!({"error": {"message": message, "data": {"code": code}}})
-    }
 }
 
 /// What a command works with: the hub, found when it is first needed, and where to say what it said.

@@ -6,6 +6,7 @@ use stoa_model::machines::{MAX_SOURCE_CONFIGS, SourceConfigRequest, SourceConfig
 use stoa_model::validation::{Faults, FieldError};
 use stoa_registry::Scope;
 
+use super::gate::require_scope;
 use super::store;
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
@@ -35,7 +36,7 @@ pub async fn put_config(
     expected: Expected,
     request: SourceConfigRequest,
 ) -> Result<Put, HubError> {
-    actor.require_scope(Scope::SourceConfigWrite)?;
+    require_scope(hub, actor, Scope::SourceConfigWrite)?;
     require_own_name(actor, &source)?;
     let request = request.checked()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
@@ -43,7 +44,7 @@ pub async fn put_config(
 }
 
 pub async fn get_config(hub: &Hub, actor: &Actor, source: String) -> Result<SourceConfigView, HubError> {
-    actor.require_scope(Scope::SourceConfigWrite)?;
+    require_scope(hub, actor, Scope::SourceConfigWrite)?;
     let id = actor.id();
     let found = hub.read(move |tx| store::find_config(tx, id, &source)).await?;
     found.ok_or_else(|| HubError::not_found("source config"))

@@ -12,6 +12,7 @@ use stoa_model::{MessageId, Timestamp};
 use stoa_registry::Scope;
 use utoipa::IntoParams;
 
+use super::gate::require_scope;
 use super::store::{self, EventRow};
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -44,7 +45,7 @@ pub struct EvidenceQuery {
 
 /// What became of the caller's events, in the order in which they came in.
 pub async fn list_evidence(hub: &Hub, actor: &Actor, query: EvidenceQuery) -> Result<Page<Evidence>, HubError> {
-    actor.require_scope(Scope::EvidenceRead)?;
+    require_scope(hub, actor, Scope::EvidenceRead)?;
     let since = query.since.map_or(0, Timestamp::as_ms);
     let scope = format!("evidence {:?} {since}", query.event_id);
     let list = ListQuery { limit: query.limit, cursor: query.cursor };

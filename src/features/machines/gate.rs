@@ -9,12 +9,12 @@ use axum::http::request::Parts;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_registry::Audience;
+use stoa_registry::{Audience, Scope};
 use stoa_signature::{Claim, Request, SKEW_SECONDS, SignatureError, TAG_PREFIX, accept_signature, authority_of};
 
 use super::registry::{self, Loaded, Memory};
 use super::{store, tallies};
-use crate::actor::{Credential, Principal};
+use crate::actor::{Actor, Credential, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 
@@ -133,6 +133,11 @@ impl Opened {
         tallies::refused(&self.hub, claim.map(Claim::principal_id), refusal.code);
         refusal
     }
+}
+
+/// The last check, which services make: whether the key reaches what is asked for.
+pub(super) fn require_scope(hub: &Hub, actor: &Actor, scope: Scope) -> Result<(), HubError> {
+    actor.require_scope(scope).inspect_err(|error| tallies::refused(hub, Some(&actor.principal.handle), error.code))
 }
 
 impl Admission {

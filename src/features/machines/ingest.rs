@@ -16,12 +16,16 @@ use stoa_model::text::is_unprintable;
 use stoa_model::validation::FieldError;
 use stoa_registry::Scope;
 
+use super::gate::require_scope;
 use super::store::{self, NewEvent};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::channels::{self, Place};
 use crate::features::messages;
 use crate::hub::Hub;
+
+/// Events that one transaction takes in. Everybody else waits as long as one takes.
+const AT_ONCE: usize = 100;
 
 /// What a request brings.
 pub enum Events {
@@ -31,7 +35,7 @@ pub enum Events {
 
 /// Takes events in. One that is not acceptable is refused; in a batch it is only left out.
 pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAnswer, HubError> {
-    actor.require_scope(Scope::EventsIngest)?;
+    require_scope(hub, actor, Scope::EventsIngest)?;
     let source = actor.principal.handle.as_str();
     let checked: Vec<Result<Checked, Rejected>> = match events {
         Events::One(value) => vec![Ok(Checked::new(CloudEvent::from_value(value, source)?)?)],
@@ -50,8 +54,24 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
             checked.collect::<Result<_, HubError>>()?
         }
     };
-    let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    let answer = hub.command(actor, move |tx| ingest_in(&hub_in, tx, &actor_in, &checked)).await?;
+    let answer = if actor.call.idempotency.is_some() {
+        // Its one answer is stored with what it did, so it is done in one go.
+        take_in(hub, actor, checked).await?
+    } else {
+        let mut answer = IngestAnswer::default();
+        let mut rest = checked;
+        // Even if there is nothing to take in.
+        loop {
+            let later = rest.split_off(rest.len().min(AT_ONCE));
+            answer.append(take_in(hub, actor, rest).await?);
+            if later.is_empty() {
+                break answer;
+            }
+            rest = later;
+        }
+    };
+    let routed = answer.results.iter().filter(|result| is_new_message(result)).count();
+    hub.metrics().messages.with_label_values(&["channel"]).inc_by(u64::try_from(routed).unwrap_or(0));
     for (status, count) in [
         (IngestStatus::Accepted, answer.accepted),
         (IngestStatus::Duplicate, answer.duplicates),
@@ -60,6 +80,15 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
         hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
     }
     Ok(answer)
+}
+
+async fn take_in(hub: &Hub, actor: &Actor, events: Vec<Result<Checked, Rejected>>) -> Result<IngestAnswer, HubError> {
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| ingest_in(&hub_in, tx, &actor_in, &events)).await
+}
+
+fn is_new_message(result: &IngestResult) -> bool {
+    result.status == IngestStatus::Accepted && result.message_id.is_some()
 }
 
 /// An event that can be taken in, and its text: made here, for whoever writes holds up everybody else.
@@ -95,8 +124,7 @@ fn ingest_in(
     let ids: Vec<&str> = events.iter().flatten().map(|checked| checked.event.id.as_str()).collect();
     let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
     let mut routing = Routing::load(tx, actor)?;
-    let mut answer =
-        IngestAnswer { results: Vec::with_capacity(events.len()), accepted: 0, duplicates: 0, rejected: 0 };
+    let mut answer = IngestAnswer::default();
     for checked in events {
         let result = match checked {
             Err(rejected) => {

@@ -1,12 +1,9 @@
 //! What administrators and operators see: principals, their keys, their use, and who was refused for what.
 
-use base64::Engine;
-use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use sha2::{Digest, Sha256};
 use stoa_db::Tx;
 use stoa_model::machines::{MachineKeyView, MachinePage, MachineView, RegistryView};
 use stoa_model::{PrincipalId, Timestamp, handles};
-use stoa_registry::{Key, Registry};
+use stoa_registry::Registry;
 
 use super::registry::{self, Memory};
 use super::{store, tallies};
@@ -70,7 +67,7 @@ fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalI
             usable: registry.is_some_and(|registry| registry.usable_key(name, &key.kid).is_some()),
             reason: key.verifying_key().err().map(|reason| reason.to_string()),
             scopes: key.scopes.iter().map(|scope| scope.name().to_owned()).collect(),
-            fingerprint: fingerprint(key),
+            fingerprint: key.fingerprint(),
             uses: used.map_or(0, |tally| tally.count),
             last_used_at: used.map(|tally| Timestamp::from_ms(tally.last_at)),
         });
@@ -86,9 +83,4 @@ fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalI
         components: store::list_status(tx, id)?,
         source_configs: store::list_configs(tx, id)?,
     })
-}
-
-/// Enough of a hash to tell keys apart by eye.
-fn fingerprint(key: &Key) -> String {
-    BASE64_URL_SAFE_NO_PAD.encode(&Sha256::digest(key.public_key_bytes())[..12])
 }

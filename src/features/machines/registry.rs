@@ -9,12 +9,13 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use stoa_model::machines::RegistryView;
+use stoa_model::validation::FieldError;
 use stoa_model::{PrincipalId, Timestamp};
 use stoa_registry::{Audience, Finding, Registry};
 
 use super::{store, tallies};
 use crate::actor::Actor;
-use crate::error::HubError;
+use crate::error::{ErrorKind, HubError};
 use crate::features::audit;
 use crate::hub::Hub;
 
@@ -34,6 +35,13 @@ impl fmt::Display for RegistryError {
         let faults: Vec<String> = self.0.iter().map(ToString::to_string).collect();
         write!(formatter, "the registry is not valid:\n  {}", faults.join("\n  "))
     }
+}
+
+/// A finding with the name of its file and not the whole path, which is nobody's business outside.
+fn shown(finding: &Finding) -> String {
+    let name = finding.file.as_deref().and_then(|file| Path::new(file).file_name());
+    let file = name.map(|name| name.to_string_lossy().into_owned());
+    Finding { file, ..finding.clone() }.to_string()
 }
 
 /// What is in force.
@@ -131,9 +139,9 @@ pub async fn reload(hub: &Hub) -> Result<(), HubError> {
     let mut watch = memory.watch.lock().await;
     match refresh(hub, &memory, &mut watch, path, Cause::Asked).await {
         Some(Err(error)) => {
-            let faults = error.0.iter().map(|finding| stoa_model::validation::FieldError {
-                field: finding.file.iter().chain([&finding.pointer]).cloned().collect::<Vec<_>>().join("#"),
-                message: finding.message.clone(),
+            let faults = error.0.iter().map(|finding| {
+                let message = shown(&Finding { pointer: String::new(), ..finding.clone() });
+                FieldError { field: finding.pointer.clone(), message }
             });
             Err(HubError::invalid(faults.collect()).hint("What was in force before still is."))
         }
@@ -142,12 +150,9 @@ pub async fn reload(hub: &Hub) -> Result<(), HubError> {
 }
 
 pub(super) fn unavailable() -> HubError {
-    HubError::new(
-        crate::error::ErrorKind::Unavailable,
-        "registry_unavailable",
-        "This hub has no registry of machine principals.",
-    )
-    .hint("Whoever runs the hub sets STOA_REGISTRY and STOA_AUDIENCE.")
+    let detail = "This hub has no registry of machine principals.";
+    HubError::new(ErrorKind::Unavailable, "registry_unavailable", detail)
+        .hint("Whoever runs the hub sets STOA_REGISTRY and STOA_AUDIENCE.")
 }
 
 /// Reads the files, if there is reason to, and puts them into force if they are valid. None if there was no
@@ -219,7 +224,7 @@ async fn accept(hub: &Hub, memory: &Memory, registry: Registry) -> Option<Result
 }
 
 async fn refuse(hub: &Hub, memory: &Memory, findings: Vec<Finding>, cause: Cause) -> Option<RegistryError> {
-    let faults: Vec<String> = findings.iter().map(ToString::to_string).collect();
+    let faults: Vec<String> = findings.iter().map(shown).collect();
     let error = RegistryError(findings);
     if cause == Cause::Start {
         return Some(error);
@@ -308,8 +313,7 @@ fn view_of(hub: &Hub, loaded: Option<&Loaded>, faults: Vec<String>) -> RegistryV
         principals: count(principals.len()),
         keys: count(keys().count()),
         usable_keys: count(keys().filter(|(principal, key)| is_usable(&principal.principal_id, &key.kid)).count()),
-        warnings: loaded
-            .map_or_else(Vec::new, |loaded| loaded.registry.warnings().iter().map(ToString::to_string).collect()),
+        warnings: loaded.map_or_else(Vec::new, |loaded| loaded.registry.warnings().iter().map(shown).collect()),
         faults,
     }
 }

@@ -6,6 +6,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::machines::{MAX_COMPONENTS, RuntimeStatusRequest, RuntimeStatusView, check_name};
 use stoa_registry::Scope;
 
+use super::gate::require_scope;
 use super::store;
 use crate::actor::Actor;
 use crate::clock::milliseconds;
@@ -30,7 +31,7 @@ pub async fn put_status(
     component: String,
     report: RuntimeStatusRequest,
 ) -> Result<RuntimeStatusView, HubError> {
-    actor.require_scope(Scope::RuntimeStatusWrite)?;
+    require_scope(hub, actor, Scope::RuntimeStatusWrite)?;
     check_name(&component).map_err(|message| HubError::invalid_field("component", message))?;
     report.check()?;
     let id = actor.id();

@@ -244,11 +244,13 @@ pub(super) struct NewEvent<'a> {
     pub(super) request_id: &'a str,
 }
 
-pub(super) fn insert_event(tx: &mut Tx<'_>, principal: PrincipalId, event: &NewEvent<'_>) -> Result<(), DbError> {
-    tx.execute(
+/// The caller has looked before whether it is there. On PostgreSQL another hub may take it in meanwhile: the conflict makes
+/// the command run again, where an error of the unique index would end it.
+pub(super) fn insert_event(tx: &mut Tx<'_>, principal: PrincipalId, event: &NewEvent<'_>) -> Result<(), HubError> {
+    let inserted = tx.execute(
         "insert into machine_events (principal_id, event_id, type, event, outcome, reason, config_name, config_version,
              message_id, request_id, received_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) on conflict (principal_id, event_id) do nothing",
         params![
             principal.0,
             event.event_id,
@@ -263,7 +265,7 @@ pub(super) fn insert_event(tx: &mut Tx<'_>, principal: PrincipalId, event: &NewE
             tx.now_ms()
         ],
     )?;
-    Ok(())
+    if inserted == 0 { Err(HubError::internal("an event was there that was not there before")) } else { Ok(()) }
 }
 
 /// What became of an event, as it is stored.

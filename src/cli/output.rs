@@ -7,7 +7,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use serde_json::{Value, json};
 use stoa_model::text::is_unprintable;
 
-use super::Failure;
+use super::failure::Failure;
 
 /// A heading, and what to show of an item below it.
 pub(super) type Column = (&'static str, fn(&Value) -> String);

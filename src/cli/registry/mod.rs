@@ -1,0 +1,64 @@
+//! `stoa registry`: machine principal registry documents and the keys in them. No hub is needed.
+//!
+//! A new command is a file with its arguments and a line in [`RegistryCommand`].
+
+mod keygen;
+mod private_key;
+mod reading;
+mod show;
+mod sign;
+mod validate;
+
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use super::failure::Failure;
+use super::output::Output;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done; what was checked is valid
+  1  it failed, or what was checked is not valid
+  2  the command was not typed right";
+
+#[derive(Args)]
+#[command(after_help = EXIT_CODES)]
+pub(super) struct RegistryArguments {
+    /// Print JSON, and errors as JSON to standard error
+    #[arg(long, global = true, help_heading = "Global options")]
+    json: bool,
+
+    #[command(subcommand)]
+    command: RegistryCommand,
+}
+
+#[derive(Subcommand)]
+enum RegistryCommand {
+    /// Find all that is wrong with documents
+    #[command(after_help = EXIT_CODES)]
+    Validate(validate::ValidateArguments),
+    /// Make a key pair: the private key into a file, the entry for the registry to standard output
+    #[command(after_help = EXIT_CODES)]
+    Keygen(keygen::KeygenArguments),
+    /// List principals and keys, and which are usable
+    #[command(after_help = EXIT_CODES)]
+    Show(show::ShowArguments),
+    /// Sign a request: print the headers that it needs
+    #[command(after_help = format!("{}\n\n{EXIT_CODES}", sign::EXAMPLE))]
+    Sign(Box<sign::SignArguments>),
+}
+
+pub(super) fn run(arguments: RegistryArguments) -> ExitCode {
+    let output = Output::new(arguments.json);
+    let outcome = match arguments.command {
+        RegistryCommand::Validate(command) => command.run(&output),
+        RegistryCommand::Keygen(command) => command.run(&output),
+        RegistryCommand::Show(command) => command.run(&output),
+        RegistryCommand::Sign(command) => command.run(&output),
+    };
+    outcome.unwrap_or_else(|failure| {
+        output.failure(&failure);
+        failure.exit_code()
+    })
+}
