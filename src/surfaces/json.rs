@@ -142,7 +142,8 @@ mod tests {
         for text in reserved {
             assert_eq!(refuse_banned(text.as_bytes()), Err(Banned(RESERVED_SAID)), "{text}");
         }
-        for text in [r#"{"a":"\\u0000","b":"\u00e9","c":"$serde_json::private::RawValue"}"#, "{}", "\"\\u12\"", "{", ""] {
+        for text in [r#"{"a":"\\u0000","b":"\u00e9","c":"$serde_json::private::RawValue"}"#, "{}", "\"\\u12\"", "{", ""]
+        {
             assert_eq!(refuse_banned(text.as_bytes()), Ok(()), "{text}");
         }
     }

@@ -98,6 +98,34 @@ fn send_is_compared_with_the_bare_writer() {
 }
 
 #[test]
+fn machines_are_compared_with_a_bare_check_and_the_bare_writer() {
+    let arguments = ["machine", "--clients", "2", "--batch", "20", "--principals", "10", "--messages-before", "300"];
+    let report = bench(&[arguments.as_slice(), SMALL.as_slice()].concat());
+    let checks = report["verification"].as_array().unwrap();
+    for (check, bytes) in checks.iter().zip([1024, 16384]) {
+        assert_eq!(check["body_bytes"], bytes);
+        assert!(is_measured(&check["hub_us"]) && is_measured(&check["bare_us"]) && is_measured(&check["ratio"]));
+    }
+    assert!(is_measured(&report["single"]["server_cpu_us_per_request"]), "{report}");
+    let kinds = report["ingestion"].as_array().unwrap();
+    assert_eq!((&kinds[0]["events"], &kinds[1]["events"]), (&"into a channel".into(), &"stored only".into()));
+    for kind in kinds {
+        for side in ["hub", "raw"] {
+            assert!(kind[side]["events"].as_u64().unwrap() >= 20, "{kind}");
+            for figure in ["events_per_second", "p50_ms", "cpu_us_per_event", "writer_cpu_us_per_event"] {
+                assert!(is_measured(&kind[side][figure]), "{side} {figure}: {kind}");
+            }
+        }
+        assert!(is_measured(&kind["share_of_raw"]), "{kind}");
+    }
+    let budgets = report["budgets"].as_array().unwrap();
+    let limits: Vec<_> = budgets.iter().map(|budget| budget["limit"].as_f64().unwrap()).collect();
+    assert_eq!(limits, [2.5, 2.5, 0.5]);
+    assert_eq!(budgets[0]["ratio"], checks[0]["ratio"]["median"]);
+    assert_eq!(budgets[2]["ratio"], kinds[0]["share_of_raw"]["median"]);
+}
+
+#[test]
 fn pages_are_compared_by_size() {
     let report = bench(&[&["read", "--sizes", "300,600"], SMALL.as_slice()].concat());
     let pages: Vec<_> =

@@ -194,6 +194,7 @@ impl Candidate {
             server: self.hub.pid,
             address: self.hub.address,
             asks: vec![Ask { path: PATH.to_owned(), body: None, credential: None }],
+            events: None,
             status: STATUS,
             credentials: self.keys.clone(),
             connections: arguments.connections.into(),

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use stoa_registry::Audience;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{TcpStream, UnixStream};
@@ -30,6 +31,27 @@ pub(super) struct HubProcess {
 impl HubProcess {
     /// Starts a hub and waits until it serves.
     pub(super) async fn start(folder: &Path, has_cache: bool, database_url: Option<&str>) -> Result<Self, String> {
+        Self::launch(folder, has_cache, |command| {
+            if let Some(url) = database_url {
+                command.env("STOA_DATABASE_URL", url);
+            }
+        })
+        .await
+    }
+
+    /// Starts a hub that lets in who is in the registry.
+    pub(super) async fn start_with_registry(
+        folder: &Path,
+        registry: &Path,
+        audience: Audience,
+    ) -> Result<Self, String> {
+        Self::launch(folder, true, |command| {
+            command.env("STOA_REGISTRY", registry).env("STOA_AUDIENCE", audience.name());
+        })
+        .await
+    }
+
+    async fn launch(folder: &Path, has_cache: bool, configure: impl FnOnce(&mut Command)) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let socket = folder.join("admin.sock");
         let mut command = Command::new(program);
@@ -37,9 +59,7 @@ impl HubProcess {
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("STOA_")) {
             command.env_remove(name);
         }
-        if let Some(url) = database_url {
-            command.env("STOA_DATABASE_URL", url);
-        }
+        configure(&mut command);
         let mut process = command
             .args(["serve", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--bcrypt-cost", "4"])
             .args(["--log-format", "json", "--log-level", "warn,stoa::start=info"])

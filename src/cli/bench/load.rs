@@ -19,6 +19,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
+use super::events::{EventOrder, EventSource};
 use super::machine::{CpuTimes, WRITER_THREAD};
 use super::report::{Figure, Latency, Outcome, json, per};
 use super::{Dice, now, pause};
@@ -35,6 +36,8 @@ pub(super) struct Order {
     pub(super) address: SocketAddr,
     /// What is asked, one picked at random each time.
     pub(super) asks: Vec<Ask>,
+    /// Signed events to send instead.
+    pub(super) events: Option<EventOrder>,
     /// What the requests are to be answered with.
     pub(super) status: u16,
     /// Bearer credentials, for requests that do not name one a random one.
@@ -151,6 +154,7 @@ async fn carry_out(order: &Order) -> Result<Load, String> {
             let every = Duration::from_secs_f64(order.connections as f64 / rate);
             Pace { every, offset: every.mul_f64(seed as f64 / order.connections as f64) }
         });
+        client.events = order.events.as_ref().map(|events| events.source(order.address, seed)).transpose()?;
         clients.push(client);
     }
     if let Extent::Seconds(seconds) = order.extent {
@@ -216,7 +220,7 @@ impl Requests {
                 credential: ask.credential,
             })
         };
-        if order.asks.is_empty() {
+        if order.asks.is_empty() && order.events.is_none() {
             return Err("there is nothing to ask".to_owned());
         }
         Ok(Self {
@@ -255,33 +259,35 @@ struct Pace {
 }
 
 /// One connection that is kept open.
-struct Client {
+pub(super) struct Client {
     sender: SendRequest<Full<Bytes>>,
     dice: Dice,
     pace: Option<Pace>,
+    events: Option<EventSource>,
 }
 
 impl Client {
-    async fn connect(address: SocketAddr, seed: u64) -> Result<Self, String> {
+    pub(super) async fn connect(address: SocketAddr, seed: u64) -> Result<Self, String> {
         let failed = |error: &dyn std::fmt::Display| format!("{address} cannot be reached: {error}");
         let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
         stream.set_nodelay(true).map_err(|error| failed(&error))?;
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
         // How the connection ended shows in the request that it was needed for.
         tokio::spawn(async move { drop(connection.await) });
-        Ok(Self { sender, dice: Dice::new(seed), pace: None })
+        Ok(Self { sender, dice: Dice::new(seed), pace: None, events: None })
     }
 
-    async fn send(&mut self, request: Request<Full<Bytes>>, expected: StatusCode) -> Result<(), String> {
+    /// Sends a request and returns the answer's body.
+    pub(super) async fn send(&mut self, request: Request<Full<Bytes>>, expected: StatusCode) -> Result<Bytes, String> {
         let broken = |error: hyper::Error| format!("a request failed: {error}");
         self.sender.ready().await.map_err(broken)?;
         let response = self.sender.send_request(request).await.map_err(broken)?;
         let status = response.status();
-        let body = response.into_body().collect().await.map_err(broken)?;
+        let body = response.into_body().collect().await.map_err(broken)?.to_bytes();
         if status == expected {
-            return Ok(());
+            return Ok(body);
         }
-        Err(format!("a request was answered with {status}: {}", String::from_utf8_lossy(&body.to_bytes())))
+        Err(format!("a request was answered with {status}: {}", String::from_utf8_lossy(&body)))
     }
 
     async fn take_turns(&mut self, requests: &Requests, turn: &Turn) -> Result<Vec<Duration>, String> {
@@ -304,8 +310,14 @@ impl Client {
                     _ => return Ok(samples),
                 },
             };
-            let request = requests.next(&mut self.dice, credential);
-            self.send(request, requests.status).await?;
+            let request = match &mut self.events {
+                Some(events) => events.next()?,
+                None => requests.next(&mut self.dice, credential),
+            };
+            let answer = self.send(request, requests.status).await?;
+            if let Some(events) = &self.events {
+                events.check(&answer)?;
+            }
             samples.push(started.elapsed());
             due = due.zip(self.pace).map(|(due, pace)| due + pace.every);
         }

@@ -7,26 +7,30 @@
 
 mod auth;
 mod broadcast;
+mod events;
 mod fanout;
 mod fill;
 mod history;
 mod hub_process;
 mod load;
 mod machine;
+mod machine_principals;
 mod mixed;
 mod population;
 mod raw;
+mod raw_events;
 mod raw_writer;
 mod read;
 mod report;
 mod requests;
 mod send;
 mod streams;
+mod verification;
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use clap::{Args, Subcommand};
 use tempfile::TempDir;
@@ -44,6 +48,8 @@ pub(super) enum BenchCommand {
     Auth(auth::AuthArguments),
     /// Durable messages a second through REST, against the bare writer
     Send(send::SendArguments),
+    /// What a signed request and the events of services cost, against a bare check and the bare writer
+    Machine(machine_principals::MachineArguments),
     /// What listings cost, with few messages and with many
     Read(read::ReadArguments),
     /// Sends while something else goes on: a reader that takes its time, an export
@@ -119,6 +125,7 @@ async fn run(command: BenchCommand) -> Result<Outcome, String> {
         BenchCommand::Auth(arguments) => Box::pin(auth::auth(arguments)).await,
         BenchCommand::Fill(arguments) => Box::pin(fill::fill(arguments)).await,
         BenchCommand::Send(arguments) => Box::pin(send::send(arguments)).await,
+        BenchCommand::Machine(arguments) => Box::pin(machine_principals::machine(arguments)).await,
         BenchCommand::Read(arguments) => Box::pin(read::read(arguments)).await,
         BenchCommand::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
         BenchCommand::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
@@ -149,6 +156,13 @@ fn say(progress: &str) {
 #[expect(clippy::disallowed_methods, reason = "measuring real time is what a bench is for")]
 fn now() -> Instant {
     Instant::now()
+}
+
+/// For signatures, which are good for minutes.
+#[expect(clippy::disallowed_methods, reason = "a bench runs in real time")]
+fn unix_seconds() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a bench runs in real time")]

@@ -198,6 +198,7 @@ impl EchoServer {
             server: std::process::id(),
             address,
             asks: vec![Ask { path: "/echo".to_owned(), body: Some(body.to_string()), credential: None }],
+            events: None,
             status: 200,
             credentials: Vec::new(),
             connections: CONNECTIONS,

@@ -93,8 +93,8 @@ pub(super) struct WriterRound {
     pub(super) messages: u64,
     pub(super) seconds: f64,
     pub(super) latency: Latency,
-    cpu_us_per_message: f64,
-    writer_cpu_us_per_message: f64,
+    pub(super) cpu_us_per_message: f64,
+    pub(super) writer_cpu_us_per_message: f64,
     messages_per_commit: f64,
 }
 
@@ -126,39 +126,57 @@ impl RawWriter {
     }
 
     pub(super) async fn run(&self, clients: usize, duration: Duration) -> Result<WriterRound, String> {
+        let (filled, pairs) = (self.filled.clone(), self.pairs.clone());
+        self.run_each(clients, duration, 1, move |_, dice| {
+            let draft = Draft::from(&filled, &pairs, dice);
+            Ok(move |tx: &mut Tx<'_>| draft.store(tx).map(drop))
+        })
+        .await
+    }
+
+    /// Has clients write what `prepare` makes for each, which stores `messages_each` messages at a time.
+    pub(super) async fn run_each<P, W>(
+        &self,
+        clients: usize,
+        duration: Duration,
+        messages_each: u64,
+        prepare: P,
+    ) -> Result<WriterRound, String>
+    where
+        P: Fn(usize, &mut Dice) -> Result<W, String> + Clone + Send + 'static,
+        W: Fn(&mut Tx<'_>) -> Result<(), DbError> + Send + 'static,
+    {
         let pid = std::process::id();
         let before = CpuTimes::of(pid)?;
         let commits = self.commits.load(Ordering::Relaxed);
         let started = now();
         let end = started + duration;
         let mut running = JoinSet::new();
-        for seed in 0..clients {
-            let (db, mut dice) = (self.db.clone(), Dice::new(seed as u64 + commits));
-            let (filled, pairs) = (self.filled.clone(), self.pairs.clone());
+        for client in 0..clients {
+            let (db, mut dice, prepare) = (self.db.clone(), Dice::new(client as u64 + commits), prepare.clone());
             running.spawn(async move {
                 let mut samples = Vec::new();
                 loop {
                     let sent = now();
                     if sent >= end {
-                        return Ok::<_, DbError>(samples);
+                        return Ok::<_, String>(samples);
                     }
-                    let draft = Draft::from(&filled, &pairs, &mut dice);
-                    db.write(move |tx| draft.store(tx)).await?;
+                    let command = prepare(client, &mut dice)?;
+                    db.write(command).await.map_err(|error: DbError| error.to_string())?;
                     samples.push(sent.elapsed());
                 }
             });
         }
         let mut samples = Vec::new();
         while let Some(ended) = running.join_next().await {
-            let ended = ended.map_err(|error| error.to_string())?;
-            samples.extend(ended.map_err(|error| error.to_string())?);
+            samples.extend(ended.map_err(|error| error.to_string())??);
         }
         let seconds = started.elapsed().as_secs_f64();
         // Threads that run just now are not counted up to the moment.
         pause(Duration::from_millis(5)).await;
         let after = CpuTimes::of(pid)?;
         let commits = self.commits.load(Ordering::Relaxed) - commits;
-        let messages = samples.len() as u64;
+        let messages = samples.len() as u64 * messages_each;
         Ok(WriterRound {
             messages,
             seconds,

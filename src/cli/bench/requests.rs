@@ -93,6 +93,7 @@ pub(super) fn order(
         server: hub.pid,
         address: hub.address,
         asks,
+        events: None,
         status,
         credentials: filled.population.keys(),
         connections,

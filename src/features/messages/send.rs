@@ -105,7 +105,8 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         mentions: Vec::new(),
         mention_of: None,
     };
-    let (view, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
+    let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
+    let view = message.view(tx, id);
     let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
     Ok(SentMessage { message: view, delivery: vec![delivery] })
 }
@@ -119,7 +120,12 @@ fn send_to_channel(
 ) -> Result<SentMessage, HubError> {
     let place = channels::find_for_posting(hub, tx, actor, name)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
-    say(hub, tx, actor, &place, parent.as_ref(), draft, &draft.body)
+    let said = say(hub, tx, actor, &place, parent.as_ref(), draft, &draft.body)?;
+    let mut deliveries = Vec::new();
+    for (id, (handle, kind)) in said.called.principals {
+        deliveries.push(delivery(tx, draft.no_wake, &said.outcome, id, kind, handle)?);
+    }
+    Ok(SentMessage { message: said.message.view(tx, said.id), delivery: deliveries })
 }
 
 /// Puts a message into a channel that the caller may write to. Only those are called out whom `calling` names: a
@@ -132,18 +138,26 @@ pub fn post(
     draft: &Draft,
     calling: &str,
 ) -> Result<MessageId, HubError> {
-    Ok(say(hub, tx, actor, place, None, draft, calling)?.message.id)
+    Ok(say(hub, tx, actor, place, None, draft, calling)?.id)
 }
 
-fn say(
+/// A message that was put into a channel.
+struct Said<'a> {
+    id: MessageId,
+    message: Composed<'a>,
+    called: Called,
+    outcome: Outcome,
+}
+
+fn say<'a>(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    place: &Place,
-    parent: Option<&MessageRow>,
-    draft: &Draft,
+    place: &'a Place,
+    parent: Option<&'a MessageRow>,
+    draft: &'a Draft,
     calling: &str,
-) -> Result<SentMessage, HubError> {
+) -> Result<Said<'a>, HubError> {
     let called = find_called(tx, actor, place, calling)?;
     channels::lock(tx, place.conversation)?;
     let (sender, from) = if actor.is_operator() {
@@ -165,13 +179,9 @@ fn say(
         place: Where::Channel(place),
     };
     let ids = called.principals.keys().copied().collect();
-    let (view, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;
-    tell_mentioned(hub, tx, actor, &message, view.id, &called.principals)?;
-    let mut deliveries = Vec::new();
-    for (id, (handle, kind)) in called.principals {
-        deliveries.push(delivery(tx, draft.no_wake, &outcome, id, kind, handle)?);
-    }
-    Ok(SentMessage { message: view, delivery: deliveries })
+    let (id, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;
+    tell_mentioned(hub, tx, actor, &message, id, &called.principals)?;
+    Ok(Said { id, message, called, outcome })
 }
 
 /// The message that is answered. It has to be there, and the sender has to see it.
@@ -221,36 +231,94 @@ struct Composed<'a> {
     mention_of: Option<MessageId>,
 }
 
+impl Composed<'_> {
+    fn conversation(&self) -> ConversationId {
+        match &self.place {
+            Where::Dm { conversation, .. } => *conversation,
+            Where::Channel(place) => place.conversation,
+        }
+    }
+
+    fn channel(&self) -> Option<&Place> {
+        match &self.place {
+            Where::Dm { .. } => None,
+            Where::Channel(place) => Some(place),
+        }
+    }
+
+    /// The other side of a DM.
+    fn to(&self) -> Option<(PrincipalId, &str)> {
+        match &self.place {
+            Where::Dm { recipient, to, .. } => Some((*recipient, to)),
+            Where::Channel(_) => None,
+        }
+    }
+
+    fn reply_to(&self) -> Option<MessageId> {
+        self.parent.map(|parent| parent.view.id)
+    }
+
+    fn status(&self) -> MessageStatus {
+        match self.channel() {
+            Some(place) if !place.is_workflow => MessageStatus::Done,
+            _ => MessageStatus::Pending,
+        }
+    }
+
+    /// What its sender sees of it, once it is stored.
+    fn view(&self, tx: &Tx<'_>, id: MessageId) -> MessageView {
+        let draft = self.draft;
+        MessageView {
+            id,
+            conversation_id: self.conversation(),
+            channel_id: self.channel().map(|place| place.channel),
+            channel: self.channel().map(|place| place.name.clone()),
+            from: self.from.clone(),
+            to: self.to().map(|(_, name)| name.to_owned()),
+            subject: draft.subject.clone(),
+            body: draft.body.clone(),
+            reply_to: self.reply_to(),
+            status: self.status(),
+            priority: draft.priority,
+            metadata: draft.metadata.clone(),
+            mentions: self.mentions.clone(),
+            created_at: Timestamp::from_ms(tx.now_ms()),
+            edited_at: None,
+            deleted_at: None,
+            reply_count: 0,
+            attachments: Vec::new(),
+            reactions: Vec::new(),
+            workflow_state: WorkflowState::Proposed,
+            run_id: None,
+            depth: self.depth,
+            lease_until: None,
+        }
+    }
+}
+
 fn store_and_tell(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
     message: &Composed<'_>,
     mentioned: Vec<PrincipalId>,
-) -> Result<(MessageView, Outcome), HubError> {
+) -> Result<(MessageId, Outcome), HubError> {
     let draft = message.draft;
-    let (conversation, channel, channel_name, recipient, to) = match &message.place {
-        Where::Dm { conversation, recipient, to } => (*conversation, None, None, Some(*recipient), Some(to.clone())),
-        Where::Channel(place) => (place.conversation, Some(place.channel), Some(place.name.clone()), None, None),
-    };
-    let status = match &message.place {
-        Where::Channel(place) if !place.is_workflow => MessageStatus::Done,
-        _ => MessageStatus::Pending,
-    };
-    let reply_to = message.parent.map(|parent| parent.view.id);
+    let (conversation, channel, to) = (message.conversation(), message.channel(), message.to());
+    let recipient = to.map(|(id, _)| id);
     let id = store::insert_message(
         tx,
         &NewMessage {
             conversation,
-            channel,
+            channel: channel.map(|place| place.channel),
             author: message.sender,
             recipient,
             subject: draft.subject.as_deref(),
             body: &draft.body,
-            reply_to,
+            reply_to: message.reply_to(),
             thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.view.id)),
             mention_of: message.mention_of,
-            status,
+            status: message.status(),
             priority: draft.priority,
             metadata: &draft.metadata,
             mentions: &message.mentions,
@@ -260,45 +328,20 @@ fn store_and_tell(
     let event = Event::MessageSent(Box::new(MessageSent {
         message: id,
         conversation,
-        channel,
-        channel_name: channel_name.clone(),
+        channel: channel.map(|place| place.channel),
+        channel_name: channel.map(|place| place.name.clone()),
         author: message.sender,
         from: message.from.clone(),
         recipient,
-        to: to.clone(),
-        reply_to,
+        to: to.map(|(_, name)| name.to_owned()),
+        reply_to: message.reply_to(),
         mention_of: message.mention_of,
         mentioned,
         depth: message.depth,
         no_wake: draft.no_wake,
     }));
     let outcome = events::emit(hub, tx, actor, &event)?;
-    let view = MessageView {
-        id,
-        conversation_id: conversation,
-        channel_id: channel,
-        channel: channel_name,
-        from: message.from.clone(),
-        to,
-        subject: draft.subject.clone(),
-        body: draft.body.clone(),
-        reply_to,
-        status,
-        priority: draft.priority,
-        metadata: draft.metadata.clone(),
-        mentions: message.mentions.clone(),
-        created_at: Timestamp::from_ms(tx.now_ms()),
-        edited_at: None,
-        deleted_at: None,
-        reply_count: 0,
-        attachments: Vec::new(),
-        reactions: Vec::new(),
-        workflow_state: WorkflowState::Proposed,
-        run_id: None,
-        depth: message.depth,
-        lease_until: None,
-    };
-    Ok((view, outcome))
+    Ok((id, outcome))
 }
 
 /// Whom a text calls out, in the order of their ids.
@@ -442,7 +485,8 @@ pub(super) fn tell_newly_mentioned(
     Ok(called.names)
 }
 
-/// Sends the result of work to whoever asked for it, if they can still be reached.
+/// Sends the result of work to whoever asked for it, if they can still be reached. Machines have no inbox: for them it
+/// is said where they said it.
 pub(super) fn reply_with_result(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -452,6 +496,9 @@ pub(super) fn reply_with_result(
     metadata: Map<String, Value>,
 ) -> Result<Option<MessageId>, HubError> {
     let author = principals::find_by_id(tx, to.author_id)?;
+    if author.as_ref().is_some_and(|author| author.kind == PrincipalKind::Machine) {
+        return reply_in_channel(hub, tx, actor, to, body, metadata);
+    }
     let Some(author) = author.filter(|author| author.is_reachable() && author.id != actor.id()) else {
         return Ok(None);
     };
@@ -466,6 +513,36 @@ pub(super) fn reply_with_result(
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
     Ok(Some(sent.message.id))
+}
+
+/// Answers the channel message that a mention tells of, if the caller may write there.
+fn reply_in_channel(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    to: &MessageRow,
+    body: &str,
+    metadata: Map<String, Value>,
+) -> Result<Option<MessageId>, HubError> {
+    let origin = to.mention_of.map(|id| store::find_message(tx, id)).transpose()?.flatten();
+    let Some(origin) = origin.filter(|origin| origin.view.deleted_at.is_none()) else { return Ok(None) };
+    let Some(channel) = origin.view.channel.clone() else { return Ok(None) };
+    let place = match channels::find_for_posting(hub, tx, actor, &channel) {
+        Ok(place) => place,
+        Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let draft = Draft {
+        target: Target::Channel(channel),
+        subject: None,
+        body: body.to_owned(),
+        reply_to: Some(origin.view.id),
+        priority: to.view.priority,
+        metadata,
+        no_wake: false,
+    };
+    // A result calls nobody out.
+    Ok(Some(say(hub, tx, actor, &place, Some(&origin), &draft, "")?.id))
 }
 
 /// What the send has set in motion for one recipient: what a planner decided, else what holds for them
