@@ -37,6 +37,7 @@ use crate::{Audience, Document, Finding, Key, KeyStatus, Principal};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registry {
     audience: Audience,
+    documents: usize,
     principals: Vec<Principal>,
     /// Where each principal is, and each of its keys in it.
     index: HashMap<String, (usize, HashMap<String, usize>)>,
@@ -88,6 +89,7 @@ impl Registry {
         if !faults.is_empty() {
             return Err(faults.into_list());
         }
+        let count = documents.len();
         let (files, mut lists): (Vec<_>, Vec<_>) =
             documents.into_iter().map(|(file, document)| (file, document.principals)).unzip();
         let mut sources: Vec<_> = files.iter().map(|file| Some(file.as_str())).zip(&mut lists).collect();
@@ -98,19 +100,25 @@ impl Registry {
             let keys = principal.keys.iter().enumerate().map(|(index, key)| (key.kid.clone(), index));
             (principal.principal_id.clone(), (index, keys.collect()))
         });
-        Ok(Registry { audience, index: index.collect(), principals, warnings })
+        Ok(Registry { audience, documents: count, index: index.collect(), principals, warnings })
     }
 
     /// A registry that knows nobody.
     #[must_use]
     pub fn empty(audience: Audience) -> Registry {
-        Registry { audience, principals: Vec::new(), index: HashMap::new(), warnings: Vec::new() }
+        Registry { audience, documents: 0, principals: Vec::new(), index: HashMap::new(), warnings: Vec::new() }
     }
 
     /// The component that the principals call.
     #[must_use]
     pub fn audience(&self) -> Audience {
         self.audience
+    }
+
+    /// How many documents it was made of. Without any nobody said that nobody is known.
+    #[must_use]
+    pub fn documents(&self) -> usize {
+        self.documents
     }
 
     /// All principals, sorted by `principal_id`.

@@ -110,12 +110,13 @@ fn a_folder_without_a_document_for_the_audience_is_a_warning() {
     let folder = Folder::new();
     folder.document("bell.json", &for_bell());
     let registry = folder.load().unwrap();
-    assert!(registry.principals().is_empty());
+    assert!(registry.principals().is_empty() && registry.documents() == 0);
     let warning = registry.warnings()[0].to_string();
     assert!(warning.ends_with("the folder has no document for svc-brain; nobody is known"), "{warning}");
     // A document without principals is what somebody meant.
     folder.document("brain.json", &document(&[]));
-    assert!(folder.load().unwrap().warnings().is_empty());
+    let registry = folder.load().unwrap();
+    assert!(registry.warnings().is_empty() && registry.documents() == 1);
 }
 
 #[test]

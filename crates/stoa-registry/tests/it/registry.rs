@@ -55,6 +55,15 @@ fn principals_of_all_documents_are_sorted() {
 }
 
 #[test]
+fn documents_are_counted_also_empty_ones() {
+    for count in 0..3 {
+        let documents: Vec<_> =
+            ["1.json", "2.json"].into_iter().take(count).map(|file| (file, document(&[]))).collect();
+        assert_eq!(registry(&documents).unwrap().documents(), count);
+    }
+}
+
+#[test]
 fn a_principal_stands_in_one_document() {
     let other = document(&[principal("svc:bell:x", &[]), principal("svc:sense:demo", &[])]);
     let faults = registry(&[("1.json", good()), ("2.json", other)]).unwrap_err();
@@ -118,5 +127,5 @@ fn a_public_key_that_is_listed_twice_is_not_believed_anywhere() {
 fn an_empty_registry_knows_nobody() {
     let registry = Registry::empty(Audience::Bell);
     assert!(registry.principals().is_empty() && registry.usable_key("svc:sense:demo", "key-2026-01").is_none());
-    assert_eq!(registry.audience(), Audience::Bell);
+    assert_eq!((registry.audience(), registry.documents()), (Audience::Bell, 0));
 }
