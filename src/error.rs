@@ -132,6 +132,13 @@ impl HubError {
         error
     }
 
+    /// What was handed in is refused whole, for all of these reasons.
+    pub fn refused(code: &'static str, detail: impl Into<String>, errors: Vec<FieldError>) -> Self {
+        let mut error = Self::new(ErrorKind::Invalid, code, detail);
+        error.0.errors = errors;
+        error
+    }
+
     pub fn invalid_field(field: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![FieldError { field: field.to_owned(), message: message.into() }])
     }

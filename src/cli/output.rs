@@ -79,8 +79,9 @@ fn describe(failure: &Failure) -> String {
         Failure::Hub(error) => error,
     };
     let mut text = format!("stoa: {}\n", harmless(error["message"].as_str().unwrap_or("the hub refused")));
-    // A single fault is what the message says already.
-    for fault in error["data"]["errors"].as_array().filter(|faults| faults.len() > 1).into_iter().flatten() {
+    // A single fault of a field is what the message says already.
+    let is_said = |faults: &&Vec<Value>| faults.len() == 1 && error["data"]["code"] == "validation_failed";
+    for fault in error["data"]["errors"].as_array().filter(|faults| !is_said(faults)).into_iter().flatten() {
         let _ = writeln!(text, "  {}: {}", show(&fault["field"]), show(&fault["message"]));
     }
     if let Some(hint) = error["data"]["hint"].as_str() {

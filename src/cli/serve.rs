@@ -118,7 +118,10 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };
-    match runtime.block_on(listen_and_run(arguments)) {
+    let outcome = runtime.block_on(listen_and_run(arguments));
+    // A file of the registry on a disk that does not answer must not keep the process.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
     }

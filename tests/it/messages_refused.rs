@@ -221,3 +221,21 @@ async fn a_crowd_cannot_be_called_out_at_once() {
     ada.send(json!({"to": "agent1", "body": call_out(51)})).await;
     hub.finish().await;
 }
+
+/// Names by which the parser tells itself what to do are not for callers: what they let in could never be read again.
+#[tokio::test]
+async fn nobody_speaks_to_the_parser() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let deep = format!("{}{}", "[".repeat(100), "]".repeat(100));
+    for name in
+        ["$serde_json::private::RawValue", "\\u0024serde_json::private::RawValue", "$serde_json::private::Number"]
+    {
+        let inner = format!("{}{{\"{name}\":\"{deep}\"}}{}", "[".repeat(60), "]".repeat(60));
+        let body = format!("{{\"channel\":\"general\",\"body\":\"x\",\"metadata\":{{\"x\":{inner}}}}}");
+        let call = ada.call("POST", "/api/messages").body("application/json", body);
+        call.await.problem(422, "validation_failed");
+    }
+    ada.get("/api/channels/general/messages").await.ok();
+    hub.finish().await;
+}

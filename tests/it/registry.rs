@@ -87,7 +87,7 @@ async fn what_is_not_valid_changes_nothing() {
     for text in [half, "", "{}", "\u{feff}{}", &duplicate, &elsewhere, &huge] {
         registry.write_text(text);
         let error = reload().await.unwrap_err();
-        assert!(error.contains("validation_failed"), "{text:.40}: {error}");
+        assert!(error == "registry_refused", "{text:.40}: {error}");
         assert!(answers(&demo, 200).await, "what was in force still is");
     }
     assert_eq!(hub.metric("stoa_registry_faulty").await, 1.0);
@@ -181,6 +181,11 @@ async fn a_folder_holds_documents_of_many() {
     until(&hub, &hub.machine(&second), 200).await;
     std::fs::remove_file(folder.path().join("a.json")).unwrap();
     until(&hub, &hub.machine(&first), 401).await;
+    // An emptied folder is more likely a mishap than a wish.
+    std::fs::remove_file(folder.path().join("c.json")).unwrap();
+    let refused = hub.operator().try_call("principals.reload", &json!({})).await;
+    assert_eq!(refused.unwrap_err(), "registry_refused");
+    assert!(answers(&hub.machine(&second), 200).await);
     hub.finish().await;
 }
 
@@ -201,6 +206,35 @@ async fn keys_that_cannot_be_used_are_warned_of() {
     assert!(shown["keys"][1]["reason"].is_string());
     let list = hub.operator().call("principals.list", json!({})).await;
     assert_eq!(list["registry"]["warnings"].as_array().unwrap().len(), 1);
+    hub.finish().await;
+}
+
+/// A body may take its time. Who is revoked meanwhile does not get in any more.
+#[tokio::test]
+async fn a_key_that_is_revoked_during_a_request_is_refused() {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let registry = RegistryFile::new();
+    let identity = registry.add(DEMO, &ALL_SCOPES);
+    let hub = TestHub::setup().registry(&registry).start().await;
+    let demo = hub.machine(&identity);
+    let event = demo.made("e1", "t", json!(1)).to_string();
+    let letter = demo.sign("POST", "/machine/events", &[("content-type", "application/json")], Some(&event));
+    let mut head = format!("POST /machine/events HTTP/1.1\r\nhost: {}\r\nconnection: close\r\n", hub.address);
+    for (name, value) in &letter.headers {
+        head.push_str(&format!("{name}: {value}\r\n"));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", event.len()));
+    let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&event.as_bytes()[..10]).await.unwrap();
+    registry.change(|document| document["principals"][0]["keys"][0]["status"] = json!("revoked"));
+    hub.operator().call("principals.reload", json!({})).await;
+    stream.write_all(&event.as_bytes()[10..]).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 401") && answer.contains("signature_invalid"), "{answer}");
+    let shown = hub.operator().call("principals.show", json!({"principal_id": DEMO})).await;
+    assert_eq!(shown["refusals"], json!({"key_revoked": 1}));
     hub.finish().await;
 }
 

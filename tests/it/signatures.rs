@@ -300,7 +300,8 @@ async fn used_nonces_are_forgotten_when_their_time_is_over() {
     let (hub, demo, _registry) = hub_with_demo().await;
     let first = letter(&demo);
     first.clone().send().await.status(202);
-    for (minutes, kept) in [(1, 1), (1, 1), (1, 0)] {
+    // Longer than it could be used, for clocks are set back at times.
+    for (minutes, kept) in [(2, 1), (14, 1), (2, 0)] {
         hub.advance(MINUTE * minutes);
         eventually("nonces are forgotten", async || {
             hub.count("select count(*) as n from machine_nonces").await == kept
@@ -382,6 +383,30 @@ async fn encoded_paths_and_queries_are_signed_as_sent() {
     demo.put("/machine/runtime-status/a%2Eb", &json!({"status": "ok"})).await.status(200);
     demo.get("/machine/evidence?since=2026-01-31T00%3A00%3A00Z&limit=1").await.status(200);
     demo.get("/machine/evidence?").await.status(200);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn odd_hosts_are_refused() {
+    let (hub, demo, _registry) = hub_with_demo().await;
+    let letter = demo.sign("GET", "/machine/evidence", &[], None);
+    let ask = async |hosts: &[&str]| {
+        let mut head = "GET /machine/evidence HTTP/1.1\r\nconnection: close\r\n".to_owned();
+        for host in hosts {
+            head.push_str(&format!("host: {host}\r\n"));
+        }
+        for (name, value) in &letter.headers {
+            head.push_str(&format!("{name}: {value}\r\n"));
+        }
+        hub.raw(format!("{head}\r\n").as_bytes()).await
+    };
+    for host in ["127.0.0.1:99999", "127.0.0.1:0", "[127.0.0.1]:80", "127.0.0.1]"] {
+        let answer = ask(&[host]).await;
+        assert!(answer.starts_with("HTTP/1.1 400") || answer.starts_with("HTTP/1.1 401"), "{host}: {answer}");
+    }
+    let own = hub.address.to_string();
+    assert!(ask(&[&own, "127.0.0.1:1"]).await.starts_with("HTTP/1.1 400"));
+    assert!(ask(&[&own]).await.starts_with("HTTP/1.1 200"));
     hub.finish().await;
 }
 

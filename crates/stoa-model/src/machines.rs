@@ -86,7 +86,7 @@ pub struct Route {
 
 impl Route {
     /// What is said when no template is given.
-    const DEFAULT_TEMPLATE: &str = "{{type}} {{subject}}\n\n{{data}}";
+    const DEFAULT_TEMPLATE: &str = "{{type}}\n{{subject}}\n{{data}}";
 
     pub fn fits(&self, event_type: &str) -> bool {
         match self.event_type.strip_suffix('*') {
@@ -165,6 +165,12 @@ pub struct SourceConfigView {
     pub updated_at: Timestamp,
 }
 
+/// All source configs of a principal, by name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct SourceConfigList {
+    pub items: Vec<SourceConfigView>,
+}
+
 /// What a component says about itself. It is believed for 90 seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -217,6 +223,32 @@ pub struct RuntimeStatusView {
     pub reported_at: Timestamp,
     /// Whether it is too old to be believed.
     pub stale: bool,
+}
+
+/// A CloudEvent, as the description of the interface has it. Attributes that are not named here are allowed.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct EventSchema {
+    #[schema(pattern = "^1\\.0$", example = "1.0")]
+    pub specversion: String,
+    #[schema(min_length = 1, max_length = 255)]
+    pub id: String,
+    /// The principal that sends it.
+    #[schema(example = "svc:sense:demo")]
+    pub source: String,
+    #[serde(rename = "type")]
+    #[schema(min_length = 1, max_length = 255, example = "com.example.alert")]
+    pub event_type: String,
+    #[schema(min_length = 1, max_length = 1024, nullable = false)]
+    pub subject: Option<String>,
+    pub time: Option<Timestamp>,
+    #[schema(nullable = false)]
+    pub datacontenttype: Option<String>,
+    #[schema(nullable = false)]
+    pub dataschema: Option<String>,
+    #[schema(value_type = Option<Object>)]
+    pub data: Option<Value>,
+    #[schema(nullable = false)]
+    pub data_base64: Option<String>,
 }
 
 /// What became of each event of a request, in its order.
@@ -358,6 +390,32 @@ pub struct ReplyEvidence {
 /// A machine principal, as administrators see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MachineView {
+    #[serde(flatten)]
+    pub standing: MachineStanding,
+    pub components: Vec<RuntimeStatusView>,
+    pub source_configs: Vec<SourceConfigView>,
+}
+
+/// The same in a list, with less of what it may have much of.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MachineSummary {
+    #[serde(flatten)]
+    pub standing: MachineStanding,
+    pub components: Vec<ComponentSummary>,
+    pub source_configs: Vec<ConfigReference>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ComponentSummary {
+    pub component: String,
+    pub status: String,
+    pub stale: bool,
+    pub reported_at: Timestamp,
+}
+
+/// How a machine principal stands with the registry and with this hub.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct MachineStanding {
     pub principal_id: String,
     /// Whether the registry has it. One that was taken out keeps its history.
     pub registered: bool,
@@ -367,8 +425,6 @@ pub struct MachineView {
     /// How often it was refused, by reason. Hubs write these down every few seconds.
     pub refusals: BTreeMap<String, i64>,
     pub last_refused_at: Option<Timestamp>,
-    pub components: Vec<RuntimeStatusView>,
-    pub source_configs: Vec<SourceConfigView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -395,7 +451,9 @@ pub struct RegistryView {
     pub principals: i64,
     pub keys: i64,
     pub usable_keys: i64,
+    /// Keys that cannot be used, and the like; at most 20 are shown.
     pub warnings: Vec<String>,
+    pub warning_count: i64,
     /// Why the files as they are now were refused; what was in force before still is.
     pub faults: Vec<String>,
 }
@@ -403,7 +461,7 @@ pub struct RegistryView {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct MachinePage {
     #[serde(flatten)]
-    pub page: Page<MachineView>,
+    pub page: Page<MachineSummary>,
     pub registry: RegistryView,
 }
 

@@ -3,7 +3,7 @@
 use clap::Subcommand;
 use serde_json::{Value, json};
 
-use super::output::{Output, show};
+use super::output::{Column, Output, show};
 use super::{Failure, Session};
 
 #[derive(Subcommand)]
@@ -24,22 +24,25 @@ pub(super) enum PrincipalsCommand {
     Reload,
 }
 
+const COLUMNS: [Column; 6] = [
+    ("PRINCIPAL", |principal| show(&principal["principal_id"])),
+    ("STATE", state),
+    ("USABLE KEYS", usable_keys),
+    ("LAST USED", |principal| show(&principal["last_used_at"])),
+    ("REFUSALS", refusals),
+    ("COMPONENTS", components),
+];
+
 impl PrincipalsCommand {
     pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
         match self {
             PrincipalsCommand::List { limit } => {
                 let principals = session.list("principals.list", json!({}), limit)?;
-                session.output.list(
-                    &principals,
-                    &[
-                        ("PRINCIPAL", |principal| show(&principal["principal_id"])),
-                        ("STATE", state),
-                        ("USABLE KEYS", usable_keys),
-                        ("LAST USED", |principal| show(&principal["last_used_at"])),
-                        ("REFUSALS", refusals),
-                        ("COMPONENTS", components),
-                    ],
-                )
+                let registry = session.call("principals.list", &json!({"limit": 1}))?["registry"].take();
+                let result = json!({"items": principals, "registry": registry});
+                session
+                    .output
+                    .result(&result, |output| format!("{}{}", output.rows(&principals, &COLUMNS), notes(&registry)))
             }
             PrincipalsCommand::Show { principal_id } => {
                 let principal = session.call("principals.show", &json!({"principal_id": principal_id}))?;
@@ -48,20 +51,42 @@ impl PrincipalsCommand {
             PrincipalsCommand::Reload => {
                 let registry = session.call("principals.reload", &json!({}))?;
                 session.output.result(&registry, |_| {
-                    let mut text = format!(
-                        "The registry of {} is in force: {} principals, {} usable keys.\n",
+                    let (principals, keys) = (&registry["principals"], &registry["usable_keys"]);
+                    let counted = |count: &Value, what: &str| {
+                        if *count == json!(1) { format!("1 {what}") } else { format!("{} {what}s", show(count)) }
+                    };
+                    format!(
+                        "The registry of {} is in force: {}, {}.\n{}",
                         show(&registry["audience"]),
-                        show(&registry["principals"]),
-                        show(&registry["usable_keys"])
-                    );
-                    for warning in registry["warnings"].as_array().into_iter().flatten() {
-                        text.push_str(&format!("warning: {}\n", show(warning)));
-                    }
-                    text
+                        counted(principals, "principal"),
+                        counted(keys, "usable key"),
+                        notes(&registry)
+                    )
                 })
             }
         }
     }
+}
+
+/// What an operator has to know of the registry, besides who is in it.
+fn notes(registry: &Value) -> String {
+    let mut text = String::new();
+    if registry["configured"] == json!(false) {
+        text.push_str("This hub has no registry: set STOA_REGISTRY and STOA_AUDIENCE.\n");
+    }
+    for warning in items(registry, "warnings") {
+        text.push_str(&format!("warning: {}\n", show(warning)));
+    }
+    if !items(registry, "faults").is_empty() {
+        text.push_str(&format!(
+            "The files are refused; what was loaded at {} is in force:\n",
+            show(&registry["loaded_at"])
+        ));
+        for fault in items(registry, "faults") {
+            text.push_str(&format!("  {}\n", show(fault)));
+        }
+    }
+    text
 }
 
 fn state(principal: &Value) -> String {
@@ -114,7 +139,7 @@ fn describe(output: &Output, principal: &Value) -> String {
             ("KID", |key| show(&key["kid"])),
             ("STATUS", |key| show(&key["status"])),
             ("USABLE", |key| {
-                if key["usable"] == json!(true) { "yes".to_owned() } else { format!("no {}", show(&key["reason"])) }
+                if key["usable"] == json!(true) { "yes".to_owned() } else { format!("no: {}", show(&key["reason"])) }
             }),
             ("SCOPES", |key| show(&key["scopes"])),
             ("FINGERPRINT", |key| show(&key["fingerprint"])),
@@ -128,7 +153,7 @@ fn describe(output: &Output, principal: &Value) -> String {
         &[
             ("COMPONENT", |status| show(&status["component"])),
             ("STATUS", |status| show(&status["status"])),
-            ("STALE", |status| show(&status["stale"])),
+            ("STALE", |status| if status["stale"] == json!(true) { "yes".to_owned() } else { "no".to_owned() }),
             ("VERSION", |status| show(&status["version"])),
             ("MESSAGE", |status| show(&status["message"])),
             ("REPORTED", |status| show(&status["reported_at"])),

@@ -23,13 +23,18 @@ struct Chore {
     run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
-const CHORES: [Chore; 8] = [
+const CHORES: [Chore; 9] = [
     Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
     Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
     Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
+    Chore {
+        name: "machine components",
+        every: MINUTE.saturating_mul(60),
+        run: |_, tx| Ok(machines::prune_status(tx)?),
+    },
     Chore { name: "machine nonces", every: MINUTE, run: |_, tx| Ok(machines::prune_nonces(tx)?) },
     Chore {
         name: "machine events",

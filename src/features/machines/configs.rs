@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use stoa_db::Tx;
-use stoa_model::machines::{MAX_SOURCE_CONFIGS, SourceConfigRequest, SourceConfigView, check_name};
+use stoa_model::machines::{
+    MAX_CONFIG_BYTES, MAX_SOURCE_CONFIGS, SourceConfigList, SourceConfigRequest, SourceConfigView, check_name,
+};
 use stoa_model::validation::{Faults, FieldError};
 use stoa_registry::Scope;
 
@@ -12,6 +14,9 @@ use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::{audit, channels};
 use crate::hub::Hub;
+
+/// Of each template, in the audit log.
+const AUDITED_CHARACTERS: usize = 200;
 
 /// What the caller expects to find.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,12 +55,37 @@ pub async fn get_config(hub: &Hub, actor: &Actor, source: String) -> Result<Sour
     found.ok_or_else(|| HubError::not_found("source config"))
 }
 
+/// All source configs of the caller, by name.
+pub async fn list_configs(hub: &Hub, actor: &Actor) -> Result<SourceConfigList, HubError> {
+    require_scope(hub, actor, Scope::SourceConfigWrite)?;
+    let id = actor.id();
+    // There are at most a hundred, of 256 KiB together.
+    let items = hub.read(move |tx| store::list_configs(tx, id)).await?;
+    Ok(SourceConfigList { items })
+}
+
+/// Takes a source config away. Events that it routed are kept from now on without telling anybody.
+pub async fn delete_config(hub: &Hub, actor: &Actor, source: String, expected: Expected) -> Result<(), HubError> {
+    require_scope(hub, actor, Scope::SourceConfigWrite)?;
+    let actor_in = actor.clone();
+    hub.command(actor, move |tx| {
+        let id = actor_in.id();
+        let found = store::find_config(tx, id, &source)?.ok_or_else(|| HubError::not_found("source config"))?;
+        require_expected(expected, Some(&found))?;
+        store::delete_config(tx, id, &source)?;
+        let details = json!({"version": found.version});
+        Ok(audit::record(tx, &actor_in, "source_config.deleted", Some(&source), &details)?)
+    })
+    .await
+}
+
 /// A name that looks like a principal's must be the caller's own.
 fn require_own_name(actor: &Actor, source: &str) -> Result<(), HubError> {
     check_name(source).map_err(|message| HubError::invalid_field("source", message))?;
     let own = actor.principal.handle.as_str();
     let is_own = source.strip_prefix(own).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']));
-    if source.starts_with("svc:") && !is_own {
+    let is_principal = source.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("svc:"));
+    if is_principal && !is_own {
         return Err(HubError::forbidden("forbidden", "This name belongs to another principal.")
             .hint(format!("Use {own}, or a name that does not begin with svc:.")));
     }
@@ -84,9 +114,20 @@ fn put_in(
     }
     let version = found.as_ref().map_or(1, |found| found.version + 1);
     let config = serde_json::to_string(request).map_err(HubError::internal)?;
+    let bytes =
+        store::count_config_bytes(tx, id, source)?.saturating_add(i64::try_from(config.len()).unwrap_or(i64::MAX));
+    if bytes > MAX_CONFIG_BYTES {
+        return Err(HubError::conflict(
+            "source_configs_too_large",
+            "All source configs of a principal may have 256 KiB.",
+        )
+        .hint("Shorten templates, or take configs away that are not needed."));
+    }
     store::upsert_config(tx, id, source, version, &config)?;
     let details = json!({"version": version, "routes": request.routes.iter().map(|route| {
-        json!({"type": route.event_type, "channel": route.channel})
+        let template: Option<String> =
+            route.template.as_ref().map(|template| template.chars().take(AUDITED_CHARACTERS).collect());
+        json!({"type": route.event_type, "channel": route.channel, "template": template})
     }).collect::<Vec<_>>()});
     audit::record(tx, actor, "source_config.changed", Some(source), &details)?;
     let stored = store::find_config(tx, id, source)?.ok_or_else(|| HubError::internal("a source config is missing"))?;
@@ -103,12 +144,17 @@ fn require_expected(expected: Expected, found: Option<&SourceConfigView>) -> Res
     if holds {
         return Ok(());
     }
-    let detail = match found {
-        Some(found) => format!("The source config is at version {}.", found.version),
-        None => "There is no such source config.".to_owned(),
+    let (detail, hint) = match found {
+        Some(found) if expected == Expected::Nothing => (
+            format!("The source config is there already, at version {}.", found.version),
+            "Leave out If-None-Match to replace it.",
+        ),
+        Some(found) => {
+            (format!("The source config is at version {}.", found.version), "Read it, and send its ETag as If-Match.")
+        }
+        None => ("There is no such source config.".to_owned(), "Leave out If-Match to make it."),
     };
-    Err(HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", detail)
-        .hint("Read it, and send its ETag as If-Match."))
+    Err(HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", detail).hint(hint))
 }
 
 /// Every route must lead somewhere where the principal may write. What it may not see is not there for it.

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_registry::{Audience, Scope};
+use stoa_registry::{Audience, Scope, UsableKey};
 use stoa_signature::{Claim, Request, SKEW_SECONDS, SignatureError, TAG_PREFIX, accept_signature, authority_of};
 
 use super::registry::{self, Loaded, Memory};
@@ -17,6 +17,9 @@ use super::{store, tallies};
 use crate::actor::{Actor, Credential, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
+
+/// How much longer than it could be accepted a nonce is kept: clocks are set back at times.
+const KEPT_LONGER_SECONDS: i64 = 15 * 60;
 
 /// The gate as it stands open for one request: with the registry that is in force.
 pub struct Opened {
@@ -55,37 +58,35 @@ impl Opened {
     /// Everything that can be checked before the body is there.
     pub fn check_head(&self, parts: &Parts, base_url: &str) -> Result<Admission, HubError> {
         let tag = self.tag();
-        let claim = Claim::from_headers(&parts.headers, &tag).map_err(|error| self.refuse(None, error))?;
+        let claim =
+            Claim::from_headers(&parts.headers, &tag).map_err(|error| self.refuse(None, error, "signature_invalid"))?;
         let Some(claim) = claim else {
             tallies::refused(&self.hub, None, "unauthenticated");
             return Err(HubError::unauthenticated("unauthenticated", "This needs a signature of a machine principal.")
                 .hint("Sign the request as the header Accept-Signature says; `stoa registry sign` does it."));
         };
-        if self.loaded.registry.usable_key(claim.principal_id(), claim.kid()).is_none() {
-            return Err(self.refuse(Some(&claim), SignatureError::Invalid));
-        }
-        let authority = authority_of(base_url).ok_or_else(|| HubError::internal("the base URL has no authority"))?;
+        self.find_key(&self.loaded, &claim)?;
+        let authority = authority_of(base_url).ok_or_else(|| HubError::malformed("The Host header is not a host."))?;
         let scheme = if base_url.starts_with("https:") { "https" } else { "http" };
         let admission = Admission { claim, authority, scheme };
         let now = self.hub.clock().now_ms().div_euclid(1000);
         let checked = admission.claim.check_head(&admission.request(parts), &tag, now);
-        checked.map_err(|error| self.refuse(Some(&admission.claim), error))?;
+        checked.map_err(|error| self.refuse(Some(&admission.claim), error, "other_audience"))?;
         Ok(admission)
     }
 
     /// The rest: the digest, the signature, and that it is used for the first time.
     pub async fn admit(&self, admission: Admission, parts: &Parts, body: &[u8]) -> Result<Principal, HubError> {
         let claim = &admission.claim;
-        // The same registry as before: it is held while the request lasts.
-        let found = self.loaded.registry.usable_key(claim.principal_id(), claim.kid());
-        let found = found.ok_or_else(|| self.refuse(Some(claim), SignatureError::Invalid))?;
+        // The registry as it is by now: a body may take its time, and keys are revoked meanwhile.
+        let loaded = self.hub.memory::<Memory>().loaded().unwrap_or_else(|| self.loaded.clone());
+        let found = self.find_key(&loaded, claim)?;
         claim
             .check_body(&admission.request(parts), found.verifying_key, body)
-            .map_err(|error| self.refuse(Some(claim), error))?;
+            .map_err(|error| self.refuse(Some(claim), error, "bad_signature"))?;
         let id = registry::principal_row(&self.hub, claim.principal_id()).await?;
         let (key_id, nonce) = (claim.key_id().to_owned(), claim.nonce().to_owned());
-        // One second more, for the part of a second that the check of the time leaves out.
-        let forget_at = (claim.expires() + SKEW_SECONDS + 1) * 1000;
+        let forget_at = (claim.expires() + SKEW_SECONDS + KEPT_LONGER_SECONDS) * 1000;
         let is_new = self.hub.write(move |tx| store::insert_nonce(tx, &key_id, &nonce, forget_at)).await?;
         if !is_new {
             tallies::refused(&self.hub, Some(claim.principal_id()), "signature_replayed");
@@ -108,21 +109,33 @@ impl Opened {
         })
     }
 
-    /// Counts a refusal and words it. Who is unknown, disabled, revoked, signs for another hub or signs wrongly
-    /// is told one and the same.
-    fn refuse(&self, claim: Option<&Claim>, error: SignatureError) -> HubError {
+    /// The key that the claim names, if it is to be believed.
+    fn find_key<'a>(&self, loaded: &'a Loaded, claim: &Claim) -> Result<UsableKey<'a>, HubError> {
+        let found = loaded.registry.find_key(claim.principal_id(), claim.kid());
+        found.map_err(|refused| self.refuse(Some(claim), SignatureError::Invalid, refused.code()))
+    }
+
+    /// Counts a refusal and words it. Who is unknown, disabled, revoked, signs for another hub or signs wrongly is told
+    /// one and the same; `why` is for whoever runs the hub.
+    fn refuse(&self, claim: Option<&Claim>, error: SignatureError, why: &'static str) -> HubError {
+        let is_invalid = matches!(error, SignatureError::Invalid);
         let refusal = match error {
-            SignatureError::Malformed(detail) => HubError::new(ErrorKind::Malformed, "signature_malformed", detail)
-                .hint("RFC 9421 says what Signature-Input and Signature look like."),
-            SignatureError::Invalid => HubError::unauthenticated(
-                "signature_invalid",
-                "The signature is not one that this hub accepts.",
-            )
-            .hint("The key must be in the registry, enabled and active, the tag must name this hub, and the request must arrive as it was signed."),
+            SignatureError::Malformed(detail) => HubError::new(ErrorKind::Malformed, "signature_malformed", detail),
+            SignatureError::Invalid => {
+                let detail = "The signature is not one that this hub accepts.";
+                HubError::unauthenticated("signature_invalid", detail).hint(format!(
+                    "The key must be in the registry, enabled and active; the tag must be {}; `@authority` is that of the \
+                     hub's public address; and the request must arrive as it was signed. Who runs the hub finds the \
+                     reason in its log.",
+                    self.tag()
+                ))
+            }
             SignatureError::Expired(detail) => HubError::unauthenticated("signature_expired", detail)
-                .hint("Compare the clocks, and sign right before sending."),
-            SignatureError::Incomplete(detail) => HubError::unauthenticated("signature_incomplete", detail)
-                .hint("The header Accept-Signature says what has to be signed."),
+                .hint("A signature may last 300 seconds, and the clocks may be 60 seconds apart."),
+            SignatureError::Incomplete(detail) => HubError::unauthenticated("signature_incomplete", detail).hint(
+                "Accept-Signature says which components are wanted. The parameters created, expires, nonce, keyid and tag \
+                 are all needed.",
+            ),
             SignatureError::DigestMismatch => HubError::new(
                 ErrorKind::Malformed,
                 "digest_mismatch",
@@ -130,7 +143,11 @@ impl Opened {
             )
             .hint("Send the very bytes that were signed."),
         };
-        tallies::refused(&self.hub, claim.map(Claim::principal_id), refusal.code);
+        let reason = if is_invalid { why } else { refusal.code };
+        if let Some(claim) = claim {
+            tracing::info!(key_id = claim.key_id(), reason, detail = refusal.detail, "a signed request was refused");
+        }
+        tallies::refused(&self.hub, claim.map(Claim::principal_id), reason);
         refusal
     }
 }

@@ -4,8 +4,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use serde_json::Value;
 use stoa_model::machines::{
-    Evidence, IngestAnswer, MachinePage, MachineView, RuntimeStatusRequest, RuntimeStatusView, SourceConfigRequest,
-    SourceConfigView,
+    EventSchema, Evidence, IngestAnswer, MachinePage, MachineView, RuntimeStatusRequest, RuntimeStatusView,
+    SourceConfigList, SourceConfigRequest, SourceConfigView,
 };
 use stoa_model::page::Page;
 use utoipa_axum::routes;
@@ -24,13 +24,21 @@ use crate::surfaces::http::{
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
-        .routes(routes!(get_source_config, put_source_config))
-        .routes(routes!(put_runtime_status))
+        .routes(routes!(list_source_configs))
+        .routes(routes!(get_source_config, put_source_config, delete_source_config))
+        .routes(routes!(put_runtime_status, delete_runtime_status))
         .routes(routes!(ingest_events))
         .routes(routes!(list_evidence))
         .routes(routes!(list_principals))
         .routes(routes!(get_principal))
         .routes(routes!(registry_schema))
+}
+
+/// The source configs of the caller, by name.
+#[utoipa::path(get, path = "/machine/source-configs", tag = "machines",
+    responses((status = 200, body = SourceConfigList)), security(("signature" = [])))]
+async fn list_source_configs(State(hub): State<Hub>, signed: Signed<()>) -> Result<Json<SourceConfigList>, HubError> {
+    Ok(Json(configs::list_configs(&hub, &signed.actor).await?))
 }
 
 /// A source config of the caller, with its version as ETag.
@@ -65,6 +73,18 @@ async fn put_source_config(
     Ok((status, with_etag(config.version, config)?))
 }
 
+/// Takes a source config away; with `If-Match`, only if it is still as it was read.
+#[utoipa::path(delete, path = "/machine/source-configs/{source}", tag = "machines",
+    params(("source" = String, Path),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the config as it was read")),
+    responses((status = 204)), security(("signature" = [])))]
+async fn delete_source_config(State(hub): State<Hub>, signed: Signed<Path<String>>) -> Result<StatusCode, HubError> {
+    let expected = expected_config(&signed.headers)?;
+    let Path(source) = signed.parameters;
+    configs::delete_config(&hub, &signed.actor, source, expected).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 fn expected_config(headers: &HeaderMap) -> Result<Expected, HubError> {
     if let Some(value) = headers.get(header::IF_NONE_MATCH) {
         return match value.as_bytes() {
@@ -93,10 +113,19 @@ async fn put_runtime_status(
     Ok(Json(status::put_status(&hub, &signed.actor, component, report).await?))
 }
 
+/// Forgets a component that is no more.
+#[utoipa::path(delete, path = "/machine/runtime-status/{component}", tag = "machines",
+    params(("component" = String, Path)), responses((status = 204)), security(("signature" = [])))]
+async fn delete_runtime_status(State(hub): State<Hub>, signed: Signed<Path<String>>) -> Result<StatusCode, HubError> {
+    let Path(component) = signed.parameters;
+    status::delete_status(&hub, &signed.actor, component).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
 /// Takes in one CloudEvent (`application/cloudevents+json`) or up to 500 (`application/cloudevents-batch+json`). An
 /// event whose id came before is a duplicate, and nothing is done again.
 #[utoipa::path(post, path = "/machine/events", tag = "machines",
-    request_body(content((Value = "application/cloudevents+json"), (Vec<Value> = "application/cloudevents-batch+json"))),
+    request_body(content((EventSchema = "application/cloudevents+json"), (Vec<EventSchema> = "application/cloudevents-batch+json"))),
     responses((status = 202, body = IngestAnswer)), security(("signature" = [])))]
 async fn ingest_events(
     State(hub): State<Hub>,
@@ -107,18 +136,27 @@ async fn ingest_events(
 }
 
 fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
+    const BINARY_MODE: &str = "Events in the binary mode, with headers named ce-…, are not taken.";
     const ONE: &str = "application/cloudevents+json";
     const BATCH: &str = "application/cloudevents-batch+json";
     let kind = essence(headers).unwrap_or_default();
     if ![ONE, BATCH, "application/json"].contains(&kind.as_str()) {
         let detail = format!("The body must be {ONE} or {BATCH}.");
-        return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
-            .hint("Events in the binary mode, with headers named ce-…, are not taken."));
+        return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
+    }
+    if kind == "application/json" && headers.keys().any(|name| name.as_str().starts_with("ce-")) {
+        let detail = "An event must stand in the body as a whole.";
+        return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
     }
     match parse_json_value(body)? {
+        Value::Array(_) if kind == ONE => {
+            Err(HubError::invalid_field("", "must be one event, as its content type says")
+                .hint(format!("Send a batch as {BATCH}.")))
+        }
         Value::Array(events) if kind != ONE => Ok(Events::Batch(events)),
         event if kind != BATCH => Ok(Events::One(event)),
-        _ => Err(HubError::invalid_field("", "must be a list of events, as its content type says")),
+        _ => Err(HubError::invalid_field("", "must be a list of events, as its content type says")
+            .hint(format!("Send a single event as {ONE}."))),
     }
 }
 

@@ -20,6 +20,6 @@ pub use admin::add_methods;
 pub use gate::{Admission, Opened, open};
 pub use http::routes;
 pub use registry::{RegistryError, begin, keep, reload};
-pub use store::{prune_events, prune_nonces};
+pub use store::{prune_events, prune_nonces, prune_status};
 
 pub use status::count_components;

@@ -1,7 +1,7 @@
 //! What administrators and operators see: principals, their keys, their use, and who was refused for what.
 
 use stoa_db::Tx;
-use stoa_model::machines::{MachineKeyView, MachinePage, MachineView, RegistryView};
+use stoa_model::machines::{MachineKeyView, MachinePage, MachineStanding, MachineSummary, MachineView, RegistryView};
 use stoa_model::{PrincipalId, Timestamp, handles};
 use stoa_registry::Registry;
 
@@ -27,7 +27,7 @@ pub async fn list_principals(hub: &Hub, actor: &Actor, list: ListQuery) -> Resul
             let registry = loaded.as_deref().map(|loaded| &loaded.registry);
             known
                 .into_iter()
-                .map(|(name, id)| Ok((handles::fold(&name), view(tx, registry, &name, id)?)))
+                .map(|(name, id)| Ok((handles::fold(&name), summary(tx, registry, &name, id)?)))
                 .collect::<Result<Vec<_>, HubError>>()
         })
         .await?;
@@ -54,25 +54,53 @@ pub async fn reload(hub: &Hub, actor: &Actor) -> Result<RegistryView, HubError> 
     Ok(registry::view(hub))
 }
 
+/// All that there is to know.
 fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalId) -> Result<MachineView, HubError> {
+    Ok(MachineView {
+        standing: standing(tx, registry, name, id)?,
+        components: store::list_status(tx, id)?,
+        source_configs: store::list_configs(tx, id)?,
+    })
+}
+
+fn summary(
+    tx: &mut Tx<'_>,
+    registry: Option<&Registry>,
+    name: &str,
+    id: PrincipalId,
+) -> Result<MachineSummary, HubError> {
+    Ok(MachineSummary {
+        standing: standing(tx, registry, name, id)?,
+        components: store::list_component_summaries(tx, id)?,
+        source_configs: store::list_config_references(tx, id)?,
+    })
+}
+
+fn standing(
+    tx: &mut Tx<'_>,
+    registry: Option<&Registry>,
+    name: &str,
+    id: PrincipalId,
+) -> Result<MachineStanding, HubError> {
     let uses = store::list_uses(tx, id)?;
     let refusals = store::list_refusals(tx, id)?;
     let entry = registry.and_then(|registry| registry.principal(name));
     let mut keys = Vec::new();
     for key in entry.into_iter().flat_map(|entry| &entry.keys) {
         let used = uses.iter().find(|(kid, _)| *kid == key.kid).map(|(_, tally)| tally);
+        let refused = registry.and_then(|registry| registry.find_key(name, &key.kid).err());
         keys.push(MachineKeyView {
             kid: key.kid.clone(),
             status: key.status.name().to_owned(),
-            usable: registry.is_some_and(|registry| registry.usable_key(name, &key.kid).is_some()),
-            reason: key.verifying_key().err().map(|reason| reason.to_string()),
+            usable: refused.is_none(),
+            reason: refused.map(|refused| refused.to_string()),
             scopes: key.scopes.iter().map(|scope| scope.name().to_owned()).collect(),
             fingerprint: key.fingerprint(),
             uses: used.map_or(0, |tally| tally.count),
             last_used_at: used.map(|tally| Timestamp::from_ms(tally.last_at)),
         });
     }
-    Ok(MachineView {
+    Ok(MachineStanding {
         principal_id: name.to_owned(),
         registered: entry.is_some(),
         enabled: entry.is_some_and(|entry| entry.enabled),
@@ -80,7 +108,5 @@ fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalI
         last_used_at: uses.iter().map(|(_, tally)| tally.last_at).max().map(Timestamp::from_ms),
         last_refused_at: refusals.iter().map(|(_, tally)| tally.last_at).max().map(Timestamp::from_ms),
         refusals: refusals.into_iter().map(|(reason, tally)| (reason, tally.count)).collect(),
-        components: store::list_status(tx, id)?,
-        source_configs: store::list_configs(tx, id)?,
     })
 }

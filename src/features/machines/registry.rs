@@ -11,7 +11,7 @@ use serde_json::json;
 use stoa_model::machines::RegistryView;
 use stoa_model::validation::FieldError;
 use stoa_model::{PrincipalId, Timestamp};
-use stoa_registry::{Audience, Finding, Registry};
+use stoa_registry::{Audience, Finding, Registry, files};
 
 use super::{store, tallies};
 use crate::actor::Actor;
@@ -23,8 +23,13 @@ use crate::hub::Hub;
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 /// A file that was changed within this time may be changed again without its times telling.
 const UNSETTLED: Duration = Duration::from_secs(2);
-/// Faults that the audit log quotes.
+/// Faults that the audit log quotes, and warnings that are shown.
 const QUOTED: usize = 10;
+const SHOWN_WARNINGS: usize = 20;
+/// A disk that takes longer does not answer.
+const READ_WITHIN: Duration = Duration::from_secs(10);
+/// Principals that one command makes rows for, so that nobody has to wait long.
+const ROWS_AT_ONCE: usize = 200;
 
 /// Why the files cannot be gone by: every reason, one a line.
 #[derive(Debug, Clone)]
@@ -39,9 +44,16 @@ impl fmt::Display for RegistryError {
 
 /// A finding with the name of its file and not the whole path, which is nobody's business outside.
 fn shown(finding: &Finding) -> String {
+    Finding { file: file_name(finding), ..finding.clone() }.to_string()
+}
+
+fn file_name(finding: &Finding) -> Option<String> {
     let name = finding.file.as_deref().and_then(|file| Path::new(file).file_name());
-    let file = name.map(|name| name.to_string_lossy().into_owned());
-    Finding { file, ..finding.clone() }.to_string()
+    name.map(|name| name.to_string_lossy().into_owned())
+}
+
+fn finding(message: &str) -> Finding {
+    Finding { file: None, pointer: String::new(), message: message.to_owned() }
 }
 
 /// What is in force.
@@ -67,11 +79,12 @@ struct Watch {
 }
 
 /// A file as it looks from outside. Whoever changes it changes one of these.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Look {
     path: PathBuf,
     file: (u64, u64),
     mode: u32,
+    owner: u32,
     size: u64,
     modified: (i64, i64),
     changed: (i64, i64),
@@ -90,12 +103,15 @@ impl Memory {
 /// Loads the registry before anybody is served. One that is not valid keeps the hub from starting.
 pub async fn begin(hub: &Hub) -> Result<(), RegistryError> {
     let config = hub.config();
-    let Some(path) = config.registry.clone() else { return Ok(()) };
-    let fault = |message: &str| {
-        RegistryError(vec![Finding { file: None, pointer: String::new(), message: message.to_owned() }])
+    let Some(path) = config.registry.clone() else {
+        if config.audience.is_some() {
+            tracing::warn!("STOA_AUDIENCE is set but STOA_REGISTRY is not: this hub knows no machine principals");
+        }
+        return Ok(());
     };
     if config.audience.is_none() {
-        return Err(fault("STOA_AUDIENCE must say which component this hub is: svc-sense, svc-brain or svc-bell"));
+        let said = "STOA_AUDIENCE must say which component this hub is: svc-sense, svc-brain or svc-bell";
+        return Err(RegistryError(vec![finding(said)]));
     }
     let memory = hub.memory::<Memory>();
     let mut watch = memory.watch.lock().await;
@@ -124,8 +140,14 @@ pub async fn keep(hub: Hub) {
             () = hub.clock().sleep(LOOK_EVERY) => {}
         }
         if let Some(path) = &hub.config().registry {
-            let mut watch = memory.watch.lock().await;
-            refresh(&hub, &memory, &mut watch, path, Cause::Look).await;
+            let look = async {
+                let mut watch = memory.watch.lock().await;
+                refresh(&hub, &memory, &mut watch, path, Cause::Look).await
+            };
+            tokio::select! {
+                () = hub.stopping() => break,
+                _ = look => {}
+            }
         }
         tallies::flush(&hub).await;
     }
@@ -138,15 +160,20 @@ pub async fn reload(hub: &Hub) -> Result<(), HubError> {
     let memory = hub.memory::<Memory>();
     let mut watch = memory.watch.lock().await;
     match refresh(hub, &memory, &mut watch, path, Cause::Asked).await {
-        Some(Err(error)) => {
-            let faults = error.0.iter().map(|finding| {
-                let message = shown(&Finding { pointer: String::new(), ..finding.clone() });
-                FieldError { field: finding.pointer.clone(), message }
-            });
-            Err(HubError::invalid(faults.collect()).hint("What was in force before still is."))
-        }
+        Some(Err(error)) => Err(refusal(&error)),
         _ => Ok(()),
     }
+}
+
+/// The faults of files, for whoever asked for them to be read.
+fn refusal(error: &RegistryError) -> HubError {
+    let faults = error.0.iter().map(|finding| {
+        let pointer = Some(finding.pointer.clone()).filter(|pointer| !pointer.is_empty());
+        let place: Vec<String> = file_name(finding).into_iter().chain(pointer).collect();
+        FieldError { field: place.join(": "), message: finding.message.clone() }
+    });
+    HubError::refused("registry_refused", "The registry was refused.", faults.collect())
+        .hint("What was in force before still is.")
 }
 
 pub(super) fn unavailable() -> HubError {
@@ -172,10 +199,24 @@ async fn refresh(
         if cause == Cause::Look && seen.is_some() && seen == looks {
             return None;
         }
-        Some((looks, stoa_registry::files::load(&folder, audience)))
+        Some((looks, files::load(&folder, audience)))
     });
-    let (looks, loaded) = read.await.ok().flatten()?;
+    let (looks, loaded) = match tokio::time::timeout(READ_WITHIN, read).await {
+        Ok(read) => read.ok().flatten()?,
+        Err(_) => (None, Err(vec![finding("the files could not be read within ten seconds")])),
+    };
     watch.seen = looks.filter(|looks| is_settled(looks));
+    // Whoever empties a folder, or takes it away, does not mean to shut everybody out.
+    let is_emptied = |registry: &Registry| {
+        registry.documents() == 0 && memory.loaded().is_some_and(|loaded| loaded.registry.documents() > 0)
+    };
+    let loaded = match loaded {
+        Ok(registry) if is_emptied(&registry) => {
+            let said = "the folder has no document for this audience any more; put one without principals there to shut all out";
+            Err(vec![finding(said)])
+        }
+        loaded => loaded,
+    };
     let outcome = match loaded {
         Ok(registry) => accept(hub, memory, registry).await,
         Err(faults) => refuse(hub, memory, faults, cause).await.map(Err),
@@ -194,7 +235,7 @@ async fn accept(hub: &Hub, memory: &Memory, registry: Registry) -> Option<Result
     hub.metrics().registry_reloads.with_label_values(&["loaded"]).inc();
     let view = view_of(hub, Some(&loaded), Vec::new());
     for warning in &view.warnings {
-        tracing::warn!(warning, "a key of the registry cannot be used");
+        tracing::warn!(warning, "a warning of the registry");
     }
     tracing::info!(
         audience = view.audience,
@@ -202,25 +243,28 @@ async fn accept(hub: &Hub, memory: &Memory, registry: Registry) -> Option<Result
         usable_keys = view.usable_keys,
         "the registry was loaded"
     );
-    let names: Vec<String> =
-        loaded.registry.principals().iter().map(|principal| principal.principal_id.clone()).collect();
     let details = json!({
         "audience": view.audience, "principals": view.principals, "keys": view.keys,
-        "usable_keys": view.usable_keys, "warnings": view.warnings.len(), "hub": hub.instance(),
+        "usable_keys": view.usable_keys, "warnings": view.warning_count, "hub": hub.instance(),
     });
-    let noted = hub
-        .write(move |tx| {
-            let ids = store::ensure_principals(tx, &names)?;
-            audit::record(tx, &Actor::system(), "registry.loaded", None, &details)?;
-            Ok::<_, HubError>(ids)
-        })
-        .await;
-    match noted {
-        Ok(ids) => memory.ids.lock().unwrap_or_else(PoisonError::into_inner).extend(ids),
-        // What the files say is in force all the same: a key that was revoked must not live on.
-        Err(error) => tracing::warn!(%error, "the loading of the registry could not be noted"),
+    // What the files say is in force all the same: a key that was revoked must not live on.
+    if let Err(error) = note_loaded(hub, memory, &loaded, details).await {
+        tracing::warn!(%error, "the loading of the registry could not be noted");
     }
     Some(Ok(()))
+}
+
+/// Makes an entry in the audit log, and rows for principals that have none yet.
+async fn note_loaded(hub: &Hub, memory: &Memory, loaded: &Loaded, details: serde_json::Value) -> Result<(), HubError> {
+    hub.write(move |tx| audit::record(tx, &Actor::system(), "registry.loaded", None, &details)).await?;
+    let names = loaded.registry.principals().iter().map(|principal| principal.principal_id.clone());
+    let unknown: Vec<String> = names.filter(|name| memory.known_id(name).is_none()).collect();
+    for names in unknown.chunks(ROWS_AT_ONCE) {
+        let names = names.to_vec();
+        let ids = hub.write(move |tx| store::ensure_principals(tx, &names)).await?;
+        memory.ids.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
+    }
+    Ok(())
 }
 
 async fn refuse(hub: &Hub, memory: &Memory, findings: Vec<Finding>, cause: Cause) -> Option<RegistryError> {
@@ -261,28 +305,25 @@ pub(super) async fn principal_row(hub: &Hub, principal_id: &str) -> Result<Princ
     Ok(id)
 }
 
-/// How the files look, in the order of their names; none if they cannot be looked at.
+/// How the files look, and the folder they are in; none if they cannot be found.
 fn looks(path: &Path) -> Option<Vec<Look>> {
-    let mut paths = vec![path.to_owned()];
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path).ok()? {
-            paths.push(entry.ok()?.path());
-        }
-        paths.sort();
-    }
-    paths.into_iter().map(look).collect()
+    let mut paths = files::list(path).ok()?;
+    paths.push(path.to_owned());
+    Some(paths.into_iter().map(look).collect())
 }
 
-fn look(path: PathBuf) -> Option<Look> {
-    let found = std::fs::metadata(&path).ok()?;
-    Some(Look {
+fn look(path: PathBuf) -> Look {
+    // One that cannot be looked at is a fault, and one that stays the same.
+    let Ok(found) = std::fs::metadata(&path) else { return Look { path, ..Look::default() } };
+    Look {
         file: (found.dev(), found.ino()),
         mode: found.mode(),
+        owner: found.uid(),
         size: found.size(),
         modified: (found.mtime(), found.mtime_nsec()),
         changed: (found.ctime(), found.ctime_nsec()),
         path,
-    })
+    }
 }
 
 /// Whether the next change of a file is sure to show. The system's clock is meant here: it is what files go by.
@@ -306,6 +347,7 @@ fn view_of(hub: &Hub, loaded: Option<&Loaded>, faults: Vec<String>) -> RegistryV
         loaded.is_some_and(|loaded| loaded.registry.usable_key(principal_id, kid).is_some())
     };
     let count = |count: usize| i64::try_from(count).unwrap_or(i64::MAX);
+    let warnings = loaded.map_or(&[][..], |loaded| loaded.registry.warnings());
     RegistryView {
         configured: hub.config().registry.is_some(),
         audience: hub.config().audience.map(Audience::name).map(str::to_owned),
@@ -313,7 +355,8 @@ fn view_of(hub: &Hub, loaded: Option<&Loaded>, faults: Vec<String>) -> RegistryV
         principals: count(principals.len()),
         keys: count(keys().count()),
         usable_keys: count(keys().filter(|(principal, key)| is_usable(&principal.principal_id, &key.kid)).count()),
-        warnings: loaded.map_or_else(Vec::new, |loaded| loaded.registry.warnings().iter().map(shown).collect()),
+        warnings: warnings.iter().take(SHOWN_WARNINGS).map(shown).collect(),
+        warning_count: count(warnings.len()),
         faults,
     }
 }

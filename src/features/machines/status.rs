@@ -37,11 +37,21 @@ pub async fn put_status(
     let id = actor.id();
     hub.command(actor, move |tx| {
         if !store::has_component(tx, id, &component)? && store::count_components_of(tx, id)? >= MAX_COMPONENTS {
-            return Err(HubError::conflict("too_many_components", "A principal may report about 1000 components."));
+            return Err(HubError::conflict("too_many_components", "A principal may report about 200 components."));
         }
         store::upsert_status(tx, id, &component, &report)?;
-        let reported = store::list_status(tx, id)?.into_iter().find(|status| status.component == component);
-        reported.ok_or_else(|| HubError::internal("a status is missing"))
+        store::find_status(tx, id, &component)?.ok_or_else(|| HubError::internal("a status is missing"))
+    })
+    .await
+}
+
+/// Forgets a component that is no more.
+pub async fn delete_status(hub: &Hub, actor: &Actor, component: String) -> Result<(), HubError> {
+    require_scope(hub, actor, Scope::RuntimeStatusWrite)?;
+    let id = actor.id();
+    hub.command(actor, move |tx| match store::delete_status(tx, id, &component)? {
+        0 => Err(HubError::not_found("component")),
+        _ => Ok(()),
     })
     .await
 }

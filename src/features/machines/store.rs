@@ -3,7 +3,8 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Json};
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::machines::{
-    EventOutcome, RuntimeStatusRequest, RuntimeStatusView, SourceConfigRequest, SourceConfigView,
+    ComponentSummary, ConfigReference, EventOutcome, RuntimeStatusRequest, RuntimeStatusView, SourceConfigRequest,
+    SourceConfigView,
 };
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{MessageId, PrincipalId, Timestamp};
@@ -137,6 +138,20 @@ pub(super) fn count_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<i
     )
 }
 
+/// The size of all configs of a principal but one.
+pub(super) fn count_config_bytes(tx: &mut Tx<'_>, principal: PrincipalId, but: &str) -> Result<i64, DbError> {
+    tx.query_one(
+        "select cast(coalesce(sum(octet_length(config)), 0) as bigint) as bytes
+         from machine_source_configs where principal_id = $1 and name <> $2",
+        params![principal.0, but],
+        |row| row.get("bytes"),
+    )
+}
+
+pub(super) fn delete_config(tx: &mut Tx<'_>, principal: PrincipalId, name: &str) -> Result<u64, DbError> {
+    tx.execute("delete from machine_source_configs where principal_id = $1 and name = $2", params![principal.0, name])
+}
+
 /// Adds a config, or puts the next version in its place.
 pub(super) fn upsert_config(
     tx: &mut Tx<'_>,
@@ -189,27 +204,83 @@ pub(super) fn upsert_status(
     Ok(())
 }
 
+const SELECT_STATUS: &str = "select p.handle, s.component, s.status, s.message, s.version, s.details, s.reported_at
+     from machine_runtime_status s join principals p on p.id = s.principal_id";
+
+fn status(row: &Row<'_>, now: i64) -> Result<RuntimeStatusView, DbError> {
+    let reported_at: i64 = row.get("reported_at")?;
+    Ok(RuntimeStatusView {
+        principal: row.get("handle")?,
+        component: row.get("component")?,
+        status: row.get("status")?,
+        message: row.get("message")?,
+        version: row.get("version")?,
+        details: object(&row.get::<String>("details")?),
+        reported_at: Timestamp::from_ms(reported_at),
+        stale: is_stale(reported_at, now),
+    })
+}
+
+pub(super) fn find_status(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+    component: &str,
+) -> Result<Option<RuntimeStatusView>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("{SELECT_STATUS} where s.principal_id = $1 and s.component = $2");
+    tx.query_optional(&sql, params![principal.0, component], |row| status(row, now))
+}
+
 /// What the components of a principal said last, by name.
 pub(super) fn list_status(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<RuntimeStatusView>, DbError> {
     let now = tx.now_ms();
+    let sql = format!("{SELECT_STATUS} where s.principal_id = $1 order by s.component");
+    tx.query(&sql, params![principal.0], |row| status(row, now))
+}
+
+/// The same without what may be long.
+pub(super) fn list_component_summaries(
+    tx: &mut Tx<'_>,
+    principal: PrincipalId,
+) -> Result<Vec<ComponentSummary>, DbError> {
+    let now = tx.now_ms();
     tx.query(
-        "select p.handle, s.component, s.status, s.message, s.version, s.details, s.reported_at
-         from machine_runtime_status s join principals p on p.id = s.principal_id
-         where s.principal_id = $1 order by s.component",
+        "select component, status, reported_at from machine_runtime_status where principal_id = $1 order by component",
         params![principal.0],
         |row| {
             let reported_at: i64 = row.get("reported_at")?;
-            Ok(RuntimeStatusView {
-                principal: row.get("handle")?,
+            Ok(ComponentSummary {
                 component: row.get("component")?,
                 status: row.get("status")?,
-                message: row.get("message")?,
-                version: row.get("version")?,
-                details: object(&row.get::<String>("details")?),
-                reported_at: Timestamp::from_ms(reported_at),
                 stale: is_stale(reported_at, now),
+                reported_at: Timestamp::from_ms(reported_at),
             })
         },
+    )
+}
+
+pub(super) fn list_config_references(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<ConfigReference>, DbError> {
+    tx.query(
+        "select name, version from machine_source_configs where principal_id = $1 order by name",
+        params![principal.0],
+        |row| Ok(ConfigReference { source: row.get("name")?, version: row.get("version")? }),
+    )
+}
+
+pub(super) fn delete_status(tx: &mut Tx<'_>, principal: PrincipalId, component: &str) -> Result<u64, DbError> {
+    tx.execute(
+        "delete from machine_runtime_status where principal_id = $1 and component = $2",
+        params![principal.0, component],
+    )
+}
+
+/// Forgets components that have said nothing for a week: they are no more.
+pub fn prune_status(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    const WEEK_MS: i64 = 7 * 24 * 3600 * 1000;
+    tx.execute(
+        "delete from machine_runtime_status where (principal_id, component) in (
+             select principal_id, component from machine_runtime_status where reported_at < $1 limit $2)",
+        params![tx.now_ms() - WEEK_MS, PRUNE_BATCH],
     )
 }
 

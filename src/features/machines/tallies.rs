@@ -46,10 +46,8 @@ pub(super) fn refused(hub: &Hub, principal_id: Option<&str>, reason: &'static st
     let Some(principal_id) = principal_id else { return };
     let loaded = hub.memory::<Registry>().loaded();
     if loaded.is_none_or(|loaded| loaded.registry.principal(principal_id).is_none()) {
-        tracing::debug!(reason, "a request of an unknown machine principal was refused");
         return;
     }
-    tracing::info!(principal_id, reason, "a request of a machine principal was refused");
     let tallies = hub.memory::<Tallies>();
     let mut counts = tallies.0.lock().unwrap_or_else(PoisonError::into_inner);
     add(&mut counts.refusals, (principal_id.to_owned(), reason), hub.clock().now_ms());

@@ -243,6 +243,9 @@ async fn prepare_and_run(
         return Err(HubError::unavailable("The hub is shutting down."));
     }
     let (mut parts, mut body) = request.into_parts();
+    if parts.headers.get_all(header::HOST).iter().count() > 1 {
+        return Err(HubError::malformed("The request names more than one host."));
+    }
     csrf::check(&parts.method, parts.uri.path(), &parts.headers, base_url)?;
     let peer: Option<IpAddr> = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let mut call = Call {
@@ -305,6 +308,12 @@ fn loop_depth(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
     depth.map(Some).ok_or_else(|| HubError::invalid_field(LOOP_DEPTH, "must be a number from 0 to 1000"))
 }
 
+/// The key that a signed request names.
+fn claimed_key(headers: &HeaderMap) -> Option<&str> {
+    let input = headers.get("signature-input")?.to_str().ok()?;
+    input.split_once("keyid=\"")?.1.split('"').next()
+}
+
 /// Keeps a second request with the same key out while the first one runs.
 struct InFlight {
     requests: Arc<Mutex<HashSet<[u8; 32]>>>,
@@ -324,6 +333,8 @@ impl InFlight {
         for credential in credentials {
             hash.update(Sha256::digest(credential.map_or(&b""[..], HeaderValue::as_bytes)));
         }
+        // Whose signature it claims to be; it differs itself from request to request.
+        hash.update(Sha256::digest(claimed_key(headers).unwrap_or_default()));
         // Without a credential callers cannot be told apart, so only equal requests meet.
         if credentials.iter().all(Option::is_none) {
             hash.update(request_digest);

@@ -2,7 +2,7 @@
 
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
-use axum::http::{HeaderMap, HeaderName, HeaderValue};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
@@ -37,18 +37,28 @@ where
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, SignedRefusal> {
         let (mut parts, body) = request.into_parts();
         let gate = machines::open(hub)?;
-        let has_body = !parts.method.is_safe();
+        let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
+        refuse_encoded(&parts.headers)?;
         let refuse = |error: HubError| SignedRefusal::with_challenge(error, &gate, has_body);
         let call = call(&parts);
         let admission = gate.check_head(&parts, &call.base_url).map_err(refuse)?;
         let body = read_whole(hub, &parts.headers, body).await?;
         let principal = std::sync::Arc::new(gate.admit(admission, &parts, &body).await.map_err(refuse)?);
-        if has_body {
+        if !parts.method.is_safe() {
             admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
         }
         let parameters = P::from_request_parts(&mut parts, hub).await.map_err(Into::into)?;
         Ok(Self { actor: Actor::new(principal, call), parameters, headers: parts.headers, body })
     }
+}
+
+/// What is signed is what was sent, and nothing is unpacked here.
+fn refuse_encoded(headers: &HeaderMap) -> Result<(), HubError> {
+    if headers.get(header::CONTENT_ENCODING).is_none_or(|coding| coding == "identity") {
+        return Ok(());
+    }
+    let detail = "The body must not have a Content-Encoding.";
+    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint("Send it as it is."))
 }
 
 async fn read_whole(hub: &Hub, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, HubError> {
