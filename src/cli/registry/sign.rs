@@ -15,8 +15,8 @@ use stoa::clock::Clock;
 use stoa_registry::Audience;
 use stoa_signature::{MAX_LIFETIME_SECONDS, Request, Signer, TAG_PREFIX, authority_of};
 
-use super::keygen::{fill, parse_kid, parse_principal_id};
-use super::{Failure, Output, private_key};
+use super::entry::{parse_kid, parse_principal_id};
+use super::{Failure, Output, fill, key_file};
 
 pub(super) const EXAMPLE: &str = "\
 Example:
@@ -76,7 +76,7 @@ pub(super) struct SignArguments {
 
 impl SignArguments {
     pub(super) fn run(self, output: &Output) -> Result<ExitCode, Failure> {
-        let key = private_key::read(&self.key)
+        let key = key_file::read_private_key(&self.key)
             .map_err(|reason| Failure::Other(format!("the private key {}: {reason}", self.key.display())))?;
         let key_id = format!("{}/{}", self.principal, self.kid);
         let signer = Signer::new(key, &key_id, &format!("{TAG_PREFIX}{}", self.audience.name())).map_err(usage)?;
