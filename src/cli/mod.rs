@@ -27,7 +27,7 @@ enum Command {
     Serve(Box<serve::ServeArguments>),
     /// Look after a running hub
     Admin(Box<admin::AdminArguments>),
-    /// Registry documents: check them, show them, make keys for them
+    /// Registry documents: check them, show them, make keys for them, sign requests with those
     Registry(registry::RegistryArguments),
     /// Measure this machine, and the hub on it
     #[command(subcommand)]

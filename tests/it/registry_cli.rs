@@ -214,6 +214,55 @@ fn openssl_reads_a_made_key() {
 }
 
 #[test]
+fn a_key_that_is_there_already_gets_its_entry() {
+    if Command::new("openssl").arg("version").output().is_err() {
+        return skip("it needs openssl");
+    }
+    let folder = Folder::new();
+    let script = "openssl genpkey -algorithm ed25519 -out k.pem && openssl pkey -in k.pem -pubout -out public.pem && \
+                  openssl pkey -in k.pem -pubout -outform DER | tail -c 32 | basenc --base64url | tr -d '=\\n'";
+    let made = Command::new("sh").args(["-c", script]).current_dir(folder.0.path()).output().unwrap();
+    let public_key = String::from_utf8(made.stdout).unwrap();
+    let names = ["--principal", "svc:sense:demo", "--kid", "key-2026-01", "--scope", "evidence:read,events:ingest"];
+    fs::set_permissions(folder.path("k.pem"), fs::Permissions::from_mode(0o600)).unwrap();
+    let entries =
+        ["k.pem", "public.pem"].map(|file| folder.registry(&[&["entry", "--key", file][..], &names].concat()).ok());
+    assert_eq!(entries[0], entries[1]);
+    assert_eq!(
+        serde_json::from_str::<Value>(&entries[0]).unwrap(),
+        json!({
+            "principal_id": "svc:sense:demo",
+            "enabled": true,
+            "keys": [{
+                "kid": "key-2026-01",
+                "public_key_base64url": public_key,
+                "status": "active",
+                "scopes": ["events:ingest", "evidence:read"],
+            }],
+        })
+    );
+    let shown = folder.registry(&[&["entry", "--json", "--key", "public.pem"][..], &names].concat()).json();
+    assert_eq!((&shown["keyid"], shown.get("private_key_file")), (&json!("svc:sense:demo/key-2026-01"), None));
+
+    fs::set_permissions(folder.path("k.pem"), fs::Permissions::from_mode(0o644)).unwrap();
+    let refused = |file| folder.registry(&["entry", "--principal", "svc:sense:demo", "--key", file]);
+    refused("k.pem").fails(1, &["k.pem: others may read or write it; run `chmod 600 k.pem`"]);
+}
+
+#[test]
+fn what_is_no_key_gets_no_entry() {
+    let folder = Folder::new();
+    let refused = |file| folder.registry(&["entry", "--principal", "svc:sense:demo", "--key", file]);
+    refused("gone.pem").fails(1, &["gone.pem: No such file"]);
+    folder.write("text", "no key");
+    refused("text").fails(1, &["text: it is not an Ed25519 key (PEM), neither a private nor a public one", "DER"]);
+    // A point of small order, for which anybody can sign.
+    let weak = format!("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEA{}=\n-----END PUBLIC KEY-----\n", "A".repeat(43));
+    folder.write("weak.pem", &weak);
+    refused("weak.pem").fails(1, &["weak.pem: the key cannot be used: it is a point of small order"]);
+}
+
+#[test]
 fn no_key_is_ever_overwritten() {
     let folder = Folder::new();
     let old = folder.write("old.pem", "an older key");

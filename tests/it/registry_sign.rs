@@ -3,6 +3,8 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -12,6 +14,11 @@ const PRIVATE_KEY: &str = "\
 -----BEGIN PRIVATE KEY-----
 MC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f
 -----END PRIVATE KEY-----
+";
+const PUBLIC_KEY: &str = "\
+-----BEGIN PUBLIC KEY-----
+MCowBQYDK2VwAyEAA6EHv/POEL4dcN0Y50vAmWfk1jCbpQ1fHdyGZBJVMbg=
+-----END PUBLIC KEY-----
 ";
 const EVENT: &str = r#"{"specversion":"1.0","id":"e1","source":"svc:sense:demo","type":"svc.demo.ping"}"#;
 const VECTOR: [(&str, &str); 4] = [
@@ -37,9 +44,9 @@ impl Folder {
         folder
     }
 
-    fn write(&self, name: &str, text: &str, mode: u32) {
+    fn write(&self, name: &str, content: impl AsRef<[u8]>, mode: u32) {
         let path = self.0.path().join(name);
-        fs::write(&path, text).unwrap();
+        fs::write(&path, content).unwrap();
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
@@ -103,6 +110,17 @@ fn methods_that_have_a_body_have_a_digest() {
 }
 
 #[test]
+fn methods_are_signed_as_curl_sends_them() {
+    let folder = Folder::new();
+    let sign = |method| {
+        let request = ["--url", "https://hub.example/machine/events", "--body", "event.json", "--method", method];
+        folder.sign(&[&request[..], &AS_THE_VECTOR].concat()).ok()
+    };
+    assert_eq!(sign("put"), sign("PUT"));
+    assert_ne!(sign("put"), sign("post"));
+}
+
+#[test]
 fn a_key_that_others_can_read_is_refused() {
     let folder = Folder::new();
     let url = ["--url", "http://hub.example/x"];
@@ -121,8 +139,18 @@ fn what_is_not_a_key_is_refused() {
     folder.sign_with("gone.pem", &url, "").fails(1, &["gone.pem", "No such file"]);
     folder.write("empty.pem", "", 0o600);
     folder.sign_with("empty.pem", &url, "").fails(1, &["empty.pem", "not an Ed25519 private key"]);
-    folder.write("locked.pem", &PRIVATE_KEY.replace("PRIVATE", "ENCRYPTED PRIVATE"), 0o600);
+    folder.write("locked.pem", PRIVATE_KEY.replace("PRIVATE", "ENCRYPTED PRIVATE"), 0o600);
     folder.sign_with("locked.pem", &url, "").fails(1, &["locked.pem", "password"]);
+    folder.write("public.pem", PUBLIC_KEY, 0o644);
+    folder.sign_with("public.pem", &url, "").fails(1, &["public.pem", "it is a public key"]);
+    for (name, pem, convert) in [
+        ("key.der", PRIVATE_KEY, "`openssl pkey -inform DER -in key.der -out key.pem`"),
+        ("public.der", PUBLIC_KEY, "`openssl pkey -pubin -inform DER -in public.der -out key.pem`"),
+    ] {
+        let der = STANDARD.decode(pem.lines().nth(1).unwrap()).unwrap();
+        folder.write(name, der, 0o600);
+        folder.sign_with(name, &url, "").fails(1, &[name, "private key (PKCS #8, PEM)", convert]);
+    }
     let said = folder.sign_with("event.json", &url, "").fails(1, &["event.json"]);
     assert!(!said.contains("specversion"), "{said}");
 }
@@ -136,12 +164,22 @@ fn what_a_hub_would_refuse_is_not_signed() {
     }
     let url = ["--url", "http://hub.example/x"];
     let with = |more: &[&'static str]| folder.sign(&[&url[..], more].concat());
-    with(&["--lifetime", "301"]).fails(2, &["--lifetime"]);
-    with(&["--lifetime", "0"]).fails(2, &["--lifetime"]);
+    for lifetime in ["301", "0", "1m", ""] {
+        folder
+            .sign(&["--url", "http://hub.example/x", "--lifetime", lifetime])
+            .fails(2, &["--lifetime", "must be 1 to 300 seconds"]);
+    }
+    for content_type in ["", " ", "a\nb"] {
+        folder
+            .sign(&["--url", "http://hub.example/x", "--method", "PUT", "--content-type", content_type])
+            .fails(2, &["--content-type", "must be a type like application/json"]);
+    }
+    for method in ["", "G ET"] {
+        folder.sign(&["--url", "http://hub.example/x", "--method", method]).fails(2, &["--method", "like PUT"]);
+    }
     with(&["--nonce", "short"]).fails(2, &["22 to 64"]);
     with(&["--created=-1"]).fails(2, &["time of signing"]);
     with(&["--body", "gone.json"]).fails(1, &["gone.json"]);
-    with(&["--content-type", "a\nb"]).fails(2, &["--content-type"]);
     let typed = |more: &[&str]| {
         let mut command = stoa(&["registry", "sign", "--key", "key.pem", "--url", "http://hub.example/x"]);
         Outcome::of(command.args(more).current_dir(folder.0.path()), b"")

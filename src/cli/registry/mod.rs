@@ -1,9 +1,10 @@
-//! `stoa registry`: machine principal registry documents and the keys in them. No hub is needed.
+//! `stoa registry`: machine principal registry documents, the keys in them, and what is signed with those. No hub is needed.
 //!
 //! A new command is a file with its arguments and a line in [`RegistryCommand`].
 
+mod entry;
+mod key_file;
 mod keygen;
-mod private_key;
 mod reading;
 mod show;
 mod sign;
@@ -41,6 +42,9 @@ enum RegistryCommand {
     /// Make a key pair: the private key into a file, the entry for the registry to standard output
     #[command(after_help = EXIT_CODES)]
     Keygen(keygen::KeygenArguments),
+    /// Print the entry for the registry of a key that is there already
+    #[command(after_help = EXIT_CODES)]
+    Entry(entry::EntryArguments),
     /// List principals and keys, and which are usable
     #[command(after_help = EXIT_CODES)]
     Show(show::ShowArguments),
@@ -54,6 +58,7 @@ pub(super) fn run(arguments: RegistryArguments) -> ExitCode {
     let outcome = match arguments.command {
         RegistryCommand::Validate(command) => command.run(&output),
         RegistryCommand::Keygen(command) => command.run(&output),
+        RegistryCommand::Entry(command) => command.run(&output),
         RegistryCommand::Show(command) => command.run(&output),
         RegistryCommand::Sign(command) => command.run(&output),
     };
@@ -61,4 +66,8 @@ pub(super) fn run(arguments: RegistryArguments) -> ExitCode {
         output.failure(&failure);
         failure.exit_code()
     })
+}
+
+fn fill(bytes: &mut [u8]) -> Result<(), Failure> {
+    getrandom::fill(bytes).map_err(|error| Failure::Other(format!("the system gives no random numbers: {error}")))
 }

@@ -15,8 +15,8 @@ use stoa::clock::Clock;
 use stoa_registry::Audience;
 use stoa_signature::{MAX_LIFETIME_SECONDS, Request, Signer, TAG_PREFIX, authority_of};
 
-use super::keygen::{fill, parse_kid, parse_principal_id};
-use super::{Failure, Output, private_key};
+use super::entry::{parse_kid, parse_principal_id};
+use super::{Failure, Output, fill, key_file};
 
 pub(super) const EXAMPLE: &str = "\
 Example:
@@ -46,7 +46,7 @@ pub(super) struct SignArguments {
     audience: Audience,
 
     /// Method of the request [default: POST with a body, else GET]
-    #[arg(long)]
+    #[arg(long, value_parser = parse_method)]
     method: Option<Method>,
 
     /// Address of the request, beginning with the public address of the hub
@@ -58,11 +58,11 @@ pub(super) struct SignArguments {
     body: Option<PathBuf>,
 
     /// What the body is
-    #[arg(long, value_name = "TYPE", default_value = "application/cloudevents+json")]
+    #[arg(long, value_name = "TYPE", default_value = "application/cloudevents+json", value_parser = parse_content_type)]
     content_type: HeaderValue,
 
-    /// How long the signature is good, in seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(i64).range(1..=MAX_LIFETIME_SECONDS))]
+    /// How long the signature is good, in seconds, at most 300
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = parse_lifetime)]
     lifetime: i64,
 
     /// What makes the signature unique: 22 to 64 characters of the base64url alphabet [default: random]
@@ -74,9 +74,24 @@ pub(super) struct SignArguments {
     created: Option<i64>,
 }
 
+/// Methods know upper and lower case, and people type `put`.
+fn parse_method(text: &str) -> Result<Method, String> {
+    text.to_ascii_uppercase().parse().map_err(|_| "must be a method of HTTP, like PUT".to_owned())
+}
+
+fn parse_content_type(text: &str) -> Result<HeaderValue, String> {
+    let value = HeaderValue::from_str(text).ok().filter(|_| !text.trim().is_empty());
+    value.ok_or_else(|| "must be a type like application/json".to_owned())
+}
+
+fn parse_lifetime(text: &str) -> Result<i64, String> {
+    let seconds = text.parse().ok().filter(|seconds| (1..=MAX_LIFETIME_SECONDS).contains(seconds));
+    seconds.ok_or_else(|| format!("must be 1 to {MAX_LIFETIME_SECONDS} seconds"))
+}
+
 impl SignArguments {
     pub(super) fn run(self, output: &Output) -> Result<ExitCode, Failure> {
-        let key = private_key::read(&self.key)
+        let key = key_file::read_private_key(&self.key)
             .map_err(|reason| Failure::Other(format!("the private key {}: {reason}", self.key.display())))?;
         let key_id = format!("{}/{}", self.principal, self.kid);
         let signer = Signer::new(key, &key_id, &format!("{TAG_PREFIX}{}", self.audience.name())).map_err(usage)?;

@@ -5,6 +5,9 @@ use ed25519_dalek::Signature;
 use sha2::{Digest, Sha256};
 use stoa_signature::{Signer, authority_of};
 
+/// What other implementations are written after.
+const CONTRACT: &str = include_str!("../../../../contracts/machine-principal-registry/v1/README.md");
+
 fn signer() -> Signer {
     Signer::new(key(), KEY_ID, TAG).unwrap()
 }
@@ -30,14 +33,41 @@ fn it_verifies_and_says_who_signed() {
     assert_eq!(claim.kid(), "key-2026-01");
     assert_eq!(claim.nonce(), NONCE);
     assert_eq!((claim.created(), claim.expires()), (CREATED, CREATED + 120));
-    assert_eq!(
-        claim.signature_base(&Sent::vector().request()).unwrap(),
-        format!(
-            "\"@method\": POST\n\"@authority\": hub.example\n\"@path\": /machine/events\n\"@query\": ?\n\
-             \"content-type\": application/cloudevents+json\n\"content-digest\": {DIGEST}\n\
-             \"@signature-params\": ({COMPONENTS}){PARAMETERS}"
-        )
+    let base = format!(
+        "\"@method\": POST\n\"@authority\": hub.example\n\"@path\": /machine/events\n\"@query\": ?\n\
+         \"content-type\": application/cloudevents+json\n\"content-digest\": {DIGEST}\n\
+         \"@signature-params\": ({COMPONENTS}){PARAMETERS}"
     );
+    assert_eq!(claim.signature_base(&Sent::vector().request()).unwrap(), base);
+    assert!(CONTRACT.contains(&base) && CONTRACT.contains(SIGNATURE), "the contract has another vector");
+}
+
+/// The second vector: a query and no body.
+#[test]
+fn a_request_without_a_body_gives_the_very_bytes_too() {
+    let components = r#""@method" "@authority" "@path" "@query""#;
+    let mut sent = Sent {
+        method: "GET".to_owned(),
+        authority: "hub.example".to_owned(),
+        path: "/machine/evidence".to_owned(),
+        query: Some("event_id=e1".to_owned()),
+        headers: HeaderMap::new(),
+        body: Vec::new(),
+    };
+    let added = signer().sign(&sent.request(), None, CREATED, 120, NONCE).unwrap();
+    sent.headers.extend(added);
+    assert_eq!(sent.headers.len(), 2, "{:?}", sent.headers);
+    assert_eq!(sent.header("signature-input"), format!("sig=({components}){PARAMETERS}"));
+    let signature = "VcQ8L8lteirtprkwCkPeaq7BGbO69+gu4ohDYOFL6IwVevrp2mEG3tzV1BplD5hUFMsVon5Nz+nn1u1WhrNnCQ==";
+    assert_eq!(sent.header("signature"), format!("sig=:{signature}:"));
+    let base = format!(
+        "\"@method\": GET\n\"@authority\": hub.example\n\"@path\": /machine/evidence\n\"@query\": ?event_id=e1\n\
+         \"@signature-params\": ({components}){PARAMETERS}"
+    );
+    assert_eq!(sent.verify().unwrap().signature_base(&sent.request()).unwrap(), base);
+    assert!(CONTRACT.contains(&base) && CONTRACT.contains(signature), "the contract has another vector");
+    sent.query = None;
+    assert_eq!(sent.verify().unwrap_err(), SignatureError::Invalid);
 }
 
 #[test]
