@@ -2,6 +2,7 @@
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use serde_json::{Value, json};
 use stoa_db::Tx;
@@ -54,22 +55,20 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
             checked.collect::<Result<_, HubError>>()?
         }
     };
-    let answer = if actor.call.idempotency.is_some() {
-        // Its one answer is stored with what it did, so it is done in one go.
-        take_in(hub, actor, checked).await?
-    } else {
-        let mut answer = IngestAnswer::default();
-        let mut rest = checked;
-        // Even if there is nothing to take in.
-        loop {
-            let later = rest.split_off(rest.len().min(AT_ONCE));
-            answer.append(take_in(hub, actor, rest).await?);
-            if later.is_empty() {
-                break answer;
-            }
-            rest = later;
-        }
-    };
+    // Shared, so that it is let go here and not by the thread that writes.
+    let checked = Arc::new(checked);
+    // The one answer to a request that may be repeated is stored with what it did, so that is done in one go.
+    let at_once = if actor.call.idempotency.is_some() { MAX_BATCH } else { AT_ONCE };
+    let mut answer = IngestAnswer::default();
+    // Even if there is nothing to take in.
+    for start in (0..checked.len().max(1)).step_by(at_once) {
+        let (hub_in, actor_in, events) = (hub.clone(), actor.clone(), checked.clone());
+        let taken_in = hub.command(actor, move |tx| {
+            let end = events.len().min(start + at_once);
+            ingest_in(&hub_in, tx, &actor_in, events.get(start..end).unwrap_or_default())
+        });
+        answer.append(taken_in.await?);
+    }
     let routed = answer.results.iter().filter(|result| is_new_message(result)).count();
     hub.metrics().messages.with_label_values(&["channel"]).inc_by(u64::try_from(routed).unwrap_or(0));
     for (status, count) in [
@@ -80,11 +79,6 @@ pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAn
         hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
     }
     Ok(answer)
-}
-
-async fn take_in(hub: &Hub, actor: &Actor, events: Vec<Result<Checked, Rejected>>) -> Result<IngestAnswer, HubError> {
-    let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| ingest_in(&hub_in, tx, &actor_in, &events)).await
 }
 
 fn is_new_message(result: &IngestResult) -> bool {
