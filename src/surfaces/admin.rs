@@ -19,7 +19,7 @@ use uuid::Uuid;
 use crate::actor::{Actor, Call};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, pause};
-use crate::surfaces::http::has_nul;
+use crate::surfaces::json::{Banned, RESERVED_SAID, has_nul, refuse_banned};
 
 const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
 
@@ -189,6 +189,11 @@ async fn converse(hub: &Hub, methods: &Methods, stream: UnixStream) -> io::Resul
 }
 
 async fn answer_line(hub: &Hub, methods: &Methods, line: &[u8]) -> Option<Value> {
+    // NUL is refused where it is known which request has it.
+    if let Err(Banned(RESERVED_SAID)) = refuse_banned(line) {
+        let message = format!("The request {RESERVED_SAID}.");
+        return Some(failure(&Value::Null, json!({"code": -32600, "message": message})));
+    }
     match serde_json::from_slice(line) {
         Ok(Value::Array(requests)) if !requests.is_empty() => {
             let mut answers = Vec::new();

@@ -23,6 +23,8 @@ fn letter(demo: &Machine) -> Letter {
     demo.sign("POST", "/machine/events", &[("content-type", "application/cloudevents+json")], Some(&event))
 }
 
+type Change = fn(Letter) -> Letter;
+
 /// Changes one thing, and says what it is told then.
 async fn told(demo: &Machine, change: impl FnOnce(Letter) -> Letter) -> (u16, String) {
     let reply = change(letter(demo)).send().await;
@@ -109,7 +111,7 @@ async fn every_failure_has_its_own_answer() {
     assert_eq!(told(&demo, two).await, malformed, "two signatures with our tag");
 
     // What is signed is not what arrives. All of these are told the same.
-    let changes: Vec<(&str, fn(Letter) -> Letter)> = vec![
+    let changes: Vec<(&str, Change)> = vec![
         ("method", |mut letter| {
             letter.method = "PUT".to_owned();
             letter.target = "/machine/runtime-status/web".to_owned();

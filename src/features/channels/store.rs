@@ -241,7 +241,8 @@ pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -
     tx.query(
         "select p.id, p.handle, p.kind, p.last_seen_at from channel_members m join principals p on p.id = m.principal_id
          left join users u on u.id = coalesce(p.owner_id, p.id)
-         where m.channel_id = $1 and p.deleted_at is null and u.disabled_at is null order by p.id limit $2",
+         where m.channel_id = $1 and p.kind in ('user', 'agent') and p.deleted_at is null and u.disabled_at is null
+         order by p.id limit $2",
         params![channel.0, limit],
         |row| {
             let kind: String = row.get("kind")?;

@@ -49,7 +49,7 @@ pub async fn list_evidence(hub: &Hub, actor: &Actor, query: EvidenceQuery) -> Re
     let since = query.since.map_or(0, Timestamp::as_ms);
     let scope = format!("evidence {:?} {since}", query.event_id);
     let list = ListQuery { limit: query.limit, cursor: query.cursor };
-    let after: (i64, i64) = list.position(hub, actor, &scope)?.unwrap_or((0, 0));
+    let after: Position = list.position(hub, actor, &scope)?.unwrap_or((0, 0));
     let limit = list.limit()?;
     let actor_in = actor.clone();
     let rows = hub
@@ -73,7 +73,10 @@ pub async fn list_evidence(hub: &Hub, actor: &Actor, query: EvidenceQuery) -> Re
     page_of(hub, actor, &scope, rows, limit)
 }
 
-fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<((i64, i64), Evidence)>, HubError> {
+/// A place in the list: when the event came in, and its number.
+type Position = (i64, i64);
+
+fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(Position, Evidence)>, HubError> {
     let ids: Vec<MessageId> = rows.iter().filter_map(|row| row.message).collect();
     let mut shown: HashMap<MessageId, _> =
         messages::find_visible_among(tx, actor, &ids)?.into_iter().map(|message| (message.id, message)).collect();

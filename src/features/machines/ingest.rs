@@ -203,9 +203,17 @@ fn accept(
 /// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
 struct Routing {
     configs: Vec<SourceConfigView>,
-    templates: HashMap<RouteIndex, (Template, Option<Template>, String)>,
+    templates: HashMap<RouteIndex, Prepared>,
     /// Channels that were looked for; none where the principal may not write.
     places: HashMap<String, Option<Place>>,
+}
+
+/// The templates of a route, parsed once.
+struct Prepared {
+    body: Template,
+    subject: Option<Template>,
+    /// The words of the body that may call somebody out.
+    own_words: String,
 }
 
 /// A config and a route in it.
@@ -246,23 +254,22 @@ impl Routing {
             };
             self.places.insert(route.channel.clone(), place);
         }
-        if let Entry::Vacant(missing) = self.templates.entry(index) {
-            let (Ok(body), Ok(subject)) = (route.body_template(), route.subject_template()) else {
-                return Ok(Err("bad_template"));
-            };
-            let own_words = body.own_words();
-            missing.insert((body, subject, own_words));
-        }
-        let (Some(Some(place)), Some((body, subject, own_words))) =
-            (self.places.get(&route.channel), self.templates.get(&index))
-        else {
-            return Ok(Err("channel_not_found"));
+        let prepared = match self.templates.entry(index) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(unknown) => {
+                let (Ok(body), Ok(subject)) = (route.body_template(), route.subject_template()) else {
+                    return Ok(Err("bad_template"));
+                };
+                let own_words = body.own_words();
+                unknown.insert(Prepared { body, subject, own_words })
+            }
         };
-        let draft = draft(route, body, subject.as_ref(), event);
+        let Some(Some(place)) = self.places.get(&route.channel) else { return Ok(Err("channel_not_found")) };
+        let draft = draft(route, prepared, event);
         if draft.body.is_empty() {
             return Ok(Err("empty_message"));
         }
-        match messages::post(hub, tx, actor, place, &draft, own_words) {
+        match messages::post(hub, tx, actor, place, &draft, &prepared.own_words) {
             Ok(message) => Ok(Ok(message)),
             Err(error) if error.code == "too_many_mentions" => Ok(Err("too_many_mentions")),
             Err(error) => Err(error),
@@ -270,10 +277,10 @@ impl Routing {
     }
 }
 
-fn draft(route: &Route, body: &Template, subject: Option<&Template>, event: &CloudEvent) -> Draft {
+fn draft(route: &Route, templates: &Prepared, event: &CloudEvent) -> Draft {
     let mut metadata = serde_json::Map::new();
     metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
-    let subject = subject.map(|subject| {
+    let subject = templates.subject.as_ref().map(|subject| {
         let text = subject.render(&event.fields, MAX_SUBJECT * 4);
         let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
         shown.collect::<String>().trim().to_owned()
@@ -281,7 +288,7 @@ fn draft(route: &Route, body: &Template, subject: Option<&Template>, event: &Clo
     Draft {
         target: Target::Channel(route.channel.clone()),
         subject: subject.filter(|subject| !subject.is_empty()),
-        body: body.render(&event.fields, MAX_BODY_BYTES).trim().to_owned(),
+        body: templates.body.render(&event.fields, MAX_BODY_BYTES).trim().to_owned(),
         reply_to: None,
         priority: route.priority(),
         metadata,

@@ -574,7 +574,8 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
             reply_to: id("reply_to")?,
             status,
             priority: row.get("priority")?,
-            metadata: serde_json::from_str(&metadata).map_err(|error| decode("metadata", error.to_string()))?,
+            // What cannot be read must not take its page with it.
+            metadata: serde_json::from_str(&metadata).unwrap_or_default(),
             mentions: serde_json::from_str(&mentions).map_err(|error| decode("mentions", error.to_string()))?,
             created_at: Timestamp::from_ms(row.get("created_at")?),
             edited_at: time("edited_at")?,

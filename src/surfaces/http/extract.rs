@@ -17,7 +17,8 @@ use crate::actor::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::features::users::session_cookie_name;
 use crate::hub::{Hub, pause};
-use crate::surfaces::auth;
+use crate::surfaces::json::Banned;
+use crate::surfaces::{auth, json};
 
 pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -203,7 +204,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Hub> for OptionalBody<T> {
 
 /// Parses JSON into a request, with the fault's field named if it is one of content.
 pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubError> {
-    refuse_nul_in_json(bytes)?;
+    json::refuse_banned(bytes).map_err(|Banned(said)| HubError::invalid_field("", said))?;
     // Every request is an object. Otherwise a list of the fields' values would do for one.
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
         && serde_json::from_slice::<serde_json::Value>(bytes).is_ok()
@@ -230,32 +231,11 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubErro
 
 /// Parses JSON of any shape.
 pub(crate) fn parse_json_value(bytes: &[u8]) -> Result<serde_json::Value, HubError> {
-    refuse_nul_in_json(bytes)?;
+    json::refuse_banned(bytes).map_err(|Banned(said)| HubError::invalid_field("", said))?;
     serde_json::from_slice(bytes).map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))
 }
 
 /// PostgreSQL cannot store NUL, and nobody means to send one.
-fn refuse_nul_in_json(bytes: &[u8]) -> Result<(), HubError> {
-    const ESCAPED: &[u8] = b"\\u0000";
-    if !bytes.windows(ESCAPED.len()).any(|window| window == ESCAPED) {
-        return Ok(());
-    }
-    // It may be an escaped backslash with a harmless `u0000` behind it.
-    match serde_json::from_slice(bytes) {
-        Ok(value) if has_nul(&value) => Err(nul_refused()),
-        _ => Ok(()),
-    }
-}
-
-pub(crate) fn has_nul(value: &serde_json::Value) -> bool {
-    match value {
-        serde_json::Value::String(text) => text.contains('\0'),
-        serde_json::Value::Array(items) => items.iter().any(has_nul),
-        serde_json::Value::Object(fields) => fields.iter().any(|(name, value)| name.contains('\0') || has_nul(value)),
-        _ => false,
-    }
-}
-
 fn nul_refused() -> HubError {
     HubError::invalid_field("", "must not contain NUL characters")
 }

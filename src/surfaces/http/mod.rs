@@ -29,7 +29,6 @@ use crate::features;
 use crate::hub::Hub;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
-pub(crate) use extract::has_nul;
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query};
 pub(crate) use extract::{essence, parse_json, parse_json_value};
 pub use piecewise::piecewise_body;
