@@ -125,6 +125,12 @@ impl Actor {
         Self { principal, call }
     }
 
+    /// The same caller, for a part of what they asked for: the whole of it is what shall not be done twice.
+    pub fn without_idempotency(&self) -> Self {
+        let call = Call { idempotency: None, ..(*self.call).clone() };
+        Self { principal: self.principal.clone(), call: Arc::new(call) }
+    }
+
     /// Somebody without a credential, as they are while logging in.
     pub fn anonymous(call: Arc<Call>) -> Self {
         Self::unproved(call, Credential::None, "", Role::Member)

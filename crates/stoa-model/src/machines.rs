@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::cloud_events::MAX_TYPE;
+use crate::mentions::mentions_in;
 use crate::messages::{Author, DEFAULT_PRIORITY, MAX_SUBJECT, MessageStatus, WorkflowState};
 use crate::page::Page;
 use crate::templates::Template;
@@ -21,14 +22,20 @@ pub const MAX_ROUTES: usize = 100;
 /// Source configs of one principal.
 pub const MAX_SOURCE_CONFIGS: i64 = 100;
 /// Components that one principal may report about.
-pub const MAX_COMPONENTS: i64 = 1000;
+pub const MAX_COMPONENTS: i64 = 200;
+/// All source configs of one principal, as JSON.
+pub const MAX_CONFIG_BYTES: i64 = 256 * 1024;
+/// What a template makes of one event; more is cut.
+pub const MAX_RENDERED_BYTES: usize = 16 * 1024;
+/// Names that one template may call out.
+const MAX_CALLS: usize = 10;
 const MAX_NAME: usize = 128;
 const MAX_TEMPLATE_BYTES: usize = 8 * 1024;
 const MAX_DESCRIPTION: usize = 1000;
 const MAX_MESSAGE: usize = 2000;
 const MAX_VERSION: usize = 128;
 const MAX_STATUS: usize = 32;
-const MAX_DETAILS_BYTES: usize = 16 * 1024;
+const MAX_DETAILS_BYTES: usize = 4 * 1024;
 
 /// What a source config and a component may be called.
 pub fn check_name(name: &str) -> Result<(), &'static str> {
@@ -120,7 +127,9 @@ impl SourceConfigRequest {
                 let says_something = !template.trim().is_empty() && template.len() <= MAX_TEMPLATE_BYTES;
                 faults.require(&field("template"), says_something, "must be 1 to 8192 bytes long");
             }
-            faults.check(&field("template"), route.body_template().map(drop));
+            let body = faults.check(&field("template"), route.body_template());
+            let calls = body.map_or(0, |body| mentions_in(&body.own_words()).len());
+            faults.require(&field("template"), calls <= MAX_CALLS, "must mention at most 10 names");
             if let Some(subject) = &route.subject {
                 faults.check(&field("subject"), check_label(subject, MAX_SUBJECT));
                 faults.check(&field("subject"), route.subject_template().map(drop));
@@ -171,7 +180,7 @@ pub struct RuntimeStatusRequest {
     #[serde(default)]
     #[schema(max_length = 128)]
     pub version: Option<String>,
-    /// Figures and the like, at most 16 KiB of JSON.
+    /// Figures and the like, at most 4 KiB of JSON.
     #[serde(default, deserialize_with = "optional_object")]
     #[schema(value_type = Option<Object>)]
     pub details: Option<Map<String, Value>>,
@@ -191,7 +200,7 @@ impl RuntimeStatusRequest {
         faults.check("version", self.version.as_deref().map_or(Ok(()), |version| check_label(version, MAX_VERSION)));
         let details = self.details.as_ref().map(serde_json::to_string);
         let is_small = details.is_none_or(|text| text.is_ok_and(|text| text.len() <= MAX_DETAILS_BYTES));
-        faults.require("details", is_small, "must be at most 16 KiB of JSON");
+        faults.require("details", is_small, "must be at most 4 KiB of JSON");
         faults.finish()
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
+use rustix::process::geteuid;
 
 use crate::{Audience, Document, Finding, MAX_DOCUMENT_BYTES, Registry};
 
@@ -14,6 +15,9 @@ pub const MAX_FILES: usize = 256;
 
 /// Those who may write a file besides its owner.
 const GROUP_OR_OTHERS: u32 = 0o022;
+
+/// May change every file anyway.
+const ROOT: u32 = 0;
 
 /// The registry of an audience from a file or a folder, or every fault of every document.
 ///
@@ -84,7 +88,9 @@ pub fn list(path: &Path) -> Result<Vec<PathBuf>, Finding> {
     Ok(files)
 }
 
-/// What is in a file that only its owner can change and that is not larger than a document may be. Links are followed.
+/// What is in a file that nobody but root and the user of this process can change, and that is not larger than a document
+/// may be: its owner is one of the two, and neither group nor others may write it. Links are followed; what counts is the
+/// file that they lead to.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, Finding> {
     read(path).map_err(|message| Finding::of_document(message).in_file(&path.display().to_string()))
 }
@@ -97,6 +103,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     // And looked at again, because it may be another file by now.
     let metadata = file.metadata().map_err(|error| cannot("be read", &error))?;
     check_kind(&metadata)?;
+    check_owner(metadata.uid(), geteuid().as_raw())?;
     if metadata.mode() & GROUP_OR_OTHERS != 0 {
         return Err(format!(
             "others than the owner can change the file (mode {:04o}), and with it who is believed: chmod go-w",
@@ -128,6 +135,36 @@ fn check_kind(metadata: &fs::Metadata) -> Result<(), String> {
     if metadata.is_file() { Ok(()) } else { Err("it is not a regular file".to_owned()) }
 }
 
+/// Whoever owns a file can write it, whatever its mode is now.
+fn check_owner(owner: u32, reader: u32) -> Result<(), String> {
+    if owner == ROOT || owner == reader {
+        return Ok(());
+    }
+    let ours = if reader == ROOT { String::new() } else { format!(" or to the user who reads it ({reader})") };
+    Err(format!(
+        "the file belongs to the user with the id {owner}, who can change it, and with it who is believed: chown it to \
+         root{ours}"
+    ))
+}
+
 fn cannot(what: &str, error: &io::Error) -> String {
     format!("it cannot {what}: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_and_the_reader_are_believed() {
+        for (owner, reader) in [(0, 0), (0, 1000), (1000, 1000)] {
+            assert_eq!(check_owner(owner, reader), Ok(()), "{owner} {reader}");
+        }
+        assert_eq!(
+            check_owner(1001, 1000).unwrap_err(),
+            "the file belongs to the user with the id 1001, who can change it, and with it who is believed: chown it to \
+             root or to the user who reads it (1000)"
+        );
+        assert!(check_owner(1000, 0).unwrap_err().ends_with("chown it to root"));
+    }
 }

@@ -24,7 +24,7 @@ pub struct Key {
 
 impl Key {
     /// The key to verify signatures with, or why there is none. Neither status nor principal is asked:
-    /// [`crate::Registry::usable_key`] asks everything.
+    /// [`crate::Registry::find_key`] asks everything.
     pub fn verifying_key(&self) -> Result<&VerifyingKey, Unusable> {
         self.verifying_key.as_ref().map_err(|unusable| *unusable)
     }

@@ -23,7 +23,7 @@ pub use key::{Key, Unusable, fingerprint};
 pub use names::{
     Audience, KID_FORM, KeyStatus, PRINCIPAL_ID_FORM, Scope, Scopes, UnknownName, is_kid, is_principal_id,
 };
-pub use registry::{Registry, UsableKey};
+pub use registry::{Refused, Registry, UsableKey};
 
 /// `version` of every document.
 pub const VERSION: &str = "svc.machine-principal-registry/v1";

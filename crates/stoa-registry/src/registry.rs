@@ -2,17 +2,18 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::fmt;
 
 use ed25519_dalek::VerifyingKey;
 
 use crate::document::find_unusable_keys;
 use crate::finding::{Findings, harmless, quote};
-use crate::{Audience, Document, Finding, Key, KeyStatus, Principal};
+use crate::{Audience, Document, Finding, Key, KeyStatus, Principal, Unusable};
 
 /// The principals of one audience. It never changes; a reload makes a new one to swap in.
 ///
 /// ```
-/// use stoa_registry::{Audience, Document, Registry, Scope};
+/// use stoa_registry::{Audience, Document, Refused, Registry, Scope};
 ///
 /// let document = Document::parse(br#"{
 ///     "version": "svc.machine-principal-registry/v1",
@@ -30,13 +31,14 @@ use crate::{Audience, Document, Finding, Key, KeyStatus, Principal};
 /// }"#).unwrap();
 /// let registry = Registry::new(Audience::Brain, vec![("demo.json".to_owned(), document)]).unwrap();
 ///
-/// let usable = registry.usable_key("svc:sense:demo", "key-2026-01").unwrap();
+/// let usable = registry.find_key("svc:sense:demo", "key-2026-01").unwrap();
 /// assert!(usable.key.scopes.contains(Scope::EventsIngest));
-/// assert!(registry.usable_key("svc:sense:demo", "key-2026-02").is_none());
+/// assert_eq!(registry.find_key("svc:sense:demo", "key-2026-02").unwrap_err(), Refused::UnknownKey);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Registry {
     audience: Audience,
+    documents: usize,
     principals: Vec<Principal>,
     /// Where each principal is, and each of its keys in it.
     index: HashMap<String, (usize, HashMap<String, usize>)>,
@@ -50,6 +52,45 @@ pub struct UsableKey<'a> {
     pub key: &'a Key,
     pub verifying_key: &'a VerifyingKey,
 }
+
+/// Why a signature with some key is not to be believed. For logs and operators: to the caller all of these are one, or
+/// strangers could find out who is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Refused {
+    UnknownPrincipal,
+    UnknownKey,
+    Unusable(Unusable),
+    Revoked,
+    Disabled,
+}
+
+impl Refused {
+    /// A word for programs.
+    #[must_use]
+    pub const fn code(self) -> &'static str {
+        match self {
+            Refused::UnknownPrincipal => "unknown_principal",
+            Refused::UnknownKey => "unknown_key",
+            Refused::Unusable(_) => "key_unusable",
+            Refused::Revoked => "key_revoked",
+            Refused::Disabled => "principal_disabled",
+        }
+    }
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Refused::UnknownPrincipal => formatter.write_str("the registry does not know the principal"),
+            Refused::UnknownKey => formatter.write_str("the principal has no key with this kid"),
+            Refused::Unusable(unusable) => unusable.fmt(formatter),
+            Refused::Revoked => formatter.write_str("the key is revoked"),
+            Refused::Disabled => formatter.write_str("the principal is disabled"),
+        }
+    }
+}
+
+impl std::error::Error for Refused {}
 
 impl Registry {
     /// Puts documents together, each with the name of its file. A principal stands in one of them only, and all are
@@ -88,6 +129,7 @@ impl Registry {
         if !faults.is_empty() {
             return Err(faults.into_list());
         }
+        let count = documents.len();
         let (files, mut lists): (Vec<_>, Vec<_>) =
             documents.into_iter().map(|(file, document)| (file, document.principals)).unzip();
         let mut sources: Vec<_> = files.iter().map(|file| Some(file.as_str())).zip(&mut lists).collect();
@@ -98,19 +140,25 @@ impl Registry {
             let keys = principal.keys.iter().enumerate().map(|(index, key)| (key.kid.clone(), index));
             (principal.principal_id.clone(), (index, keys.collect()))
         });
-        Ok(Registry { audience, index: index.collect(), principals, warnings })
+        Ok(Registry { audience, documents: count, index: index.collect(), principals, warnings })
     }
 
     /// A registry that knows nobody.
     #[must_use]
     pub fn empty(audience: Audience) -> Registry {
-        Registry { audience, principals: Vec::new(), index: HashMap::new(), warnings: Vec::new() }
+        Registry { audience, documents: 0, principals: Vec::new(), index: HashMap::new(), warnings: Vec::new() }
     }
 
     /// The component that the principals call.
     #[must_use]
     pub fn audience(&self) -> Audience {
         self.audience
+    }
+
+    /// How many documents it was made of. Without any nobody said that nobody is known.
+    #[must_use]
+    pub fn documents(&self) -> usize {
+        self.documents
     }
 
     /// All principals, sorted by `principal_id`.
@@ -137,9 +185,23 @@ impl Registry {
     /// The key of that name, if a signature made with it is to be believed now.
     #[must_use]
     pub fn usable_key(&self, principal_id: &str, kid: &str) -> Option<UsableKey<'_>> {
-        let (index, kids) = self.index.get(principal_id)?;
-        let principal = self.principals.get(*index).filter(|principal| principal.enabled)?;
-        let key = principal.keys.get(*kids.get(kid)?).filter(|key| key.status == KeyStatus::Active)?;
-        Some(UsableKey { principal, key, verifying_key: key.verifying_key().ok()? })
+        self.find_key(principal_id, kid).ok()
+    }
+
+    /// The same, or why not: of several reasons the one that is hardest to mend, because a key that can never verify is not
+    /// helped by enabling its principal.
+    pub fn find_key(&self, principal_id: &str, kid: &str) -> Result<UsableKey<'_>, Refused> {
+        let found = self.index.get(principal_id);
+        let found = found.and_then(|(index, kids)| Some((self.principals.get(*index)?, kids)));
+        let (principal, kids) = found.ok_or(Refused::UnknownPrincipal)?;
+        let key = kids.get(kid).and_then(|index| principal.keys.get(*index)).ok_or(Refused::UnknownKey)?;
+        let verifying_key = key.verifying_key().map_err(Refused::Unusable)?;
+        if key.status == KeyStatus::Revoked {
+            return Err(Refused::Revoked);
+        }
+        if !principal.enabled {
+            return Err(Refused::Disabled);
+        }
+        Ok(UsableKey { principal, key, verifying_key })
     }
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde_json::{Value, json};
-use stoa_registry::{Key, KeyStatus, Principal, Scope};
+use stoa_registry::{Key, Principal, Refused, Registry, Scope};
 
 use super::super::output::{Column, show};
 use super::reading::{Reading, findings_as_json};
@@ -53,7 +53,7 @@ impl ShowArguments {
                     "principal_id": principal.principal_id,
                     "enabled": principal.enabled,
                 });
-                let keys: Vec<_> = principal.keys.iter().map(|key| view_of(principal, key)).collect();
+                let keys: Vec<_> = principal.keys.iter().map(|key| view_of(registry, principal, key)).collect();
                 if keys.is_empty() {
                     rows.push(common.clone());
                 }
@@ -67,13 +67,14 @@ impl ShowArguments {
     }
 }
 
-fn view_of(principal: &Principal, key: &Key) -> Value {
-    let unusable = match key.verifying_key() {
-        Err(why) => Some(why.code()),
-        Ok(_) if key.status == KeyStatus::Revoked => Some("revoked"),
-        Ok(_) if !principal.enabled => Some("disabled"),
-        Ok(_) => None,
-    };
+fn view_of(registry: &Registry, principal: &Principal, key: &Key) -> Value {
+    let unusable = registry.find_key(&principal.principal_id, &key.kid).err().map(|refused| match refused {
+        // Shorter than the codes, beside the name of the principal and of the key.
+        Refused::Unusable(why) => why.code(),
+        Refused::Revoked => "revoked",
+        Refused::Disabled => "disabled",
+        Refused::UnknownPrincipal | Refused::UnknownKey => refused.code(),
+    });
     json!({
         "kid": key.kid,
         "public_key_base64url": key.public_key_base64url,

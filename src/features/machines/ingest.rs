@@ -1,23 +1,20 @@
 //! Taking events in: each once, and into the channel that a source config has for it.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use stoa_db::Tx;
 use stoa_model::MessageId;
 use stoa_model::cloud_events::CloudEvent;
-use stoa_model::machines::{
-    EventOutcome, IngestAnswer, IngestResult, IngestStatus, MAX_BATCH, Route, SourceConfigView,
-};
-use stoa_model::messages::{Draft, MAX_BODY_BYTES, MAX_SUBJECT, Target};
-use stoa_model::templates::Template;
-use stoa_model::text::is_unprintable;
+use stoa_model::machines::{EventOutcome, IngestAnswer, IngestResult, IngestStatus, MAX_BATCH};
+use stoa_model::messages::Draft;
 use stoa_model::validation::FieldError;
 use stoa_registry::Scope;
 
 use super::gate::require_scope;
+use super::routing::Routing;
 use super::store::{self, NewEvent};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
@@ -25,8 +22,10 @@ use crate::features::channels::{self, Place};
 use crate::features::messages;
 use crate::hub::Hub;
 
-/// Events that one transaction takes in. Everybody else waits as long as one takes.
+/// What one transaction takes in: an event weighs one, and more if it calls people out or is long. Everybody else waits
+/// as long as one takes.
 const AT_ONCE: usize = 100;
+const BYTES_THAT_WEIGH: usize = 8 * 1024;
 
 /// What a request brings.
 pub enum Events {
@@ -38,63 +37,25 @@ pub enum Events {
 pub async fn ingest(hub: &Hub, actor: &Actor, events: Events) -> Result<IngestAnswer, HubError> {
     require_scope(hub, actor, Scope::EventsIngest)?;
     let source = actor.principal.handle.as_str();
-    let checked: Vec<Result<Checked, Rejected>> = match events {
-        Events::One(value) => vec![Ok(Checked::new(CloudEvent::from_value(value, source)?)?)],
+    let checked: Vec<Result<CloudEvent, Rejected>> = match events {
+        Events::One(value) => vec![Ok(CloudEvent::from_value(value, source)?)],
         Events::Batch(values) if values.len() > MAX_BATCH => {
-            return Err(HubError::invalid_field(
-                "",
-                format!("must be at most {MAX_BATCH} events, not {}", values.len()),
-            )
-            .hint("Send them in several requests."));
+            let said = format!("must be at most {MAX_BATCH} events, not {}", values.len());
+            return Err(HubError::invalid_field("", said).hint("Send them in several requests."));
         }
-        Events::Batch(values) => {
-            let checked = values.into_iter().map(|value| match check(value, source) {
-                Ok(event) => Checked::new(event).map(Ok),
-                Err(rejected) => Ok(Err(rejected)),
-            });
-            checked.collect::<Result<_, HubError>>()?
-        }
+        Events::Batch(values) => values.into_iter().map(|value| check(value, source)).collect(),
     };
-    // Shared, so that it is let go here and not by the thread that writes.
-    let checked = Arc::new(checked);
-    // The one answer to a request that may be repeated is stored with what it did, so that is done in one go.
-    let at_once = if actor.call.idempotency.is_some() { MAX_BATCH } else { AT_ONCE };
-    let mut answer = IngestAnswer::default();
-    // Even if there is nothing to take in.
-    for start in (0..checked.len().max(1)).step_by(at_once) {
-        let (hub_in, actor_in, events) = (hub.clone(), actor.clone(), checked.clone());
-        let taken_in = hub.command(actor, move |tx| {
-            let end = events.len().min(start + at_once);
-            ingest_in(&hub_in, tx, &actor_in, events.get(start..end).unwrap_or_default())
-        });
-        answer.append(taken_in.await?);
+    if actor.call.idempotency.is_none() {
+        return take_in(hub, actor, checked).await;
     }
-    let routed = answer.results.iter().filter(|result| is_new_message(result)).count();
-    hub.metrics().messages.with_label_values(&["channel"]).inc_by(u64::try_from(routed).unwrap_or(0));
-    for (status, count) in [
-        (IngestStatus::Accepted, answer.accepted),
-        (IngestStatus::Duplicate, answer.duplicates),
-        (IngestStatus::Rejected, answer.rejected),
-    ] {
-        hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
-    }
-    Ok(answer)
-}
-
-fn is_new_message(result: &IngestResult) -> bool {
-    result.status == IngestStatus::Accepted && result.message_id.is_some()
-}
-
-/// An event that can be taken in, and its text: made here, for whoever writes holds up everybody else.
-struct Checked {
-    event: CloudEvent,
-    text: String,
-}
-
-impl Checked {
-    fn new(event: CloudEvent) -> Result<Self, HubError> {
-        let text = serde_json::to_string(&event.fields).map_err(HubError::internal)?;
-        Ok(Self { event, text })
+    // The answer is stored when all is done. Who repeats the request before that finds its events taken in already.
+    const NOT_ANSWERED: &str = "not_answered";
+    match hub.command(actor, |_| Err(HubError::conflict(NOT_ANSWERED, "It was not answered before."))).await {
+        Err(error) if error.code == NOT_ANSWERED => {
+            let answer = take_in(hub, &actor.without_idempotency(), checked).await?;
+            hub.command(actor, move |_| Ok(answer.clone())).await
+        }
+        answered => answered,
     }
 }
 
@@ -109,18 +70,111 @@ fn check(value: Value, source: &str) -> Result<CloudEvent, Rejected> {
     CloudEvent::from_value(value, source).map_err(|errors| Rejected { id, errors })
 }
 
-fn ingest_in(
+/// An event with all that can be made of it before it is written.
+struct Prepared {
+    event_id: String,
+    event_type: String,
+    text: String,
+    message: Option<PreparedMessage>,
+}
+
+struct PreparedMessage {
+    source: String,
+    version: i64,
+    channel: String,
+    draft: Draft,
+    own_words: String,
+    weight: usize,
+}
+
+impl Prepared {
+    fn new(event: &CloudEvent, routing: &Routing) -> Result<Self, HubError> {
+        let text = serde_json::to_string(&event.fields).map_err(HubError::internal)?;
+        let message = routing.find(&event.event_type).map(|route| {
+            let draft = route.draft(event);
+            PreparedMessage {
+                source: route.source.clone(),
+                version: route.version,
+                channel: route.channel().to_owned(),
+                weight: route.calls + draft.body.len() / BYTES_THAT_WEIGH,
+                draft,
+                own_words: route.own_words.clone(),
+            }
+        });
+        Ok(Self { event_id: event.id.clone(), event_type: event.event_type.clone(), text, message })
+    }
+
+    fn weight(&self) -> usize {
+        1 + self.text.len() / BYTES_THAT_WEIGH + self.message.as_ref().map_or(0, |message| message.weight)
+    }
+}
+
+type Item = Result<Prepared, Rejected>;
+
+async fn take_in(
     hub: &Hub,
-    tx: &mut Tx<'_>,
     actor: &Actor,
-    events: &[Result<Checked, Rejected>],
+    checked: Vec<Result<CloudEvent, Rejected>>,
 ) -> Result<IngestAnswer, HubError> {
-    let ids: Vec<&str> = events.iter().flatten().map(|checked| checked.event.id.as_str()).collect();
-    let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
-    let mut routing = Routing::load(tx, actor)?;
+    let id = actor.id();
+    let routing = Routing::new(hub.read(move |tx| store::list_configs(tx, id)).await?);
+    let items = checked.into_iter().map(|event| match event {
+        Ok(event) => Prepared::new(&event, &routing).map(Ok),
+        Err(rejected) => Ok(Err(rejected)),
+    });
+    // Shared, so that they are let go here and not by the thread that writes.
+    let items: Arc<Vec<Item>> = Arc::new(items.collect::<Result<_, HubError>>()?);
     let mut answer = IngestAnswer::default();
-    for checked in events {
-        let result = match checked {
+    for portion in portions(&items) {
+        let (hub_in, actor_in, items) = (hub.clone(), actor.clone(), items.clone());
+        let taken_in = hub.command(actor, move |tx| {
+            let portion = items.get(portion.clone()).unwrap_or_default();
+            ingest_in(&hub_in, tx, &actor_in, portion)
+        });
+        answer.append(taken_in.await?);
+    }
+    count(hub, &answer);
+    Ok(answer)
+}
+
+/// Cuts events into what one transaction takes in.
+fn portions(items: &[Item]) -> Vec<Range<usize>> {
+    let mut portions = Vec::new();
+    let (mut start, mut weight) = (0, 0);
+    for (place, item) in items.iter().enumerate() {
+        let more = item.as_ref().map_or(0, Prepared::weight);
+        if weight + more > AT_ONCE && place > start {
+            portions.push(start..place);
+            (start, weight) = (place, 0);
+        }
+        weight += more;
+    }
+    // Even if there is nothing to take in.
+    portions.push(start..items.len());
+    portions
+}
+
+fn count(hub: &Hub, answer: &IngestAnswer) {
+    let is_new_message =
+        |result: &&IngestResult| result.status == IngestStatus::Accepted && result.message_id.is_some();
+    let routed = answer.results.iter().filter(is_new_message).count();
+    hub.metrics().messages.with_label_values(&["channel"]).inc_by(u64::try_from(routed).unwrap_or(0));
+    for (status, count) in [
+        (IngestStatus::Accepted, answer.accepted),
+        (IngestStatus::Duplicate, answer.duplicates),
+        (IngestStatus::Rejected, answer.rejected),
+    ] {
+        hub.metrics().machine_events.with_label_values(&[status.name()]).inc_by(u64::try_from(count).unwrap_or(0));
+    }
+}
+
+fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Result<IngestAnswer, HubError> {
+    let ids: Vec<&str> = items.iter().flatten().map(|event| event.event_id.as_str()).collect();
+    let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
+    let places = find_places(hub, tx, actor, items)?;
+    let mut answer = IngestAnswer::default();
+    for item in items {
+        let result = match item {
             Err(rejected) => {
                 answer.rejected += 1;
                 IngestResult {
@@ -132,19 +186,46 @@ fn ingest_in(
                     errors: rejected.errors.clone(),
                 }
             }
-            Ok(Checked { event, .. }) if known.contains(&event.id) => {
+            Ok(event) if known.contains(&event.event_id) => {
                 answer.duplicates += 1;
-                duplicate(tx, actor, &event.id)?
+                duplicate(tx, actor, &event.event_id)?
             }
-            Ok(checked) => {
+            Ok(event) => {
                 answer.accepted += 1;
-                known.insert(checked.event.id.clone());
-                accept(hub, tx, actor, &mut routing, checked)?
+                known.insert(event.event_id.clone());
+                accept(hub, tx, actor, &places, event)?
             }
         };
         answer.results.push(result);
     }
     Ok(answer)
+}
+
+/// The channels that the events go to, by name; none where the principal may not write. They are locked in the order of
+/// their conversations, so that two requests cannot wait for each other.
+fn find_places(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    items: &[Item],
+) -> Result<BTreeMap<String, Option<Place>>, HubError> {
+    let mut places = BTreeMap::new();
+    for message in items.iter().flatten().filter_map(|event| event.message.as_ref()) {
+        if !places.contains_key(&message.channel) {
+            let place = match channels::find_for_posting(hub, tx, actor, &message.channel) {
+                Ok(place) => Some(place),
+                Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => None,
+                Err(error) => return Err(error),
+            };
+            places.insert(message.channel.clone(), place);
+        }
+    }
+    let mut conversations: Vec<_> = places.values().flatten().map(|place| place.conversation).collect();
+    conversations.sort_unstable();
+    for conversation in conversations {
+        channels::lock(tx, conversation)?;
+    }
+    Ok(places)
 }
 
 fn duplicate(tx: &mut Tx<'_>, actor: &Actor, event_id: &str) -> Result<IngestResult, HubError> {
@@ -164,34 +245,32 @@ fn accept(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    routing: &mut Routing,
-    Checked { event, text }: &Checked,
+    places: &BTreeMap<String, Option<Place>>,
+    event: &Prepared,
 ) -> Result<IngestResult, HubError> {
-    let route = routing.find(&event.event_type);
-    let (outcome, reason, message) = match route {
+    let (outcome, reason, message) = match &event.message {
         None => (EventOutcome::Stored, None, None),
-        Some(route) => match routing.follow(hub, tx, actor, route, event)? {
+        Some(message) => match follow(hub, tx, actor, places, message)? {
             Ok(message) => (EventOutcome::Routed, None, Some(message)),
             Err(reason) => (EventOutcome::NotRouted, Some(reason), None),
         },
     };
-    let config = route.map(|route| routing.config_of(route));
     store::insert_event(
         tx,
         actor.id(),
         &NewEvent {
-            event_id: &event.id,
+            event_id: &event.event_id,
             event_type: &event.event_type,
-            event: text,
+            event: &event.text,
             outcome,
             reason,
-            config,
+            config: event.message.as_ref().map(|message| (message.source.as_str(), message.version)),
             message,
             request_id: &actor.call.request_id,
         },
     )?;
     Ok(IngestResult {
-        id: Some(event.id.clone()),
+        id: Some(event.event_id.clone()),
         status: IngestStatus::Accepted,
         outcome: Some(outcome),
         reason: reason.map(str::to_owned),
@@ -200,98 +279,17 @@ fn accept(
     })
 }
 
-/// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
-struct Routing {
-    configs: Vec<SourceConfigView>,
-    templates: HashMap<RouteIndex, Prepared>,
-    /// Channels that were looked for; none where the principal may not write.
-    places: HashMap<String, Option<Place>>,
-}
-
-/// The templates of a route, parsed once.
-struct Prepared {
-    body: Template,
-    subject: Option<Template>,
-    /// The words of the body that may call somebody out.
-    own_words: String,
-}
-
-/// A config and a route in it.
-type RouteIndex = (usize, usize);
-
-impl Routing {
-    fn load(tx: &mut Tx<'_>, actor: &Actor) -> Result<Self, HubError> {
-        let configs = store::list_configs(tx, actor.id())?;
-        Ok(Self { configs, templates: HashMap::new(), places: HashMap::new() })
+/// Puts the message where its route leads. The inner error says why that is not possible, in a word.
+fn follow(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    places: &BTreeMap<String, Option<Place>>,
+    message: &PreparedMessage,
+) -> Result<Result<MessageId, &'static str>, HubError> {
+    let Some(Some(place)) = places.get(&message.channel) else { return Ok(Err("channel_not_found")) };
+    if message.draft.body.is_empty() {
+        return Ok(Err("empty_message"));
     }
-
-    fn find(&self, event_type: &str) -> Option<RouteIndex> {
-        self.configs.iter().enumerate().find_map(|(config, view)| {
-            view.routes.iter().position(|route| route.fits(event_type)).map(|route| (config, route))
-        })
-    }
-
-    fn config_of(&self, (config, _): RouteIndex) -> (&str, i64) {
-        self.configs.get(config).map_or(("", 0), |config| (config.source.as_str(), config.version))
-    }
-
-    /// Makes a message of the event. The inner error says why that is not possible, in a word.
-    fn follow(
-        &mut self,
-        hub: &Hub,
-        tx: &mut Tx<'_>,
-        actor: &Actor,
-        index: RouteIndex,
-        event: &CloudEvent,
-    ) -> Result<Result<MessageId, &'static str>, HubError> {
-        let route = self.configs.get(index.0).and_then(|config| config.routes.get(index.1));
-        let Some(route) = route else { return Ok(Err("no_route")) };
-        if !self.places.contains_key(&route.channel) {
-            let place = match channels::find_for_posting(hub, tx, actor, &route.channel) {
-                Ok(place) => Some(place),
-                Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => None,
-                Err(error) => return Err(error),
-            };
-            self.places.insert(route.channel.clone(), place);
-        }
-        let prepared = match self.templates.entry(index) {
-            Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(unknown) => {
-                let (Ok(body), Ok(subject)) = (route.body_template(), route.subject_template()) else {
-                    return Ok(Err("bad_template"));
-                };
-                let own_words = body.own_words();
-                unknown.insert(Prepared { body, subject, own_words })
-            }
-        };
-        let Some(Some(place)) = self.places.get(&route.channel) else { return Ok(Err("channel_not_found")) };
-        let draft = draft(route, prepared, event);
-        if draft.body.is_empty() {
-            return Ok(Err("empty_message"));
-        }
-        match messages::post(hub, tx, actor, place, &draft, &prepared.own_words) {
-            Ok(message) => Ok(Ok(message)),
-            Err(error) if error.code == "too_many_mentions" => Ok(Err("too_many_mentions")),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-fn draft(route: &Route, templates: &Prepared, event: &CloudEvent) -> Draft {
-    let mut metadata = serde_json::Map::new();
-    metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
-    let subject = templates.subject.as_ref().map(|subject| {
-        let text = subject.render(&event.fields, MAX_SUBJECT * 4);
-        let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
-        shown.collect::<String>().trim().to_owned()
-    });
-    Draft {
-        target: Target::Channel(route.channel.clone()),
-        subject: subject.filter(|subject| !subject.is_empty()),
-        body: templates.body.render(&event.fields, MAX_BODY_BYTES).trim().to_owned(),
-        reply_to: None,
-        priority: route.priority(),
-        metadata,
-        no_wake: false,
-    }
+    messages::post(hub, tx, actor, place, &message.draft, &message.own_words).map(Ok)
 }

@@ -1,7 +1,7 @@
 //! Machine principals: services that are not users, known by the registry and by their signatures.
 //!
-//! `registry` keeps what the files say, `gate` lets in who signs, `configs`, `status`, `ingest` and `evidence` are what
-//! each of the four scopes is for, `tallies` counts, and `overview` shows all of it to whoever runs the hub.
+//! `registry` keeps what the files say, `gate` lets in who signs, `configs`, `status`, `ingest` (with `routing`) and
+//! `evidence` are what each of the four scopes is for, `tallies` counts, and `overview` shows all of it to whoever runs the hub.
 
 mod admin;
 mod configs;
@@ -11,6 +11,7 @@ mod http;
 mod ingest;
 mod overview;
 mod registry;
+mod routing;
 mod status;
 mod store;
 mod tallies;

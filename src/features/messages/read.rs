@@ -50,7 +50,8 @@ pub async fn list_replies(
         .read(move |tx| {
             view::find_visible(tx, &actor_in, id)?;
             let channels = &actor_in.principal.channels;
-            let (mut rows, is_cut) = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1)?;
+            let whole = Bodies::Whole;
+            let (mut rows, is_cut) = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1, whole)?;
             let has_more = is_cut || rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(0));
             Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, has_more))
@@ -70,9 +71,10 @@ pub fn find_visible_among(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> 
     Ok(view::complete(tx, actor, rows)?)
 }
 
-/// The first answers to a message, as far as the caller may see them.
+/// The beginnings of the first answers to a message, as far as the caller may see them.
 pub fn first_replies(tx: &mut Tx<'_>, actor: &Actor, id: MessageId, limit: i64) -> Result<Vec<MessageView>, HubError> {
-    let (rows, _) = store::list_replies(tx, actor.id(), &actor.principal.channels, id, MessageId(0), limit)?;
+    let channels = &actor.principal.channels;
+    let (rows, _) = store::list_replies(tx, actor.id(), channels, id, MessageId(0), limit, Bodies::Beginning)?;
     Ok(view::complete_uncounted(tx, actor, rows)?)
 }
 

@@ -485,7 +485,8 @@ pub(super) fn tell_newly_mentioned(
     Ok(called.names)
 }
 
-/// Sends the result of work to whoever asked for it, if they can still be reached.
+/// Sends the result of work to whoever asked for it, if they can still be reached. Machines have no inbox: for them it
+/// is said where they said it.
 pub(super) fn reply_with_result(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -495,6 +496,9 @@ pub(super) fn reply_with_result(
     metadata: Map<String, Value>,
 ) -> Result<Option<MessageId>, HubError> {
     let author = principals::find_by_id(tx, to.author_id)?;
+    if author.as_ref().is_some_and(|author| author.kind == PrincipalKind::Machine) {
+        return reply_in_channel(hub, tx, actor, to, body, metadata);
+    }
     let Some(author) = author.filter(|author| author.is_reachable() && author.id != actor.id()) else {
         return Ok(None);
     };
@@ -509,6 +513,36 @@ pub(super) fn reply_with_result(
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
     Ok(Some(sent.message.id))
+}
+
+/// Answers the channel message that a mention tells of, if the caller may write there.
+fn reply_in_channel(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    to: &MessageRow,
+    body: &str,
+    metadata: Map<String, Value>,
+) -> Result<Option<MessageId>, HubError> {
+    let origin = to.mention_of.map(|id| store::find_message(tx, id)).transpose()?.flatten();
+    let Some(origin) = origin.filter(|origin| origin.view.deleted_at.is_none()) else { return Ok(None) };
+    let Some(channel) = origin.view.channel.clone() else { return Ok(None) };
+    let place = match channels::find_for_posting(hub, tx, actor, &channel) {
+        Ok(place) => place,
+        Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let draft = Draft {
+        target: Target::Channel(channel),
+        subject: None,
+        body: body.to_owned(),
+        reply_to: Some(origin.view.id),
+        priority: to.view.priority,
+        metadata,
+        no_wake: false,
+    };
+    // A result calls nobody out.
+    Ok(Some(say(hub, tx, actor, &place, Some(&origin), &draft, "")?.id))
 }
 
 /// What the send has set in motion for one recipient: what a planner decided, else what holds for them

@@ -221,6 +221,7 @@ pub(super) fn list_replies(
     parent: MessageId,
     after: MessageId,
     limit: i64,
+    bodies: Bodies,
 ) -> Result<(Vec<MessageRow>, bool), DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
     let mut values = params![parent.0, viewer.0, after.0, limit].to_vec();
@@ -234,7 +235,7 @@ pub(super) fn list_replies(
     let condition = format!(
         "m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} {is_in_reach} order by m.id limit $4"
     );
-    page(tx, &condition, &values, Bodies::Whole)
+    page(tx, &condition, &values, bodies)
 }
 
 /// Answers to one message that are counted.

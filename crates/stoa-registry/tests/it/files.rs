@@ -1,7 +1,7 @@
 //! Documents on disk: which files are read, and which are refused unread.
 
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -110,12 +110,13 @@ fn a_folder_without_a_document_for_the_audience_is_a_warning() {
     let folder = Folder::new();
     folder.document("bell.json", &for_bell());
     let registry = folder.load().unwrap();
-    assert!(registry.principals().is_empty());
+    assert!(registry.principals().is_empty() && registry.documents() == 0);
     let warning = registry.warnings()[0].to_string();
     assert!(warning.ends_with("the folder has no document for svc-brain; nobody is known"), "{warning}");
     // A document without principals is what somebody meant.
     folder.document("brain.json", &document(&[]));
-    assert!(folder.load().unwrap().warnings().is_empty());
+    let registry = folder.load().unwrap();
+    assert!(registry.warnings().is_empty() && registry.documents() == 1);
 }
 
 #[test]
@@ -133,6 +134,29 @@ fn what_others_can_change_is_refused() {
         set_mode(&path, mode);
         assert!(folder.load().is_ok(), "{mode:o}");
     }
+}
+
+#[test]
+fn what_belongs_to_somebody_else_is_refused() {
+    let folder = Folder::new();
+    let path = folder.document("a.json", &good());
+    if chown(&path, Some(65534), None).is_err() {
+        // Only root can give a file away.
+        return;
+    }
+    assert_eq!(
+        folder.faults(),
+        [
+            "a.json: the file belongs to the user with the id 65534, who can change it, and with it who is believed: chown \
+             it to root"
+        ]
+    );
+    // A link that is root's does not help.
+    fs::rename(&path, folder.path().join("a")).unwrap();
+    symlink("a", &path).unwrap();
+    assert!(folder.faults()[0].contains("belongs to the user with the id 65534"));
+    chown(&path, Some(0), None).unwrap();
+    assert!(folder.load().is_ok());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Several documents together, and which keys are believed.
 
 use serde_json::{Value, json};
-use stoa_registry::{Audience, Finding, Registry, Unusable};
+use stoa_registry::{Audience, Finding, Refused, Registry, Unusable};
 
 use crate::support::{KEYS, document, good, key, parse, principal};
 
@@ -41,6 +41,57 @@ fn only_active_keys_of_enabled_principals_are_believed() {
 }
 
 #[test]
+fn why_a_key_is_not_believed_is_told() {
+    let mut document = good();
+    let keys = document["principals"][0]["keys"].as_array_mut().unwrap();
+    keys[1]["status"] = json!("revoked");
+    keys.push(key("key-2026-03", &"A".repeat(43)));
+    document["principals"][1]["enabled"] = json!(false);
+    let registry = registry(&[("a.json", document)]).unwrap();
+    assert!(registry.find_key("svc:sense:demo", "key-2026-01").is_ok());
+    for (principal_id, kid, refused, code, sentence) in [
+        (
+            "svc:sense:nobody",
+            "key-2026-01",
+            Refused::UnknownPrincipal,
+            "unknown_principal",
+            "the registry does not know the principal",
+        ),
+        ("svc:bell:other", "key-2026-01", Refused::Disabled, "principal_disabled", "the principal is disabled"),
+        ("svc:sense:demo", "key-2026-09", Refused::UnknownKey, "unknown_key", "the principal has no key with this kid"),
+        ("svc:sense:demo", "key-2026-02", Refused::Revoked, "key_revoked", "the key is revoked"),
+        (
+            "svc:sense:demo",
+            "key-2026-03",
+            Refused::Unusable(Unusable::SmallOrder),
+            "key_unusable",
+            "the key cannot be used: it is a point of small order, for which anybody can sign; make a new key",
+        ),
+    ] {
+        let found = registry.find_key(principal_id, kid).unwrap_err();
+        assert_eq!((found, found.code(), &*found.to_string()), (refused, code, sentence));
+        assert!(registry.usable_key(principal_id, kid).is_none());
+    }
+}
+
+#[test]
+fn of_several_reasons_the_hardest_to_mend_is_told() {
+    let mut document = good();
+    document["principals"][0]["enabled"] = json!(false);
+    document["principals"][0]["keys"][0]["status"] = json!("revoked");
+    document["principals"][0]["keys"][1]["status"] = json!("revoked");
+    document["principals"][0]["keys"][1]["public_key_base64url"] = json!(KEYS[2]);
+    let registry = registry(&[("a.json", document)]).unwrap();
+    for (kid, refused) in [
+        ("key-2026-01", Refused::Revoked),
+        ("key-2026-02", Refused::Unusable(Unusable::UsedTwice)),
+        ("key-2026-03", Refused::UnknownKey),
+    ] {
+        assert_eq!(registry.find_key("svc:sense:demo", kid).unwrap_err(), refused);
+    }
+}
+
+#[test]
 fn principals_of_all_documents_are_sorted() {
     let one = document(&[principal("svc:sense:b", &[key("key-2026-01", KEYS[0])]), principal("svc:brain:c", &[])]);
     let two = document(&[principal("svc:sense:a", &[key("key-2026-01", KEYS[1])])]);
@@ -52,6 +103,15 @@ fn principals_of_all_documents_are_sorted() {
     }
     assert!(registry.usable_key("svc:sense:a", "key-2026-01").is_some());
     assert!(registry.warnings().is_empty());
+}
+
+#[test]
+fn documents_are_counted_also_empty_ones() {
+    for count in 0..3 {
+        let documents: Vec<_> =
+            ["1.json", "2.json"].into_iter().take(count).map(|file| (file, document(&[]))).collect();
+        assert_eq!(registry(&documents).unwrap().documents(), count);
+    }
 }
 
 #[test]
@@ -118,5 +178,5 @@ fn a_public_key_that_is_listed_twice_is_not_believed_anywhere() {
 fn an_empty_registry_knows_nobody() {
     let registry = Registry::empty(Audience::Bell);
     assert!(registry.principals().is_empty() && registry.usable_key("svc:sense:demo", "key-2026-01").is_none());
-    assert_eq!(registry.audience(), Audience::Bell);
+    assert_eq!((registry.audience(), registry.documents()), (Audience::Bell, 0));
 }

@@ -1,0 +1,75 @@
+//! From an event to the message that it becomes. All of it happens before the transaction: whoever writes holds up
+//! everybody else.
+
+use serde_json::{Map, json};
+use stoa_model::cloud_events::CloudEvent;
+use stoa_model::machines::{MAX_RENDERED_BYTES, Route, SourceConfigView};
+use stoa_model::mentions::mentions_in;
+use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
+use stoa_model::templates::Template;
+use stoa_model::text::is_unprintable;
+
+/// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
+pub(super) struct Routing(Vec<PreparedRoute>);
+
+/// A route with its templates parsed.
+pub(super) struct PreparedRoute {
+    /// Of the config that it stands in.
+    pub(super) source: String,
+    pub(super) version: i64,
+    route: Route,
+    body: Template,
+    subject: Option<Template>,
+    /// The words of the template itself: only they may call somebody out.
+    pub(super) own_words: String,
+    /// How many names they call.
+    pub(super) calls: usize,
+}
+
+impl Routing {
+    pub(super) fn new(configs: Vec<SourceConfigView>) -> Self {
+        let routes = configs.into_iter().flat_map(|config| {
+            let (source, version) = (config.source, config.version);
+            config.routes.into_iter().filter_map(move |route| PreparedRoute::new(&source, version, route))
+        });
+        Self(routes.collect())
+    }
+
+    pub(super) fn find(&self, event_type: &str) -> Option<&PreparedRoute> {
+        self.0.iter().find(|prepared| prepared.route.fits(event_type))
+    }
+}
+
+impl PreparedRoute {
+    /// None for templates that cannot be read, which none can be that was ever accepted.
+    fn new(source: &str, version: i64, route: Route) -> Option<Self> {
+        let (body, subject) = (route.body_template().ok()?, route.subject_template().ok()?);
+        let own_words = body.own_words();
+        let calls = mentions_in(&own_words).len();
+        Some(Self { source: source.to_owned(), version, route, body, subject, own_words, calls })
+    }
+
+    pub(super) fn channel(&self) -> &str {
+        &self.route.channel
+    }
+
+    /// What the message says.
+    pub(super) fn draft(&self, event: &CloudEvent) -> Draft {
+        let mut metadata = Map::new();
+        metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
+        let subject = self.subject.as_ref().map(|subject| {
+            let text = subject.render(&event.fields, MAX_SUBJECT * 4);
+            let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
+            shown.collect::<String>().trim().to_owned()
+        });
+        Draft {
+            target: Target::Channel(self.route.channel.clone()),
+            subject: subject.filter(|subject| !subject.is_empty()),
+            body: self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned(),
+            reply_to: None,
+            priority: self.route.priority(),
+            metadata,
+            no_wake: false,
+        }
+    }
+}
