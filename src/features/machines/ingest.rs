@@ -24,7 +24,7 @@ use crate::hub::Hub;
 
 /// What one transaction takes in: an event weighs one, and more if it calls people out or is long. Everybody else waits
 /// as long as one takes.
-const AT_ONCE: usize = 100;
+const AT_ONCE: usize = 250;
 const BYTES_THAT_WEIGH: usize = 8 * 1024;
 
 /// What a request brings.
