@@ -256,6 +256,26 @@ async fn a_signature_works_once_even_after_a_restart() {
     hub.finish().await;
 }
 
+/// A backup does not know what was used after it was made.
+#[tokio::test]
+async fn signatures_from_before_a_restore_are_too_old() {
+    let (hub, demo, _registry) = hub_with_demo().await;
+    let restored = async |hub: &TestHub, at: i64| {
+        let command = move |tx: &mut stoa_db::Tx<'_>| {
+            tx.execute("delete from meta where name = 'restored_at'", &[])?;
+            tx.execute("insert into meta (name, value) values ('restored_at', $1)", stoa_db::params![at.to_string()])
+        };
+        hub.inner().write::<_, stoa_db::DbError, _>(command).await.unwrap();
+    };
+    restored(&hub, START_MS + 1000).await;
+    let hub = hub.restart().await;
+    let demo = hub.machine(&demo.identity);
+    demo.get("/machine/evidence").await.problem(401, "signature_expired");
+    hub.advance(std::time::Duration::from_secs(1));
+    demo.get("/machine/evidence").await.status(200);
+    hub.finish().await;
+}
+
 /// Behind one name, as hubs are behind a proxy.
 #[tokio::test]
 async fn hubs_on_one_database_share_what_was_used() {

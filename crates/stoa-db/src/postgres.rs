@@ -16,8 +16,11 @@ use crate::job::Job;
 use crate::tx::{Connection as TxConnection, Moment};
 use crate::{DbError, Migration, OpenError, Tx, migrate};
 
-/// How often a command that loses races is repeated before its caller is told to come back later.
-const MAX_ATTEMPTS: u32 = 30;
+/// How long a command that loses races is repeated before its caller is told to come back later. Not so many times: on a
+/// busy machine each race takes longer, and those who lose them are no more.
+const RACE_PATIENCE: Duration = Duration::from_secs(5);
+/// From this attempt on, the pauses do not grow any more.
+const LONGEST_PAUSE_AT: u32 = 30;
 /// How long a thread tries to get its connection back before it answers "unavailable".
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
 const STATEMENT_CACHE: usize = 512;
@@ -206,7 +209,7 @@ impl Worker {
     }
 
     fn run_command(&mut self, mut job: Box<dyn Job>, notifier: &Notifier) {
-        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        #[expect(clippy::disallowed_methods, reason = "measures a duration, for the metrics and for patience")]
         let started = Instant::now();
         let moment = match self.context.moment() {
             Ok(moment) => moment,
@@ -216,10 +219,11 @@ impl Worker {
         loop {
             attempt += 1;
             let overruled = match self.try_command(&mut *job, moment) {
-                Attempt::Repeat(_) if attempt < MAX_ATTEMPTS => {
+                Attempt::Repeat(_) if started.elapsed() < RACE_PATIENCE => {
                     // Spread by the thread's own randomness, so that two losers do not meet again.
                     let jitter = u64::from(moment.seed[attempt as usize % 32]);
-                    std::thread::sleep(Duration::from_micros((100 + 8 * jitter) * u64::from(attempt)));
+                    let pause = (100 + 8 * jitter) * u64::from(attempt.min(LONGEST_PAUSE_AT));
+                    std::thread::sleep(Duration::from_micros(pause));
                     continue;
                 }
                 Attempt::Repeat(error) | Attempt::Failed(error) => Some(error),

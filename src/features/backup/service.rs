@@ -10,7 +10,7 @@ use super::archive::{self, ArchiveError, Spool};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{outbox, work};
-use crate::features::audit;
+use crate::features::{audit, machines};
 use crate::hub::Hub;
 use crate::keys::{KeyError, KeyRing};
 use crate::migrations::MIGRATIONS;
@@ -166,6 +166,7 @@ async fn load(
         let fits = db
             .write(move |tx| {
                 outbox::begin_new_history(tx)?;
+                machines::note_restored(tx)?;
                 work::release_all(tx)?;
                 let stored = Hub::meta(tx, "key_check")?;
                 Ok::<_, DbError>(stored.is_none_or(|stored| keys.has_check_value(&stored)))

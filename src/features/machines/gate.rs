@@ -71,6 +71,13 @@ impl Opened {
         let admission = Admission { claim, authority, scheme };
         let now = self.hub.clock().now_ms().div_euclid(1000);
         let checked = admission.claim.check_head(&admission.request(parts), &tag, now);
+        // What was used after a backup was made is not known any more once it is restored.
+        let is_forgotten = admission.claim.created() * 1000 < self.hub.memory::<Memory>().restored_at();
+        let checked = checked.and(if is_forgotten {
+            Err(SignatureError::Expired("The signature is older than the restored data of this hub.".to_owned()))
+        } else {
+            Ok(())
+        });
         checked.map_err(|error| self.refuse(Some(&admission.claim), error, "other_audience"))?;
         Ok(admission)
     }
@@ -144,8 +151,22 @@ impl Opened {
             .hint("Send the very bytes that were signed."),
         };
         let reason = if is_invalid { why } else { refusal.code };
-        if let Some(claim) = claim {
-            tracing::info!(key_id = claim.key_id(), reason, detail = refusal.detail, "a signed request was refused");
+        // Strangers could fill the log.
+        match claim.filter(|claim| self.loaded.registry.principal(claim.principal_id()).is_some()) {
+            Some(known) => {
+                tracing::info!(
+                    key_id = known.key_id(),
+                    reason,
+                    detail = refusal.detail,
+                    "a signed request was refused"
+                );
+            }
+            None => tracing::debug!(
+                key_id = claim.map(Claim::key_id),
+                reason,
+                detail = refusal.detail,
+                "a signed request of a stranger was refused"
+            ),
         }
         tallies::refused(&self.hub, claim.map(Claim::principal_id), reason);
         refusal

@@ -19,7 +19,7 @@ mod tallies;
 pub use admin::add_methods;
 pub use gate::{Admission, Opened, open};
 pub use http::routes;
-pub use registry::{RegistryError, begin, keep, reload};
+pub use registry::{RegistryError, begin, keep, note_restored, reload};
 pub use store::{prune_events, prune_nonces, prune_status};
 
 pub use status::count_components;

@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
 
 use serde_json::json;
+use stoa_db::{DbError, Tx};
 use stoa_model::machines::RegistryView;
 use stoa_model::validation::FieldError;
 use stoa_model::{PrincipalId, Timestamp};
@@ -19,6 +21,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::features::audit;
 use crate::hub::Hub;
 
+const RESTORED_AT: &str = "restored_at";
 /// How often the files are looked at. A change must be in force within ten seconds.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
 /// A file that was changed within this time may be changed again without its times telling.
@@ -70,6 +73,8 @@ pub(super) struct Memory {
     ids: Mutex<HashMap<String, PrincipalId>>,
     watch: tokio::sync::Mutex<Watch>,
     faults: Mutex<Vec<String>>,
+    /// When the database was restored from a backup, in UTC milliseconds.
+    restored_at: AtomicI64,
 }
 
 /// What the files looked like when they were last read.
@@ -95,9 +100,22 @@ impl Memory {
         self.loaded.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    pub(super) fn restored_at(&self) -> i64 {
+        self.restored_at.load(Ordering::Relaxed)
+    }
+
     fn known_id(&self, principal_id: &str) -> Option<PrincipalId> {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner).get(principal_id).copied()
     }
+}
+
+/// Notes that the nonces of the last minutes before this may be missing: they were used after the backup was made.
+pub fn note_restored(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    Hub::set_meta(tx, RESTORED_AT, &tx.now_ms().to_string())
+}
+
+fn unreadable(error: DbError) -> RegistryError {
+    RegistryError(vec![finding(&format!("the database cannot be read: {error}"))])
 }
 
 /// Loads the registry before anybody is served. One that is not valid keeps the hub from starting.
@@ -114,6 +132,9 @@ pub async fn begin(hub: &Hub) -> Result<(), RegistryError> {
         return Err(RegistryError(vec![finding(said)]));
     }
     let memory = hub.memory::<Memory>();
+    let restored_at = hub.read(|tx| Hub::meta(tx, RESTORED_AT)).await.map_err(unreadable)?;
+    let restored_at = restored_at.and_then(|text| text.parse().ok()).unwrap_or(0);
+    memory.restored_at.store(restored_at, Ordering::Relaxed);
     let mut watch = memory.watch.lock().await;
     match refresh(hub, &memory, &mut watch, &path, Cause::Start).await {
         Some(Err(error)) => Err(error),
@@ -285,7 +306,7 @@ async fn refuse(hub: &Hub, memory: &Memory, findings: Vec<Finding>, cause: Cause
     let details =
         json!({"faults": faults.iter().take(QUOTED).collect::<Vec<_>>(), "count": faults.len(), "hub": hub.instance()});
     let noted = hub.write(move |tx| audit::record(tx, &Actor::system(), "registry.refused", None, &details)).await;
-    if let Err::<(), stoa_db::DbError>(error) = noted {
+    if let Err::<(), DbError>(error) = noted {
         tracing::warn!(%error, "the refusal of the registry could not be noted");
     }
     Some(error)
