@@ -10,22 +10,22 @@ pub(crate) const IPV4_MAPPED: Network = Network::v6([0, 0, 0, 0, 0, 0xffff, 0, 0
 pub(crate) const NAT64: Network = Network::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96);
 
 const FORBIDDEN_IPV4: [Network; 16] = [
-    Network::v4(0, 0, 0, 0, 8),         // this host, this network
-    Network::v4(10, 0, 0, 0, 8),        // private
-    Network::v4(100, 64, 0, 0, 10),     // shared by customers of a provider
-    Network::v4(127, 0, 0, 0, 8),       // loopback
-    Network::v4(168, 63, 129, 16, 32),  // services of Azure for its virtual machines
-    Network::v4(169, 254, 0, 0, 16),    // link-local; metadata of cloud machines
-    Network::v4(172, 16, 0, 0, 12),     // private
-    Network::v4(192, 0, 0, 0, 24),      // protocol assignments
-    Network::v4(192, 0, 2, 0, 24),      // documentation
-    Network::v4(192, 88, 99, 0, 24),    // 6to4 relays
-    Network::v4(192, 168, 0, 0, 16),    // private
-    Network::v4(198, 18, 0, 0, 15),     // benchmarks
-    Network::v4(198, 51, 100, 0, 24),   // documentation
-    Network::v4(203, 0, 113, 0, 24),    // documentation
-    Network::v4(224, 0, 0, 0, 4),       // multicast
-    Network::v4(240, 0, 0, 0, 4),       // reserved, broadcast
+    Network::v4(0, 0, 0, 0, 8),        // this host, this network
+    Network::v4(10, 0, 0, 0, 8),       // private
+    Network::v4(100, 64, 0, 0, 10),    // shared by customers of a provider
+    Network::v4(127, 0, 0, 0, 8),      // loopback
+    Network::v4(168, 63, 129, 16, 32), // services of Azure for its virtual machines
+    Network::v4(169, 254, 0, 0, 16),   // link-local; metadata of cloud machines
+    Network::v4(172, 16, 0, 0, 12),    // private
+    Network::v4(192, 0, 0, 0, 24),     // protocol assignments
+    Network::v4(192, 0, 2, 0, 24),     // documentation
+    Network::v4(192, 88, 99, 0, 24),   // 6to4 relays
+    Network::v4(192, 168, 0, 0, 16),   // private
+    Network::v4(198, 18, 0, 0, 15),    // benchmarks
+    Network::v4(198, 51, 100, 0, 24),  // documentation
+    Network::v4(203, 0, 113, 0, 24),   // documentation
+    Network::v4(224, 0, 0, 0, 4),      // multicast
+    Network::v4(240, 0, 0, 0, 4),      // reserved, broadcast
 ];
 
 /// What is in use for single hosts on the internet. Everything else is loopback, private, link-local, multicast,
@@ -33,10 +33,10 @@ const FORBIDDEN_IPV4: [Network; 16] = [
 const GLOBAL_IPV6: Network = Network::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3);
 
 const FORBIDDEN_IPV6: [Network; 4] = [
-    Network::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23),     // protocol assignments, among them Teredo
+    Network::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), // protocol assignments, among them Teredo
     Network::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), // documentation
-    Network::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16),     // 6to4, which embeds an IPv4 address
-    Network::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20),     // documentation
+    Network::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), // 6to4, which embeds an IPv4 address
+    Network::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), // documentation
 ];
 
 /// Whether an address is one of the public internet. What embeds an IPv4 address is judged by that.

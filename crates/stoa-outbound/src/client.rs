@@ -14,8 +14,8 @@ use tokio_rustls::TlsConnector;
 use crate::target::{Target, TargetHost};
 use crate::trust::{fault_of, tls_connector};
 use crate::{
-    Answer, ClientError, ConnectFault, Connector, Limits, OutboundError, Policy, Request, Resolver, Roots, Stage, Stream,
-    SystemResolver, TcpConnector,
+    Answer, ClientError, ConnectFault, Connector, Limits, OutboundError, Policy, Request, Resolver, Roots, Stage,
+    Stream, SystemResolver, TcpConnector,
 };
 
 /// Of the addresses of a host, so many are tried. All are judged.
@@ -46,11 +46,7 @@ pub struct Parts {
 
 impl Default for Parts {
     fn default() -> Self {
-        Self {
-            roots: Roots::System,
-            resolver: Arc::new(SystemResolver::default()),
-            connector: Arc::new(TcpConnector),
-        }
+        Self { roots: Roots::System, resolver: Arc::new(SystemResolver::default()), connector: Arc::new(TcpConnector) }
     }
 }
 
@@ -134,8 +130,9 @@ impl Client {
     async fn connect(&self, addresses: &[IpAddr], port: u16) -> Result<Box<dyn Stream>, OutboundError> {
         let tried = worth_trying(addresses);
         // An address that swallows packets leaves the others their share of the time.
-        let share = self.limits.connect_timeout / u32::try_from(tried.len().max(1)).unwrap_or(u32::MAX);
-        let mut fault = ConnectFault::Unreachable;
+        let after = self.limits.connect_timeout;
+        let share = after / u32::try_from(tried.len().max(1)).unwrap_or(u32::MAX);
+        let mut fault = OutboundError::ConnectFailed(ConnectFault::Unreachable);
         for address in tried {
             let address = SocketAddr::new(address, port);
             let connection = match timeout(share, self.shared.connector.connect(address)).await {
@@ -143,11 +140,14 @@ impl Client {
                 Ok(Err(error)) => {
                     tracing::debug!(%error, "an outbound connection failed");
                     if error.kind() == io::ErrorKind::ConnectionRefused {
-                        fault = ConnectFault::Refused;
+                        fault = OutboundError::ConnectFailed(ConnectFault::Refused);
                     }
                     continue;
                 }
-                Err(_) => continue,
+                Err(_) => {
+                    fault = OutboundError::TimedOut { stage: Stage::Connecting, after };
+                    continue;
+                }
             };
             // The judged address itself, so that what was found about it holds for whoever is at the other end.
             if SocketAddr::new(connection.peer.ip().to_canonical(), connection.peer.port()) != address {
@@ -155,7 +155,7 @@ impl Client {
             }
             return Ok(connection.stream);
         }
-        Err(OutboundError::ConnectFailed(fault))
+        Err(fault)
     }
 }
 
@@ -204,6 +204,7 @@ async fn ask(
         std::future::pending().await
     };
     tokio::select! {
+        biased;
         answer = answering => answer,
         never = driving => never,
     }

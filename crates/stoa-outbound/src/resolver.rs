@@ -35,7 +35,8 @@ impl Resolver for SystemResolver {
             let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(io::Error::other)?;
             let host = host.to_owned();
             let asked = tokio::task::spawn_blocking(move || {
-                let found = (host.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect());
+                let found =
+                    (host.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect());
                 drop(turn);
                 found
             });
