@@ -179,6 +179,7 @@ async fn ask(
     message: http::Request<Full<Bytes>>,
     max_answer_bytes: usize,
 ) -> Result<Answer, hyper::Error> {
+    #[expect(clippy::disallowed_methods, reason = "this is the place where others are called")]
     let (mut sender, connection) =
         http1::Builder::new().max_buf_size(BUFFER_BYTES).handshake(TokioIo::new(stream)).await?;
     let answering = async {
