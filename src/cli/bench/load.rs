@@ -271,6 +271,7 @@ impl Client {
         let failed = |error: &dyn std::fmt::Display| format!("{address} cannot be reached: {error}");
         let stream = TcpStream::connect(address).await.map_err(|error| failed(&error))?;
         stream.set_nodelay(true).map_err(|error| failed(&error))?;
+        #[expect(clippy::disallowed_methods, reason = "calls only the hub that is measured")]
         let (sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
         // How the connection ended shows in the request that it was needed for.
         tokio::spawn(async move { drop(connection.await) });

@@ -265,6 +265,7 @@ where
     B: hyper::body::Body<Data = Bytes, Error = std::convert::Infallible> + Send + 'static,
 {
     let stream = TcpStream::connect(hub.address).await.map_err(|error| error.to_string())?;
+    #[expect(clippy::disallowed_methods, reason = "calls only the hub that is measured")]
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| error.to_string())?;
     tokio::spawn(async move { drop(connection.await) });
     sender.send_request(request).await.map_err(|error| error.to_string())

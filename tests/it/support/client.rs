@@ -27,6 +27,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(base: String) -> Self {
         // One cookie is handled by hand, and a redirect is an answer to look at.
+        #[expect(clippy::disallowed_methods, reason = "calls only the hub that is tested")]
         let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
         Self { http, base, proof: Proof::Nothing }
     }

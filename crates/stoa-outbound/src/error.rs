@@ -1,0 +1,99 @@
+//! Why there is no answer. The sentences are for whoever chose the URL: they say what to change, and neither which
+//! addresses a name has nor what was found there, since that may be an inside that they are not to see.
+
+use std::time::Duration;
+
+use http::HeaderName;
+
+/// Why a URL is not called, or a call came to nothing. Nothing was connected to, unless it is `ConnectFailed`, `Tls`,
+/// `TimedOut` or `Broken`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OutboundError {
+    #[error("{0}")]
+    BadUrl(&'static str),
+    #[error("The URL must begin with {allowed}.")]
+    ForbiddenScheme { allowed: &'static str },
+    /// The host is or resolves to an address that may not be called; with several addresses, one of them.
+    #[error(
+        "The URL leads to an address that this hub does not call: not a public one, and in no network that the operator \
+         of the hub has allowed."
+    )]
+    ForbiddenAddress,
+    #[error("The header {0} is set by the hub itself. Leave it out.")]
+    ReservedHeader(HeaderName),
+    #[error("The host of the URL was not found. Check how it is written, or try again later.")]
+    Unresolvable,
+    #[error("{0}")]
+    ConnectFailed(ConnectFault),
+    /// The machine of the hub has no certificates of authorities at all.
+    #[error(
+        "This hub trusts no certificate authority and so cannot call https. Its operator must install the certificates \
+         of the system (the package ca-certificates), or name a file of them in SSL_CERT_FILE."
+    )]
+    NoRoots,
+    #[error("{0}")]
+    Tls(TlsFault),
+    #[error("{stage} within {} seconds.", .after.as_secs_f32())]
+    TimedOut { stage: Stage, after: Duration },
+    #[error("The server did not give a whole answer in HTTP/1.1. Check that the URL is that of a web server.")]
+    Broken,
+}
+
+/// Why there is no connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ConnectFault {
+    #[error("The server refused the connection. Check the port of the URL, and that the server is running.")]
+    Refused,
+    #[error("The server could not be reached. Check the URL, and that the server is on the internet.")]
+    Unreachable,
+}
+
+/// Why the connection is not secure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum TlsFault {
+    #[error("The certificate of the server is for other names than the host of the URL.")]
+    WrongName,
+    #[error("The certificate of the server has expired, or is not valid yet. Renew it.")]
+    NotValidNow,
+    #[error(
+        "The certificate of the server comes from an authority that this hub does not trust. Serve it with its \
+         intermediate certificates."
+    )]
+    UnknownIssuer,
+    #[error("The certificate of the server is not valid.")]
+    BadCertificate,
+    #[error("No secure connection could be agreed on. Check that the server speaks TLS 1.2 or 1.3 on this port.")]
+    Handshake,
+}
+
+/// How far a request came in its time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stage {
+    #[error("The server could not be reached")]
+    Connecting,
+    #[error("The server did not give a whole answer")]
+    Answering,
+}
+
+impl OutboundError {
+    /// A stable word, for records and figures.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::BadUrl(_) => "bad_url",
+            Self::ForbiddenScheme { .. } => "forbidden_scheme",
+            Self::ForbiddenAddress => "forbidden_address",
+            Self::ReservedHeader(_) => "reserved_header",
+            Self::Unresolvable => "unresolvable",
+            Self::ConnectFailed(_) => "connect_failed",
+            Self::NoRoots => "no_roots",
+            Self::Tls(_) => "tls",
+            Self::TimedOut { .. } => "timed_out",
+            Self::Broken => "broken",
+        }
+    }
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+#[error("TLS cannot be set up: {0}")]
+pub struct ClientError(#[from] tokio_rustls::rustls::Error);
