@@ -9,7 +9,11 @@ use super::store;
 use crate::hub::Hub;
 
 #[derive(Default)]
-pub(super) struct Tallies(Mutex<Counts>);
+pub(super) struct Tallies {
+    counts: Mutex<Counts>,
+    /// Held while counts are on their way: whoever wants to read them waits until they have arrived.
+    writing: tokio::sync::Mutex<()>,
+}
 
 /// A number of times, and the last one.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +39,7 @@ fn add<K: std::hash::Hash + Eq>(counts: &mut HashMap<K, Tally>, key: K, now: i64
 pub(super) fn used(hub: &Hub, principal_id: &str, kid: &str) {
     hub.metrics().machine_requests.with_label_values(&["accepted"]).inc();
     let tallies = hub.memory::<Tallies>();
-    let mut counts = tallies.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = tallies.counts.lock().unwrap_or_else(PoisonError::into_inner);
     add(&mut counts.uses, (principal_id.to_owned(), kid.to_owned()), hub.clock().now_ms());
 }
 
@@ -49,14 +53,15 @@ pub(super) fn refused(hub: &Hub, principal_id: Option<&str>, reason: &'static st
         return;
     }
     let tallies = hub.memory::<Tallies>();
-    let mut counts = tallies.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = tallies.counts.lock().unwrap_or_else(PoisonError::into_inner);
     add(&mut counts.refusals, (principal_id.to_owned(), reason), hub.clock().now_ms());
 }
 
 /// Writes down what was counted since the last time.
 pub(super) async fn flush(hub: &Hub) {
     let tallies = hub.memory::<Tallies>();
-    let counts = std::mem::take(&mut *tallies.0.lock().unwrap_or_else(PoisonError::into_inner));
+    let _writing = tallies.writing.lock().await;
+    let counts = std::mem::take(&mut *tallies.counts.lock().unwrap_or_else(PoisonError::into_inner));
     if counts.uses.is_empty() && counts.refusals.is_empty() {
         return;
     }
@@ -90,7 +95,7 @@ async fn write(hub: &Hub, counts: &Counts) -> Result<(), crate::error::HubError>
 }
 
 fn give_back(tallies: &Tallies, lost: Counts) {
-    let mut counts = tallies.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut counts = tallies.counts.lock().unwrap_or_else(PoisonError::into_inner);
     merge(&mut counts.uses, lost.uses);
     merge(&mut counts.refusals, lost.refusals);
 }
