@@ -80,8 +80,8 @@ fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(
     let ids: Vec<MessageId> = rows.iter().filter_map(|row| row.message).collect();
     let mut shown: HashMap<MessageId, _> =
         messages::find_visible_among(tx, actor, &ids)?.into_iter().map(|message| (message.id, message)).collect();
-    // Events of one batch have one request.
-    let mut noted: HashMap<String, Vec<TraceView>> = HashMap::new();
+    // Events of one batch have one request. Its id is the caller's choice, and may come again later.
+    let mut noted: HashMap<(String, i64), Vec<TraceView>> = HashMap::new();
     let mut evidence = Vec::with_capacity(rows.len());
     for row in rows {
         let mut told = bare(actor, &row);
@@ -113,11 +113,12 @@ fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(
             });
         }
         if let Some(request_id) = row.request_id {
-            if !noted.contains_key(&request_id) {
-                let found = traces::find_by_request(tx, actor.id(), &request_id, row.received_at)?;
-                noted.insert(request_id.clone(), found);
+            let request = (request_id, row.received_at);
+            if !noted.contains_key(&request) {
+                let found = traces::find_by_request(tx, actor.id(), &request.0, request.1)?;
+                noted.insert(request.clone(), found);
             }
-            told.traces = noted.get(&request_id).cloned().unwrap_or_default();
+            told.traces = noted.get(&request).cloned().unwrap_or_default();
         }
         evidence.push(((row.received_at, row.id), told));
     }

@@ -223,7 +223,9 @@ async fn refresh(
         Some((looks, files::load(&folder, audience)))
     });
     let (looks, loaded) = match tokio::time::timeout(READ_WITHIN, read).await {
-        Ok(read) => read.ok().flatten()?,
+        Ok(Ok(read)) => read?,
+        // Our own mistake; a hub must not start without the registry that it was given.
+        Ok(Err(error)) => (None, Err(vec![finding(&format!("the reading of the files failed: {error}"))])),
         Err(_) => (None, Err(vec![finding("the files could not be read within ten seconds")])),
     };
     watch.seen = looks.filter(|looks| is_settled(looks));
