@@ -14,9 +14,14 @@ async fn the_form_logs_a_person_in_and_sends_them_on() {
     hub.human("ada").await;
     let page = hub.nobody().get("/login?next=/oauth/authorize%3Fx%3D1").await.status(200);
     assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
-    assert!(page.header("content-security-policy").unwrap().contains("form-action 'self'"));
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("form-action 'self';") && policy.contains("style-src 'sha256-"), "{policy}");
+    assert!(!policy.contains("unsafe-inline"), "{policy}");
     assert!(!page.text().contains("<script"), "{page:?}");
     assert!(page.text().contains("/oauth/authorize?x=1") || page.text().contains("/oauth/authorize?x&#61;1"));
+    assert!(page.text().contains("the app that sent you here"), "{page:?}");
+    let page = hub.nobody().get("/login?next=/oauth/authorizes").await.status(200);
+    assert!(!page.text().contains("the app that sent you here"), "{page:?}");
 
     let fields = [("username", "ada"), ("password", PASSWORD), ("next", "/oauth/authorize?x=1")];
     let reply = form(hub.nobody().call("POST", "/login"), &fields).await.status(303);
@@ -47,6 +52,7 @@ async fn a_wrong_password_shows_the_form_again_and_is_throttled() {
         assert!(page.header("set-cookie").is_none());
         assert!(page.header("content-type").unwrap().starts_with("text/html"));
         assert!(!page.text().contains("<b>ada") && !page.text().contains("wrong password"), "{page:?}");
+        assert!(page.text().contains("&#60;b&#62;ada") && page.text().contains("role=\"alert\""), "{page:?}");
     }
     let page = form(hub.nobody().call("POST", "/login"), &guess).await.status(429);
     assert_eq!(page.header("retry-after"), Some("60"));

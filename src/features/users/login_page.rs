@@ -3,7 +3,7 @@
 use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use serde::Deserialize;
 use stoa_model::Secret;
 use stoa_model::users::LoginRequest;
@@ -12,11 +12,7 @@ use super::http::session_cookie;
 use super::service;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::surfaces::http::{Anonymous, Form, Query};
-
-/// The page needs its own style sheet and its own form, and nothing else.
-const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; \
-     base-uri 'none'; frame-ancestors 'none'";
+use crate::surfaces::http::{Anonymous, Form, FormTarget, Query, html_page};
 
 #[derive(Template)]
 #[template(path = "login.html")]
@@ -24,6 +20,8 @@ struct LoginPage<'a> {
     message: Option<&'a str>,
     username: &'a str,
     next: &'a str,
+    /// An app has sent the person here, to ask for access.
+    is_for_app: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -69,9 +67,8 @@ pub(super) async fn submit(
 }
 
 fn render(status: StatusCode, message: Option<&str>, username: &str, next: &str) -> Result<Response, HubError> {
-    let page = LoginPage { message, username, next }.render().map_err(HubError::internal)?;
-    let policy = (header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(CONTENT_SECURITY_POLICY));
-    Ok((status, [policy], Html(page)).into_response())
+    let is_for_app = next.split('?').next() == Some("/oauth/authorize");
+    html_page(status, &LoginPage { message, username, next, is_for_app }, FormTarget::Own)
 }
 
 /// Where to go after the login, if it is a path of this hub. Anything else could lead a person who
