@@ -8,6 +8,7 @@ pub mod channels;
 pub mod housekeeping;
 pub mod machines;
 pub mod messages;
+pub mod oauth;
 pub mod principals;
 pub mod streams;
 pub mod system;
