@@ -62,6 +62,7 @@ async function run(port, folder) {
     signal: AbortSignal.timeout(60_000),
   });
   const ended = new Promise((resolve, reject) => child.on("error", reject).on("close", resolve));
+  ended.catch(() => {}); // is told below, when all that was printed is read
   const lines = [];
   try {
     for await (const line of createInterface({ input: child.stdout })) {
