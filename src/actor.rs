@@ -8,7 +8,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_model::{ApiKeyId, PrincipalId, SessionId};
+use stoa_model::{ApiKeyId, GrantId, PrincipalId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
 use crate::error::HubError;
@@ -63,6 +63,8 @@ pub enum Credential {
     Session(SessionId),
     AgentKey,
     ApiKey(ApiKeyId),
+    /// An OAuth token, by what it was issued for.
+    AccessToken(GrantId),
     /// A machine principal's signature, with what its key may do.
     Signature(Scopes),
     /// The admin socket: whoever may open it runs this hub.

@@ -13,6 +13,7 @@ pub enum AuthEvent {
     PasswordChanged,
     /// A key was handed out.
     TokenIssued,
+    TokenRefreshed,
     TokenRevoked,
 }
 
@@ -26,6 +27,7 @@ impl AuthEvent {
             AuthEvent::UserCreated => "user_created",
             AuthEvent::PasswordChanged => "password_changed",
             AuthEvent::TokenIssued => "token_issued",
+            AuthEvent::TokenRefreshed => "token_refreshed",
             AuthEvent::TokenRevoked => "token_revoked",
         }
     }

@@ -12,6 +12,9 @@ use stoa_registry::Audience;
 
 use crate::clock::Clock;
 
+/// The one private redirect URI that a widely used client insists on.
+pub const CURSOR_REDIRECT: &str = "cursor://anysphere.cursor-mcp/oauth/callback";
+
 #[derive(Clone)]
 pub struct Config {
     /// The data folder: database, key file, attachments.
@@ -42,6 +45,14 @@ pub struct Config {
     pub registry: Option<PathBuf>,
     /// Which component this hub is, for machine principals.
     pub audience: Option<Audience>,
+    /// Networks that the hub may call although they are not public.
+    pub outbound_allow: Vec<stoa_outbound::Network>,
+    /// What the hub calls others with; none means a client of its own.
+    pub outbound: Option<stoa_outbound::Client>,
+    /// Whether `/register`, `/token` and `/authorize` work too, for clients that look nowhere else.
+    pub oauth_aliases: bool,
+    /// Redirect URIs with a scheme of a program's own that clients may register.
+    pub oauth_redirects: Vec<String>,
     /// Whether credentials that were checked are remembered (on SQLite only).
     pub auth_cache: bool,
     pub clock: Clock,
@@ -69,6 +80,10 @@ impl Config {
             metrics_token: None,
             registry: None,
             audience: None,
+            outbound_allow: Vec::new(),
+            outbound: None,
+            oauth_aliases: true,
+            oauth_redirects: vec![CURSOR_REDIRECT.to_owned()],
             auth_cache: true,
             clock: Clock::system(),
             show_password: Arc::new(print_password),

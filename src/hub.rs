@@ -3,7 +3,7 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -58,6 +58,7 @@ struct Inner {
     memories: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     metrics: Arc<Metrics>,
     passwords: PasswordHasher,
+    outbound: OnceLock<stoa_outbound::Client>,
     /// Each with its moment.
     traces: Batches<(i64, NewTrace)>,
     started_at: Timestamp,
@@ -85,6 +86,7 @@ impl Hub {
             waiters: Waiters::default(),
             memories: Mutex::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
+            outbound: config.outbound.clone().map(OnceLock::from).unwrap_or_default(),
             traces: Batches::new(TRACE_QUEUE),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
             keys: RwLock::new(Arc::new(keys)),
@@ -116,6 +118,17 @@ impl Hub {
 
     pub fn passwords(&self) -> &PasswordHasher {
         &self.0.passwords
+    }
+
+    /// What calls others. It is made when it is first needed: it reads the certificates of the system.
+    pub(crate) fn outbound(&self) -> Result<&stoa_outbound::Client, HubError> {
+        if let Some(client) = self.0.outbound.get() {
+            return Ok(client);
+        }
+        let policy = stoa_outbound::Policy { allow: self.0.config.outbound_allow.clone(), ..Default::default() };
+        let client =
+            stoa_outbound::Client::new(policy, stoa_outbound::Limits::default()).map_err(HubError::internal)?;
+        Ok(self.0.outbound.get_or_init(|| client))
     }
 
     pub(crate) fn traces(&self) -> &Batches<(i64, NewTrace)> {

@@ -7,6 +7,7 @@ pub mod actor;
 pub mod auth_log;
 pub mod batches;
 pub mod clock;
+pub mod columns;
 pub mod config;
 pub mod cursor;
 pub mod error;

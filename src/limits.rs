@@ -12,8 +12,18 @@ const MINUTE_MS: i64 = 60_000;
 const LOGIN_FAILURES_PER_NAME: u32 = 5;
 const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
 
+/// Clients that may register from one address, or be looked up at theirs, in a minute.
+const OAUTH_CLIENTS_PER_ADDRESS: u32 = 20;
+/// Questions to people that may be asked from one address in a minute.
+const OAUTH_REQUESTS_PER_ADDRESS: u32 = 120;
+
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
+    /// Requests for tokens, by client.
+    tokens: Option<Limiter<i64>>,
+    registrations: Window<Option<IpAddr>>,
+    documents: Window<Option<IpAddr>>,
+    authorizations: Window<Option<IpAddr>>,
     refusals: Limiter<PrincipalId>,
     /// By a hash of the name: what is typed may be as long as a request.
     login_names: Window<([u8; 32], Option<IpAddr>)>,
@@ -24,6 +34,10 @@ impl Limits {
     pub fn new(writes_per_minute: u32) -> Self {
         Self {
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
+            tokens: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
+            registrations: Window::new(OAUTH_CLIENTS_PER_ADDRESS, MINUTE_MS),
+            documents: Window::new(OAUTH_CLIENTS_PER_ADDRESS, MINUTE_MS),
+            authorizations: Window::new(OAUTH_REQUESTS_PER_ADDRESS, MINUTE_MS),
             refusals: Limiter::new(1, MINUTE_MS),
             login_names: Window::new(LOGIN_FAILURES_PER_NAME, MINUTE_MS),
             login_addresses: Window::new(LOGIN_FAILURES_PER_ADDRESS, MINUTE_MS),
@@ -74,10 +88,40 @@ impl Limits {
         self.login_addresses.refund(&address.map(network_of));
     }
 
+    /// Counts an OAuth client's request for tokens.
+    pub fn take_token(&self, client: i64, now_ms: i64) -> Result<(), HubError> {
+        admit(self.tokens.as_ref().map(|limiter| limiter.take(client, now_ms)), "requests for tokens")
+    }
+
+    /// Counts an OAuth client that registers itself.
+    pub fn take_client_registration(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        admit(Some(self.registrations.take(address.map(network_of), now_ms)), "registrations of clients")
+    }
+
+    /// Counts an OAuth client whose description has to be fetched.
+    pub fn take_client_document(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        admit(Some(self.documents.take(address.map(network_of), now_ms)), "clients that are looked up")
+    }
+
+    /// Counts a question that is to be put to a person.
+    pub fn take_authorization(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        admit(Some(self.authorizations.take(address.map(network_of), now_ms)), "requests for authorization")
+    }
+
     pub fn refund_login(&self, folded_name: &str, address: Option<IpAddr>) {
         let address = address.map(network_of);
         self.login_addresses.refund(&address);
         self.login_names.refund(&(credential_hash(folded_name), address));
+    }
+}
+
+fn admit(allowance: Option<Allowance>, what: &str) -> Result<(), HubError> {
+    match allowance.filter(|allowance| !allowance.allowed) {
+        Some(refused) => {
+            let detail = format!("Too many {what}: at most {} a minute are possible.", refused.limit);
+            Err(HubError::rate_limited(detail, refused.reset_seconds.max(1)))
+        }
+        None => Ok(()),
     }
 }
 

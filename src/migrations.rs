@@ -18,4 +18,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(2, "0002", "messaging"),
     migration!(3, "0003", "traces"),
     migration!(4, "0004", "machines"),
+    migration!(5, "0005", "oauth"),
 ];

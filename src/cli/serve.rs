@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use stoa::config::{Config, Network, parse_duration};
+use stoa::config::{CURSOR_REDIRECT, Config, Network, parse_duration};
 use stoa::hub::Hub;
 use stoa_model::Secret;
 use tokio::net::TcpListener;
@@ -90,6 +90,18 @@ pub(super) struct ServeArguments {
     /// Which component this hub is to machine principals: svc-sense, svc-brain or svc-bell
     #[arg(long, env = "STOA_AUDIENCE")]
     audience: Option<String>,
+
+    /// Networks that the hub may call although they are not public (client metadata documents), as addresses or ranges
+    #[arg(long, env = "STOA_OUTBOUND_ALLOW", value_delimiter = ',')]
+    outbound_allow: Vec<stoa_outbound::Network>,
+
+    /// Whether OAuth clients also find /register, /token and /authorize
+    #[arg(long, env = "STOA_OAUTH_ALIASES", default_value_t = true, action = clap::ArgAction::Set)]
+    oauth_aliases: bool,
+
+    /// Redirect URIs with a private scheme that OAuth clients may register, exactly as written
+    #[arg(long, env = "STOA_OAUTH_REDIRECTS", value_delimiter = ',', default_value = CURSOR_REDIRECT)]
+    oauth_redirects: Vec<String>,
 
     /// Whether checked credentials are remembered (on SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
@@ -186,6 +198,9 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         metrics_token: secret("STOA_METRICS_TOKEN"),
         registry: arguments.registry.filter(|path| !path.as_os_str().is_empty()),
         audience,
+        outbound_allow: arguments.outbound_allow,
+        oauth_aliases: arguments.oauth_aliases,
+        oauth_redirects: arguments.oauth_redirects.into_iter().filter(|uri| !uri.is_empty()).collect(),
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })

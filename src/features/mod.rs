@@ -22,7 +22,7 @@ use crate::surfaces::http::ApiRouter;
 /// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
-        planners: vec![api_keys::plan, channels::plan],
+        planners: vec![api_keys::plan, oauth::plan, channels::plan],
         listeners: vec![],
         workers: vec![housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
@@ -35,6 +35,7 @@ pub fn routes() -> ApiRouter {
         .merge(users::routes())
         .merge(agents::routes())
         .merge(api_keys::routes())
+        .merge(oauth::routes())
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
@@ -51,6 +52,7 @@ pub fn admin_methods() -> Methods {
     users::add_methods(&mut methods);
     agents::add_methods(&mut methods);
     api_keys::add_methods(&mut methods);
+    oauth::add_methods(&mut methods);
     channels::add_methods(&mut methods);
     messages::add_methods(&mut methods);
     machines::add_methods(&mut methods);

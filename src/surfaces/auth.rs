@@ -7,7 +7,7 @@ use stoa_model::credentials::{CredentialKind, recognise};
 
 use crate::actor::{Credential, Principal, Proof};
 use crate::error::HubError;
-use crate::features::{agents, api_keys, principals, users};
+use crate::features::{agents, api_keys, oauth, principals, users};
 use crate::hub::Hub;
 use crate::identity::{FoundIdentity, SEEN_EVERY_MS, credential_hash};
 
@@ -81,6 +81,7 @@ async fn note_use(hub: &Hub, principal: &Principal) {
                 Credential::Session(session) => users::note_session_use(tx, session),
                 Credential::AgentKey => agents::note_key_use(tx, id),
                 Credential::ApiKey(key) => api_keys::note_use(tx, key),
+                Credential::AccessToken(grant) => oauth::note_use(tx, grant),
                 // Those of machines are counted where they are checked.
                 Credential::Signature(_) | Credential::Operator | Credential::None => Ok(()),
             }

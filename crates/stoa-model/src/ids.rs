@@ -29,4 +29,6 @@ ids! {
     ConversationId,
     MessageId,
     TraceId,
+    /// What a person let an OAuth client do.
+    GrantId,
 }

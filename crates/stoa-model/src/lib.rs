@@ -17,6 +17,7 @@ pub mod machines;
 pub mod mentions;
 pub mod messages;
 pub mod notifications;
+pub mod oauth;
 pub mod page;
 pub mod permissions;
 pub mod principals;
@@ -30,6 +31,6 @@ pub mod traces;
 pub mod users;
 pub mod validation;
 
-pub use ids::{ApiKeyId, AuditId, ChannelId, ConversationId, MessageId, PrincipalId, SessionId, TraceId};
+pub use ids::{ApiKeyId, AuditId, ChannelId, ConversationId, GrantId, MessageId, PrincipalId, SessionId, TraceId};
 pub use secret::Secret;
 pub use timestamp::Timestamp;

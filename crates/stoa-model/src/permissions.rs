@@ -58,6 +58,12 @@ impl PermissionSet {
     pub const ALL: Self = Self { bits: 0, is_all: true };
     pub const NONE: Self = Self { bits: 0, is_all: false };
 
+    /// Everything that only looks.
+    pub fn reads() -> Self {
+        let reads = Permission::ALL.iter().filter(|permission| permission.name().ends_with(":read"));
+        reads.fold(Self::NONE, |set, permission| set.with(*permission))
+    }
+
     pub fn contains(self, permission: Permission) -> bool {
         self.is_all || self.bits & bit(permission) != 0
     }

@@ -7,4 +7,4 @@ mod store;
 
 pub use admin::add_methods;
 pub use http::routes;
-pub use service::{count_active, find_by_key_hash, note_key_use, require_owned, sleep_reason};
+pub use service::{count_active, find_by_key_hash, list_choices, note_key_use, require_owned, sleep_reason};

@@ -24,6 +24,8 @@ use crate::page::{ListQuery, page_of};
 
 /// Instructions and harnesses in one answer.
 const MAX_LISTED_BYTES: usize = 1024 * 1024;
+/// More than anybody could look through.
+const MAX_CHOICES: i64 = 1000;
 /// An agent is active when it was seen within this time.
 const ACTIVE_WITHIN: Duration = Duration::from_secs(5 * 60);
 
@@ -62,6 +64,11 @@ pub fn note_key_use(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> 
 pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<PrincipalId, HubError> {
     let agent = store::find_agent(tx, name)?.filter(|agent| agent.owner_id == owner);
     Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.view.id)
+}
+
+/// The agents among which a person can choose: name, display name and archetype of each.
+pub fn list_choices(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<(String, String, String)>, DbError> {
+    store::list_choices(tx, owner, MAX_CHOICES)
 }
 
 /// Why a message does not wake this agent, whatever the message is.

@@ -1,8 +1,8 @@
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 use stoa_db::{DbError, Row, Tx, params};
 use stoa_model::agents::{AgentSettings, AgentView, PauseReason};
 use stoa_model::{PrincipalId, Timestamp, handles};
+
+use crate::columns::{from_json, from_word, to_json, to_word};
 
 /// An agent, and what only the hub needs to know about it.
 pub(super) struct AgentRow {
@@ -113,6 +113,20 @@ pub(super) fn list_agents(
     )
 }
 
+/// Name, display name and archetype of a person's agents, by name.
+pub(super) fn list_choices(
+    tx: &mut Tx<'_>,
+    owner: PrincipalId,
+    limit: i64,
+) -> Result<Vec<(String, String, String)>, DbError> {
+    tx.query(
+        "select p.handle, p.display_name, a.archetype from agents a join principals p on p.id = a.id
+         where p.deleted_at is null and p.owner_id = $1 order by p.folded_handle limit $2",
+        params![owner.0, limit],
+        |row| Ok((row.get("handle")?, row.get("display_name")?, row.get("archetype")?)),
+    )
+}
+
 /// Everybody's agents, for the operator.
 pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, AgentView)>, DbError> {
     tx.query(
@@ -207,26 +221,4 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
         owner_id: PrincipalId(row.get("owner_id")?),
         revision: row.get("revision")?,
     })
-}
-
-fn to_json(value: &impl Serialize) -> Result<String, DbError> {
-    serde_json::to_string(value).map_err(|error| DbError::Statement(error.to_string()))
-}
-
-fn from_json<T: DeserializeOwned>(column: &str, text: &str) -> Result<T, DbError> {
-    serde_json::from_str(text).map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
-}
-
-/// Enumerations are stored by the word they have on the wire.
-fn to_word(value: &impl Serialize) -> Result<String, DbError> {
-    match serde_json::to_value(value) {
-        Ok(serde_json::Value::String(word)) => Ok(word),
-        other => Err(DbError::Statement(format!("{other:?} is not a word"))),
-    }
-}
-
-fn from_word<T: DeserializeOwned>(row: &Row<'_>, column: &str) -> Result<T, DbError> {
-    let word: String = row.get(column)?;
-    serde_json::from_value(serde_json::Value::String(word))
-        .map_err(|error| DbError::Decode { column: column.to_owned(), reason: error.to_string() })
 }

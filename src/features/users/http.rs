@@ -47,6 +47,11 @@ pub(super) fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<Header
     Ok(value)
 }
 
+/// The cookie that takes a session away.
+pub fn no_session_cookie(hub: &Hub) -> Result<HeaderValue, HubError> {
+    session_cookie(hub, None)
+}
+
 fn with_cookie<T>(cookie: HeaderValue, view: T) -> WithCookie<T> {
     (AppendHeaders([(header::SET_COOKIE, cookie)]), Json(view))
 }
@@ -76,7 +81,7 @@ async fn log_out(
 ) -> Result<(StatusCode, AppendHeaders<[(header::HeaderName, HeaderValue); 1]>), HubError> {
     actor.require_session()?;
     service::log_out(&hub, &actor).await?;
-    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, session_cookie(&hub, None)?)])))
+    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, no_session_cookie(&hub)?)])))
 }
 
 /// Makes an account with an invitation, and begins a session.
@@ -132,7 +137,7 @@ async fn list_sessions(
     security(("session" = [])))]
 async fn end_sessions(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<WithCookie<EndedSessions>, HubError> {
     let ended = service::end_sessions(&hub, &actor).await?;
-    Ok(with_cookie(session_cookie(&hub, None)?, ended))
+    Ok(with_cookie(no_session_cookie(&hub)?, ended))
 }
 
 /// Ends one session of the caller.

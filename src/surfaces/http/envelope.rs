@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::leftover::Leftover;
 use super::openapi::Operations;
-use super::{address, csrf, extract};
+use super::{address, cors, csrf, extract};
 use crate::actor::{Call, Idempotency, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::features::traces;
@@ -134,6 +134,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
     }
     add_headers(&hub, &mut response, &request_id);
+    cors::add_headers(&path, response.headers_mut());
     if replayed.load(Ordering::Relaxed) {
         response.headers_mut().insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
     }
@@ -241,6 +242,9 @@ async fn prepare_and_run(
     let hub = &state.hub;
     if hub.is_stopping() {
         return Err(HubError::unavailable("The hub is shutting down."));
+    }
+    if let Some(answer) = cors::preflight(request.method(), request.uri().path()) {
+        return Ok(answer);
     }
     let (mut parts, mut body) = request.into_parts();
     if parts.headers.get_all(header::HOST).iter().count() > 1 {

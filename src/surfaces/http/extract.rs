@@ -48,6 +48,12 @@ pub struct Query<T>(pub T);
 /// The variable parts of the path.
 pub struct Path<T>(pub T);
 
+/// Somebody at a page, who is logged in or is nobody yet. A session that has ended is as good as none.
+pub struct Visitor(pub Actor);
+
+/// The whole body of a request, whatever it is.
+pub struct RawBody(pub Bytes);
+
 /// A caller who need not prove who they are.
 pub struct Anonymous(pub Actor);
 
@@ -103,6 +109,35 @@ impl FromRequestParts<Hub> for Anonymous {
 
     async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, HubError> {
         Ok(Self(Actor::anonymous(call(parts))))
+    }
+}
+
+impl FromRequestParts<Hub> for Visitor {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
+        let Some(token) = cookie(&parts.headers, session_cookie_name(hub)) else {
+            return Ok(Self(Actor::anonymous(call(parts))));
+        };
+        match auth::authenticate_session(hub, token).await {
+            Ok(principal) => {
+                if !parts.method.is_safe() {
+                    admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
+                }
+                Ok(Self(Actor::new(principal, call(parts))))
+            }
+            Err(error) if error.kind == ErrorKind::Unauthenticated => Ok(Self(Actor::anonymous(call(parts)))),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl FromRequest<Hub> for RawBody {
+    type Rejection = HubError;
+
+    async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
+        let (parts, body) = request.into_parts();
+        read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await.map(Self)
     }
 }
 

@@ -4,6 +4,7 @@
 //! answer. Extractors refuse what is malformed before a feature sees it.
 
 mod address;
+mod cors;
 mod csrf;
 mod envelope;
 mod etag;
@@ -30,7 +31,7 @@ use crate::features;
 use crate::hub::Hub;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
-pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query};
+pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
 pub(crate) use extract::{essence, parse_json, parse_json_value};
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;
@@ -61,6 +62,11 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
 }
 
 async fn no_such_route(State(_): State<Hub>, uri: Uri) -> HubError {
+    nothing_at(&uri)
+}
+
+/// What is said of a path that leads nowhere.
+pub(crate) fn nothing_at(uri: &Uri) -> HubError {
     HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {}.", uri.path()))
         .hint("GET /api/openapi.json lists what there is.")
 }

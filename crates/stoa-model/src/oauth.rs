@@ -1,0 +1,441 @@
+//! OAuth 2.1: clients, what people let them do, and the messages of the protocol.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use utoipa::openapi::schema::{ObjectBuilder, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::permissions::PermissionSet;
+use crate::text::{check_label, is_unprintable};
+use crate::validation::{Faults, FieldError};
+use crate::{GrantId, Secret, Timestamp};
+
+/// Longest name of a client that an owner makes.
+pub const MAX_CLIENT_NAME: usize = 100;
+
+const READ: &str = "mcp:read";
+const WRITE: &str = "mcp:write";
+const OFFLINE: &str = "offline_access";
+
+/// What a client may do, on the wire words with blanks between them: `mcp:read mcp:write offline_access`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct OauthScopes {
+    pub read: bool,
+    pub write: bool,
+    /// Asks to be renewed while the person is away. Renewal is granted without it too, as most clients do not ask.
+    pub offline: bool,
+}
+
+impl OauthScopes {
+    /// What a client gets that does not say what it wants.
+    pub const USUAL: Self = Self { read: true, write: true, offline: false };
+    pub const NAMES: [&str; 3] = [READ, WRITE, OFFLINE];
+
+    /// Those of the words that are known. None if there is none of them.
+    pub fn known(text: &str) -> Option<Self> {
+        let scopes = text.split(' ').fold(Self::default(), Self::with);
+        (scopes != Self::default()).then_some(scopes)
+    }
+
+    /// Whether all that `other` allows is allowed by this too. Who may write may read.
+    pub fn covers(self, other: Self) -> bool {
+        (self.write || !other.write) && (self.read || self.write || !other.read)
+    }
+
+    pub fn permissions(self) -> PermissionSet {
+        match (self.write, self.read) {
+            (true, _) => PermissionSet::ALL,
+            (false, true) => PermissionSet::reads(),
+            (false, false) => PermissionSet::NONE,
+        }
+    }
+
+    fn with(self, word: &str) -> Self {
+        Self {
+            read: self.read || word == READ,
+            write: self.write || word == WRITE,
+            offline: self.offline || word == OFFLINE,
+        }
+    }
+}
+
+impl fmt::Display for OauthScopes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words = Self::NAMES.into_iter().zip([self.read, self.write, self.offline]);
+        let held: Vec<_> = words.filter_map(|(word, held)| held.then_some(word)).collect();
+        formatter.write_str(&held.join(" "))
+    }
+}
+
+impl FromStr for OauthScopes {
+    type Err = String;
+
+    /// Every word must be known, and one of them must allow something.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = || text.split(' ').filter(|word| !word.is_empty());
+        if let Some(unknown) = words().find(|word| !Self::NAMES.contains(word)) {
+            let shown: String = unknown.chars().filter(char::is_ascii_graphic).take(40).collect();
+            return Err(format!("There is no scope {shown}; there are {}.", Self::NAMES.join(", ")));
+        }
+        let scopes = words().fold(Self::default(), Self::with);
+        // Who asks only to stay has not said what for.
+        Ok(if scopes.read || scopes.write { scopes } else { Self { offline: scopes.offline, ..Self::USUAL } })
+    }
+}
+
+impl PartialSchema for OauthScopes {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new().schema_type(Type::String).examples(["mcp:read mcp:write"]).into()
+    }
+}
+
+impl ToSchema for OauthScopes {}
+
+impl Serialize for OauthScopes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for OauthScopes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+/// Where a client comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientKind {
+    /// It registered itself. Nobody has looked at what it says of itself.
+    Registered,
+    /// An owner made it for one of their agents.
+    Owned,
+    /// A document at its own address describes it.
+    Document,
+}
+
+impl ClientKind {
+    pub fn name(self) -> &'static str {
+        match self {
+            ClientKind::Registered => "registered",
+            ClientKind::Owned => "owned",
+            ClientKind::Document => "document",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [ClientKind::Registered, ClientKind::Owned, ClientKind::Document].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// How a client proves at the token endpoint who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AuthMethod {
+    None,
+    ClientSecretBasic,
+    ClientSecretPost,
+}
+
+impl AuthMethod {
+    pub fn name(self) -> &'static str {
+        match self {
+            AuthMethod::None => "none",
+            AuthMethod::ClientSecretBasic => "client_secret_basic",
+            AuthMethod::ClientSecretPost => "client_secret_post",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost]
+            .into_iter()
+            .find(|method| method.name() == name)
+    }
+}
+
+/// The ways to get a token that there are here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantType {
+    AuthorizationCode,
+    RefreshToken,
+    ClientCredentials,
+}
+
+impl GrantType {
+    pub fn name(self) -> &'static str {
+        match self {
+            GrantType::AuthorizationCode => "authorization_code",
+            GrantType::RefreshToken => "refresh_token",
+            GrantType::ClientCredentials => "client_credentials",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        [GrantType::AuthorizationCode, GrantType::RefreshToken, GrantType::ClientCredentials]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct OauthClientView {
+    pub client_id: String,
+    pub kind: ClientKind,
+    pub name: String,
+    /// Who made it, if it is an owned one.
+    pub owner: Option<String>,
+    /// The agent that an owned one acts as.
+    pub agent: Option<String>,
+    pub auth_method: AuthMethod,
+    pub redirect_uris: Vec<String>,
+    pub grant_types: Vec<GrantType>,
+    /// The most that it may ask for; none means all there is.
+    pub scope: Option<OauthScopes>,
+    /// Whether it may ask about the tokens of others too.
+    pub introspects_all: bool,
+    /// How many people's permissions it has now.
+    pub grants: i64,
+    pub created_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CreateOauthClientRequest {
+    #[schema(min_length = 1, max_length = 100)]
+    pub name: String,
+    /// An agent of the caller's.
+    pub agent: String,
+}
+
+impl CreateOauthClientRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.check("name", check_label(&self.name, MAX_CLIENT_NAME));
+        faults.finish()
+    }
+}
+
+/// A new client: its record, and its secret, which is shown this once.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct CreatedOauthClient {
+    pub client: OauthClientView,
+    pub client_secret: Secret,
+}
+
+/// Who was given a grant.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GrantClient {
+    pub client_id: String,
+    pub name: String,
+    pub kind: ClientKind,
+}
+
+/// What a person let a client do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct GrantView {
+    pub id: GrantId,
+    /// Who allowed it.
+    pub user: String,
+    pub client: GrantClient,
+    /// Where the person was sent back to.
+    pub redirect_host: Option<String>,
+    /// The agent that the client acts as; none means as the person.
+    pub agent: Option<String>,
+    pub scope: OauthScopes,
+    pub created_at: Timestamp,
+    pub last_used_at: Option<Timestamp>,
+    /// When it ends, however often it is renewed.
+    pub expires_at: Timestamp,
+}
+
+/// The name that a client gives itself, without what could make it look like another. None if nothing is left.
+pub fn shown_client_name(name: &str) -> Option<String> {
+    let printable: String = name.chars().map(|each| if is_unprintable(each) { ' ' } else { each }).collect();
+    let words: Vec<_> = printable.split_whitespace().collect();
+    Some(words.join(" ")).filter(|name| !name.is_empty())
+}
+
+/// What an authorization server says about itself (RFC 8414).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct AuthorizationServerMetadata {
+    pub issuer: String,
+    pub authorization_endpoint: String,
+    pub token_endpoint: String,
+    pub registration_endpoint: String,
+    pub revocation_endpoint: String,
+    pub introspection_endpoint: String,
+    pub response_types_supported: Vec<&'static str>,
+    pub response_modes_supported: Vec<&'static str>,
+    pub grant_types_supported: Vec<&'static str>,
+    pub token_endpoint_auth_methods_supported: Vec<&'static str>,
+    pub revocation_endpoint_auth_methods_supported: Vec<&'static str>,
+    pub introspection_endpoint_auth_methods_supported: Vec<&'static str>,
+    pub code_challenge_methods_supported: Vec<&'static str>,
+    pub scopes_supported: Vec<&'static str>,
+    pub authorization_response_iss_parameter_supported: bool,
+    pub client_id_metadata_document_supported: bool,
+}
+
+/// What a protected resource says about itself (RFC 9728).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ProtectedResourceMetadata {
+    pub resource: String,
+    pub authorization_servers: Vec<String>,
+    pub scopes_supported: Vec<&'static str>,
+    pub bearer_methods_supported: Vec<&'static str>,
+    pub resource_name: String,
+}
+
+/// What a client says of itself when it registers (RFC 7591). What is not named here is ignored.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+pub struct ClientRegistration {
+    #[schema(min_items = 1, max_items = 20)]
+    pub redirect_uris: Vec<String>,
+    #[serde(default)]
+    #[schema(max_length = 200)]
+    pub client_name: Option<String>,
+    #[serde(default)]
+    pub grant_types: Option<Vec<String>>,
+    #[serde(default)]
+    pub response_types: Option<Vec<String>>,
+    #[serde(default)]
+    pub scope: Option<String>,
+    #[serde(default)]
+    pub application_type: Option<String>,
+    #[serde(default)]
+    pub token_endpoint_auth_method: Option<String>,
+}
+
+/// A registered client, as it is told (RFC 7591, RFC 7592).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ClientInformation {
+    pub client_id: String,
+    /// In seconds since 1970.
+    pub client_id_issued_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret: Option<Secret>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_secret_expires_at: Option<i64>,
+    pub registration_client_uri: String,
+    pub registration_access_token: Secret,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_name: Option<String>,
+    pub redirect_uris: Vec<String>,
+    pub grant_types: Vec<GrantType>,
+    pub response_types: Vec<&'static str>,
+    pub token_endpoint_auth_method: AuthMethod,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub application_type: Option<String>,
+    pub scope: OauthScopes,
+}
+
+/// A request for tokens (RFC 6749). Which fields are needed depends on the grant type.
+#[derive(Debug, Clone, ToSchema)]
+pub struct TokenRequest {
+    pub grant_type: GrantType,
+    pub code: Option<Secret>,
+    pub code_verifier: Option<Secret>,
+    pub redirect_uri: Option<String>,
+    pub refresh_token: Option<Secret>,
+    pub scope: Option<String>,
+    pub resource: Option<String>,
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct TokenAnswer {
+    pub access_token: Secret,
+    pub token_type: &'static str,
+    /// In seconds.
+    pub expires_in: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<Secret>,
+    pub scope: OauthScopes,
+}
+
+/// A request about a token (RFC 7009, RFC 7662).
+#[derive(Debug, Clone, ToSchema)]
+pub struct AboutTokenRequest {
+    pub token: Secret,
+    pub token_type_hint: Option<String>,
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+}
+
+/// What a token stands for (RFC 7662). Of one that is not in force nothing is said but that.
+#[derive(Debug, Clone, Default, Serialize, ToSchema)]
+pub struct Introspection {
+    pub active: bool,
+    #[serde(flatten)]
+    pub token: Option<TokenDescription>,
+}
+
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct TokenDescription {
+    pub scope: OauthScopes,
+    pub client_id: String,
+    /// The person who allowed it.
+    pub username: String,
+    pub sub: String,
+    /// The agent that it acts as; absent when it acts as the person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
+    pub aud: String,
+    pub iss: String,
+    /// In seconds since 1970.
+    pub exp: i64,
+    pub iat: i64,
+    pub token_type: &'static str,
+}
+
+/// Why a request of the protocol was refused (RFC 6749).
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct OauthErrorView {
+    pub error: String,
+    pub error_description: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scopes(text: &str) -> OauthScopes {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn scopes_are_read_and_written() {
+        assert_eq!(scopes("mcp:write mcp:read").to_string(), "mcp:read mcp:write");
+        assert_eq!(scopes("mcp:read  offline_access").to_string(), "mcp:read offline_access");
+        assert_eq!(scopes(""), OauthScopes::USUAL);
+        assert_eq!(scopes("offline_access").to_string(), "mcp:read mcp:write offline_access");
+        for wrong in ["mcp", "mcp:read admin", "MCP:READ", "mcp:read,mcp:write"] {
+            assert!(wrong.parse::<OauthScopes>().is_err(), "{wrong}");
+        }
+        assert_eq!(OauthScopes::known("openid mcp:read"), Some(scopes("mcp:read")));
+        assert_eq!(OauthScopes::known("openid email"), None);
+    }
+
+    #[test]
+    fn who_may_write_may_read() {
+        assert!(scopes("mcp:write").covers(scopes("mcp:read mcp:write")));
+        assert!(scopes("mcp:read").covers(scopes("mcp:read offline_access")));
+        assert!(!scopes("mcp:read").covers(scopes("mcp:write")));
+        assert_eq!(scopes("mcp:write").permissions(), PermissionSet::ALL);
+        let reads = scopes("mcp:read").permissions().names();
+        assert!(!reads.is_empty() && reads.iter().all(|name| name.ends_with(":read")), "{reads:?}");
+    }
+
+    #[test]
+    fn names_cannot_play_tricks() {
+        assert_eq!(shown_client_name(" Claude\u{202e}\tCode\n").as_deref(), Some("Claude Code"));
+        assert_eq!(shown_client_name("\u{200b} \n"), None);
+    }
+}

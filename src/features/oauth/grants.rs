@@ -1,0 +1,106 @@
+//! What people let clients do: seeing it, and taking it back.
+
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::oauth::GrantView;
+use stoa_model::page::Page;
+use stoa_model::{GrantId, PrincipalId};
+
+use super::store::{self, Grant};
+use crate::actor::{Actor, Call};
+use crate::auth_log::{self, AuthEvent};
+use crate::error::HubError;
+use crate::features::{audit, principals, users};
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// Puts a grant out of force, with all its tokens. False when it was already.
+pub(super) fn withdraw(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    grant: &Grant,
+    reason: &str,
+) -> Result<bool, HubError> {
+    let (id, acting, client_id) = (grant.id, grant.acting(), &grant.client_id);
+    revoke(hub, tx, actor, id, acting, client_id, reason)
+}
+
+fn revoke(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: GrantId,
+    acting: PrincipalId,
+    client_id: &str,
+    reason: &str,
+) -> Result<bool, HubError> {
+    if !store::update_revoked(tx, id)? {
+        return Ok(false);
+    }
+    principals::withdraw_access(hub, tx, actor, acting)?;
+    audit::record(tx, actor, "oauth.grant_revoked", Some(client_id), &json!({"grant": id, "reason": reason}))?;
+    Ok(true)
+}
+
+/// One line of the auth log about a client's tokens.
+pub(super) fn log(event: AuthEvent, call: &Call, grant: &Grant, why: Option<&str>) {
+    let acting = grant.agent_name.as_ref().map_or_else(|| "themself".to_owned(), |agent| format!("agent {agent}"));
+    let mut detail = format!("OAuth client {}, acting as {acting}", grant.client_id);
+    if let Some(why) = why {
+        detail = format!("{detail}. {why}");
+    }
+    auth_log::record(event, call, Some(grant.user.0), Some(&grant.username), Some(&detail));
+}
+
+/// What acts for the caller; for the operator, for anybody or for the user of that name. Newest first.
+pub async fn list_grants(
+    hub: &Hub,
+    actor: &Actor,
+    user: Option<String>,
+    list: ListQuery,
+) -> Result<Page<GrantView>, HubError> {
+    actor.require_session()?;
+    let scope = format!("oauth grants {}", user.as_deref().unwrap_or_default());
+    let before = list.position(hub, actor, &scope)?.unwrap_or(i64::MAX);
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let grants = hub
+        .read(move |tx| {
+            let user = match (&user, actor_in.is_operator()) {
+                (Some(name), true) => Some(users::find_user_id(tx, name)?),
+                (None, true) => None,
+                (_, false) => Some(actor_in.id()),
+            };
+            Ok::<_, HubError>(store::list_grants(tx, user, before, limit + 1)?)
+        })
+        .await?;
+    page_of(hub, actor, &scope, grants, limit)
+}
+
+/// Takes back what a client was allowed: its tokens are out of force at once.
+pub async fn revoke_grant(hub: &Hub, actor: &Actor, id: GrantId) -> Result<GrantView, HubError> {
+    actor.require_session()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let (user, view) = hub
+        .command(actor, move |tx| {
+            let found = store::find_grant_view(tx, id)?;
+            let found = found.filter(|(user, _)| actor_in.is_operator() || *user == actor_in.id());
+            let (user, view) = found.ok_or_else(|| HubError::not_found("grant"))?;
+            let acting = match &view.agent {
+                Some(agent) => principals::find(tx, agent)?.map_or(user, |known| known.id),
+                None => user,
+            };
+            revoke(&hub_in, tx, &actor_in, id, acting, &view.client.client_id, "by_the_person")?;
+            Ok((user, view))
+        })
+        .await?;
+    let detail = format!("OAuth client {}, by the person or the operator", view.client.client_id);
+    auth_log::record(AuthEvent::TokenRevoked, &actor.call, Some(user.0), Some(&view.user), Some(&detail));
+    Ok(view)
+}
+
+/// Puts everything out of force that clients may do as an agent, as part of taking the agent away.
+pub(super) fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
+    store::update_all_revoked(tx, agent)
+}

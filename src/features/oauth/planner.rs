@@ -1,0 +1,33 @@
+use stoa_db::Tx;
+
+use super::{client_store, grants};
+use crate::error::HubError;
+use crate::events::{Event, Outcome};
+use crate::hub::Hub;
+
+/// An agent that goes takes along what clients may do as it, in the same transaction.
+pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
+    match event {
+        Event::PrincipalDeleted { principal } => {
+            grants::revoke_all_of_agent(tx, *principal)?;
+            client_store::delete_clients_of_agent(tx, *principal)?;
+            hub.identities().forget_after(tx);
+            Ok(())
+        }
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageSent(_)
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => Ok(()),
+    }
+}

@@ -1,0 +1,27 @@
+//! Forgetting what is over.
+
+use std::time::Duration;
+
+use stoa_db::{DbError, Tx};
+
+use super::{client_store, store};
+use crate::clock::milliseconds;
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
+/// Registrations that came to nothing.
+const UNUSED_AFTER: Duration = DAY;
+/// Clients that were used, but have nobody's permission any more.
+const IDLE_AFTER: Duration = DAY.saturating_mul(90);
+/// Grants that ended. Until then who shows an old token is told why it does not work.
+const ENDED_AFTER: Duration = DAY;
+const AT_ONCE: i64 = 500;
+
+/// Deletes some of what is over, and says how much.
+pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    let ago = |age: Duration| tx.now_ms() - milliseconds(age);
+    let (unused, idle, ended) = (ago(UNUSED_AFTER), ago(IDLE_AFTER), ago(ENDED_AFTER));
+    Ok(store::delete_expired_requests(tx, AT_ONCE)?
+        + store::delete_expired_tokens(tx, AT_ONCE)?
+        + store::delete_ended_grants(tx, ended, AT_ONCE)?
+        + client_store::delete_unused(tx, unused, idle, AT_ONCE)?)
+}
