@@ -80,6 +80,9 @@ const answer = (request, response) => {
   if (request.url.startsWith("/control")) {
     response.setHeader("Content-Security-Policy", "default-src 'none'");
     response.end("<!doctype html><title>Control</title><style>p { color: red }</style>");
+  } else if (request.url.startsWith("/client.json")) {
+    response.setHeader("Content-Type", "application/json");
+    response.end(JSON.stringify(description));
   } else {
     response.end('<!doctype html><html lang="en"><title>Back</title><p>You are back at the app.');
   }
@@ -93,6 +96,11 @@ const servers = [
 ];
 const near = `http://127.0.0.1:${await listen(servers[0], "127.0.0.1")}`;
 const securePort = await listen(servers[1], "127.0.0.1");
+const description = {
+  client_id: `https://localhost:${securePort}/client.json`,
+  client_name: "Described",
+  redirect_uris: ["https://app.example/described"],
+};
 // Not every machine has IPv6.
 const nearSix = await listen(servers[2], "::1").then((port) => `http://[::1]:${port}`, () => undefined);
 
@@ -170,6 +178,7 @@ const apps = {
   near: await register("Claude Code", `${near}/callback`),
   named: await register("Reading Room", "https://app.example/callback"),
   hostile: await register(hostileName, `https://${"very-long-name-".repeat(3)}of-a-host.example:65535/callback`),
+  described: { client_id: description.client_id, redirect_uri: description.redirect_uris[0] },
   private: await register("Cursor", "cursor://anysphere.cursor-mcp/oauth/callback"),
 };
 const wrongPassword = (await call("POST", "/auth/login", { username: "nobody", password: "wrong password" })).body.detail;
@@ -221,8 +230,15 @@ const views = [
     heading: "Let “Reading Room” act for you?",
     text: "It cannot send messages",
   },
+  {
+    name: "consent to a described app",
+    cookie: mira,
+    show: goTo(question(apps.described).url),
+    heading: "Let “Described” act for you?",
+    text: "verified: it is described there",
+  },
   { name: "consent without agents", cookie: admin, show: goTo(question(apps.named).url), text: "that you can see" },
-  { name: "consent of a hostile app", cookie: mira, show: goTo(question(apps.hostile).url), text: "<script>alert(1)</script>" },
+  { name: "consent to a hostile app", cookie: mira, show: goTo(question(apps.hostile).url), text: "<script>alert(1)</script>" },
   { name: "consent with many agents", cookie: lena, show: goTo(question(apps.private).url), text: "cursor://" },
   {
     name: "refusal",
@@ -312,11 +328,9 @@ const journeys = {
     const grants = items.filter((grant) => grant.client.client_id === client.client_id);
     check("the agent of the grant", grants.length === 1 && grants[0].agent === "scribe", items);
 
-    await page.goBack();
-    await page.getByRole("button", { name: "Approve" }).click();
-    await page.getByRole("button", { name: "Approve" }).waitFor({ state: "detached" });
-    check("a second decision", page.url().startsWith(settings.url), page.url());
-    check("what is said about it", (await page.locator("h1").count()) === 1, await page.content());
+    const again = await page.goBack();
+    check("the page of a decided question", again.status() === 400, again.status());
+    check("what it says", (await page.locator("h1").innerText()) === "This request is over", await page.content());
   },
 
   async "deny an app with a name"(page, context) {

@@ -11,6 +11,8 @@ use crate::surfaces::http::{FormTarget, html_page};
 
 /// So many agents fit into the list; the rest is seen by scrolling.
 const AGENTS_IN_SIGHT: usize = 6;
+/// As many accents as languages put on one letter.
+const MAX_ACCENTS: usize = 3;
 
 /// The question whether an app may act for a person.
 pub(super) struct Consent<'a> {
@@ -113,20 +115,33 @@ fn agent_row(agent: &AgentChoice) -> AgentRow<'_> {
     AgentRow { name: &agent.name, description: description.join(" · "), pattern: pattern(&agent.name) }
 }
 
-/// The name of an app in one line, without what is not seen but changes how the rest looks.
+/// The name of an app in one line, without what is not seen but changes how the rest looks, and without towers of accents.
 fn shown_name(name: &str) -> String {
-    let is_invisible = |character| {
-        is_unprintable(character)
-            || matches!(character,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-                | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{e0000}'..='\u{e0fff}')
-    };
     let words: Vec<_> = name.split_whitespace().collect();
     if words.is_empty() {
         return "an app without a name".to_owned();
     }
+    let mut accents = 0;
+    let is_bearable = |character: &char| {
+        accents = if is_accent(*character) { accents + 1 } else { 0 };
+        accents <= MAX_ACCENTS
+    };
     let replace = |character| if is_invisible(character) { char::REPLACEMENT_CHARACTER } else { character };
-    words.join(" ").chars().map(replace).collect()
+    words.join(" ").chars().filter(is_bearable).map(replace).collect()
+}
+
+fn is_invisible(character: char) -> bool {
+    is_unprintable(character)
+        || matches!(character,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// The accents that go with any letter. Those of single scripts belong to their letters.
+fn is_accent(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// A picture to tell agents apart by: 5 by 5 fields of 3 by 3, the right half mirrors the left one. As the `d` of a path.
@@ -232,7 +247,8 @@ mod tests {
             ("  Claude\r\n\tCode\u{2028}", "Claude Code"),
             ("\u{202e}edoC\u{2066}\u{61c}", "\u{fffd}edoC\u{fffd}\u{fffd}"),
             ("Claude\u{0}\u{ad}\u{200b}\u{e0041}Code", "Claude\u{fffd}\u{fffd}\u{fffd}\u{fffd}Code"),
-            ("日本語 é", "日本語 é"),
+            ("日本語 é ệ", "日本語 é ệ"),
+            (&format!("Z{}a", "\u{301}".repeat(50)), "Z\u{301}\u{301}\u{301}a"),
             ("", "an app without a name"),
             (" \u{3000}\n", "an app without a name"),
         ] {
