@@ -38,6 +38,8 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	scripts/check-contracts
 	$(call stage,signatures of other libraries)
 	exec scripts/check-signatures
+	$(call stage,OAuth clients of others)
+	exec scripts/check-oauth
 	$(call stage,fuzzing the API)
 	exec scripts/fuzz-api
 	$(call stage,all tests passed)

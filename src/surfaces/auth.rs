@@ -20,6 +20,10 @@ pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Prin
     let find = match recognise(credential) {
         Some(CredentialKind::AgentKey) => agents::find_by_key_hash,
         Some(CredentialKind::ApiKey) => api_keys::find_by_key_hash,
+        Some(CredentialKind::AccessToken) => {
+            return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are for /mcp.")
+                .hint("Programs use a managed API key here; people a session."));
+        }
         _ => return Err(refused()),
     };
     authenticate(hub, credential_hash(credential), find).await?.ok_or_else(refused)

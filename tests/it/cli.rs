@@ -7,26 +7,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli_support::{Hub, Outcome, Place, password_of, skip, stoa};
+use crate::cli_support::{Hub, Outcome, Place, password_of, secret_after, skip, stoa, with_scout};
 use crate::support::on_postgres;
-
-/// A hub with the user `ada` and her agent `scout`.
-fn with_scout(place: &Place) -> (Hub, String) {
-    let hub = place.start();
-    hub.create_user("ada");
-    let created = hub.json(&["agents", "create", "scout", "--owner", "ada"]);
-    (hub, created["key"].as_str().unwrap().to_owned())
-}
-
-/// The line with `note` on it is followed by a secret that stands alone.
-#[track_caller]
-fn secret_after(text: &str, note: &str, prefix: &str) -> String {
-    let mut lines = text.lines().skip_while(|line| !line.contains(note));
-    assert!(lines.next().is_some(), "{note:?} is missing: {text}");
-    let secret = lines.next().unwrap_or_default();
-    assert!(secret.starts_with(prefix) && !secret.contains(' '), "{text}");
-    secret.to_owned()
-}
 
 #[test]
 fn users_are_made_listed_and_changed() {

@@ -362,6 +362,24 @@ impl Drop for Hub {
     }
 }
 
+/// A hub with the user `ada` and her agent `scout`.
+pub(crate) fn with_scout(place: &Place) -> (Hub, String) {
+    let hub = place.start();
+    hub.create_user("ada");
+    let created = hub.json(&["agents", "create", "scout", "--owner", "ada"]);
+    (hub, created["key"].as_str().unwrap().to_owned())
+}
+
+/// The line with `note` on it is followed by a secret that stands alone.
+#[track_caller]
+pub(crate) fn secret_after(text: &str, note: &str, prefix: &str) -> String {
+    let mut lines = text.lines().skip_while(|line| !line.contains(note));
+    assert!(lines.next().is_some(), "{note:?} is missing: {text}");
+    let secret = lines.next().unwrap_or_default();
+    assert!(secret.starts_with(prefix) && !secret.contains(' '), "{text}");
+    secret.to_owned()
+}
+
 /// Where the hub serves, from its line in the log, in either format.
 fn address_in(line: &str) -> String {
     let address = match serde_json::from_str::<Value>(line) {

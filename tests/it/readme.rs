@@ -86,3 +86,18 @@ async fn the_tour_of_machines_works_as_printed() {
     assert_eq!(said["items"][0]["body"], json!("web-1 has 3 % left"));
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn the_tour_of_oauth_works_as_printed() {
+    let hub = TestHub::start().await;
+    let folder = tempfile::tempdir().unwrap();
+    let environment = [("HUB", format!("http://{}", hub.address)), ("PASSWORD", hub.admin_password())];
+    let answers = type_in(folder.path(), &tour(include_str!("../../docs/oauth.md")), &environment).await;
+    let [_login, agent, client, token, known, unknown] = answers.as_slice() else { panic!("{answers:#?}") };
+    assert_eq!(agent["agent"]["name"], "reporter");
+    assert_eq!((&client["client"]["kind"], &client["client"]["agent"]), (&"owned".into(), &"reporter".into()));
+    assert_eq!((&token["scope"], &token["token_type"]), (&"mcp:read".into(), &"Bearer".into()));
+    assert_eq!((&known["active"], &known["agent"]), (&true.into(), &"reporter".into()));
+    assert_eq!(unknown, &json!({"active": false}));
+    hub.finish().await;
+}

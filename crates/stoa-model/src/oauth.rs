@@ -77,7 +77,9 @@ impl FromStr for OauthScopes {
     fn from_str(text: &str) -> Result<Self, String> {
         let words = || text.split(' ').filter(|word| !word.is_empty());
         if let Some(unknown) = words().find(|word| !Self::NAMES.contains(word)) {
-            let shown: String = unknown.chars().filter(char::is_ascii_graphic).take(40).collect();
+            // What the protocol allows in a description.
+            let is_allowed = |each: &char| each.is_ascii_graphic() && !matches!(each, '"' | '\\');
+            let shown: String = unknown.chars().filter(is_allowed).take(40).collect();
             return Err(format!("There is no scope {shown}; there are {}.", Self::NAMES.join(", ")));
         }
         let scopes = words().fold(Self::default(), Self::with);

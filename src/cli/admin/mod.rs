@@ -11,6 +11,7 @@ mod db;
 mod input;
 mod keys;
 mod messages;
+mod oauth;
 mod principals;
 mod traces;
 mod users;
@@ -65,6 +66,9 @@ enum Subject {
     /// Managed API keys
     #[command(subcommand, after_help = EXIT_CODES)]
     Keys(keys::KeysCommand),
+    /// Programs that act for people: OAuth clients and what was granted to them
+    #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
+    OAuth(oauth::OAuthCommand),
     /// Channels: members, settings
     #[command(subcommand, after_help = EXIT_CODES)]
     Channels(channels::ChannelsCommand),
@@ -145,6 +149,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Users(command) => command.run(&mut session),
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
+        Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),

@@ -277,22 +277,18 @@ async fn show(
     message: Option<&str>,
     selected: Option<&str>,
 ) -> Result<Response, Stop> {
-    let (user, id_hash) = (actor.id(), credential_hash(request_id));
-    let question = hub
-        .write(move |tx| {
-            let request = find_for(tx, &id_hash, session)?;
-            if request.session.is_none() {
-                // From here on it is this login's alone.
-                store::update_request_session(tx, &id_hash, Some(session))?;
-            }
-            let client = client_store::find_client_by_id(tx, request.client)?.ok_or_else(Stop::gone)?;
-            let agents = agents::list_choices(tx, user)?.into_iter();
-            let agents =
-                agents.map(|(name, display_name, archetype)| AgentChoice { name, display_name, archetype }).collect();
-            Ok::<_, Stop>(Question { request, client, agents })
+    let id_hash = credential_hash(request_id);
+    let is_bound = hub.read(move |tx| find_for(tx, &id_hash, session).map(|request| request.session.is_some())).await?;
+    if !is_bound {
+        // From here on it is this login's alone.
+        hub.write(move |tx| {
+            find_for(tx, &id_hash, session)?;
+            Ok::<_, Stop>(store::update_request_session(tx, &id_hash, Some(session))?)
         })
         .await?;
-    let Question { request, client, agents } = question;
+    }
+    let user = actor.id();
+    let Question { request, client, agents } = hub.read(move |tx| find_question(tx, &id_hash, session, user)).await?;
     let registered_at = shown_time(client.created_at);
     let described_by = documents::shown_host(&client.client_id);
     let redirect_host = redirect::shown_host(&request.redirect_uri);
@@ -320,6 +316,14 @@ async fn show(
         None => FormTarget::Anywhere,
     };
     Ok(pages::consent(status, &page, form_target)?)
+}
+
+fn find_question(tx: &mut Tx<'_>, id_hash: &[u8; 32], session: SessionId, user: PrincipalId) -> Result<Question, Stop> {
+    let request = find_for(tx, id_hash, session)?;
+    let client = client_store::find_client_by_id(tx, request.client)?.ok_or_else(Stop::gone)?;
+    let choices = agents::list_choices(tx, user)?.into_iter();
+    let agents = choices.map(|(name, display_name, archetype)| AgentChoice { name, display_name, archetype }).collect();
+    Ok(Question { request, client, agents })
 }
 
 fn find_for(tx: &mut Tx<'_>, id_hash: &[u8; 32], session: SessionId) -> Result<PendingRequest, Stop> {

@@ -4,6 +4,7 @@ use stoa_model::{PrincipalId, Timestamp};
 
 use super::store::IN_FORCE;
 use crate::columns::{from_json, from_word, to_json};
+use crate::identity::SEEN_EVERY_MS;
 
 /// A client, as the protocol needs to know it.
 #[derive(Debug, Clone)]
@@ -109,8 +110,13 @@ pub(super) fn find_registration(
     )
 }
 
+/// Notes a use, unless one was noted just now: many people may use one client at the same time, and would stand in line.
 pub(super) fn update_used(tx: &mut Tx<'_>, id: i64) -> Result<(), DbError> {
-    tx.execute("update oauth_clients set last_used_at = $2 where id = $1", params![id, tx.now_ms()])?;
+    let now = tx.now_ms();
+    tx.execute(
+        "update oauth_clients set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at < $3)",
+        params![id, now, now - SEEN_EVERY_MS],
+    )?;
     Ok(())
 }
 

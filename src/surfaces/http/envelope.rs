@@ -36,6 +36,8 @@ const ACCEPT_SIGNATURE: HeaderName = HeaderName::from_static("accept-signature")
 const LOOP_DEPTH: &str = "webhook-loop-depth";
 const MAX_LOOP_DEPTH: i64 = 1000;
 const MAX_TRACED_PATH: usize = 300;
+/// What people see on their way from an app through the login and back.
+const IN_WINDOWS_OF_OTHERS: [&str; 4] = ["/login", "/oauth/authorize", "/oauth/authorize/decision", "/authorize"];
 
 /// The connection's other end, put into each request by the server.
 #[derive(Debug, Clone, Copy)]
@@ -133,7 +135,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
     }
-    add_headers(&hub, &mut response, &request_id);
+    add_headers(&hub, &mut response, &request_id, &path);
     cors::add_headers(&path, response.headers_mut());
     if replayed.load(Ordering::Relaxed) {
         response.headers_mut().insert(IDEMPOTENCY_REPLAYED, HeaderValue::from_static("true"));
@@ -393,7 +395,7 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
     response
 }
 
-fn add_headers(hub: &Hub, response: &mut Response, request_id: &str) {
+fn add_headers(hub: &Hub, response: &mut Response, request_id: &str, path: &str) {
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::try_from(request_id) {
         headers.insert(REQUEST_ID, value);
@@ -401,13 +403,15 @@ fn add_headers(hub: &Hub, response: &mut Response, request_id: &str) {
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::REFERRER_POLICY, "same-origin"),
-        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
     ];
     for (name, value) in fixed {
         headers.insert(name, HeaderValue::from_static(value));
     }
+    // A page that opened the login in a window of its own waits for that window to come back to it.
+    let opener = if IN_WINDOWS_OF_OTHERS.contains(&path) { "unsafe-none" } else { "same-origin" };
+    headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static(opener));
     // Pages bring a policy of their own; data needs none of what one could allow.
     let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);

@@ -4,6 +4,7 @@ mod actors;
 mod admin_socket;
 mod client;
 mod machines;
+pub(crate) mod oauth;
 mod place;
 mod probes;
 mod sse;
