@@ -76,8 +76,16 @@ fn plain_url(uri: &str) -> Result<Url, String> {
         return fault("must not have a user name or password");
     }
     match Url::parse(uri) {
-        Ok(url) if url.scheme() == scheme && url.has_host() => Ok(url),
+        Ok(url) if url.scheme() == scheme && url.host().is_some_and(is_plain_host) => Ok(url),
         _ => fault("must be an absolute URL with a host"),
+    }
+}
+
+/// Whether a policy can name the host. URLs would allow more, like `*` and `;`, which no host has.
+fn is_plain_host(host: Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
     }
 }
 
@@ -150,6 +158,10 @@ mod tests {
             "http://localhost:1@evil.example/cb",
             "https://user:password@app.example/cb",
             "https://@app.example/cb",
+            "https://*/cb",
+            "https://*.app.example/cb",
+            "https://app;x.example/cb",
+            "https://app,x.example/cb",
             "https://app.example/cb#top",
             "https://app.example/cb#",
             "https://app.example\\@evil.example/",
