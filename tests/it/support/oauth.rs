@@ -13,7 +13,7 @@ use super::{Call, Client, Human, Proof, Reply, TestHub};
 
 pub(crate) const CALLBACK: &str = "https://app.example/callback";
 /// The pair of RFC 7636, appendix B.
-pub(crate) const VERIFIER: &str = "dBjFtJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
 pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 /// Comes back as it was, whatever is in it.
 pub(crate) const STATE: &str = "a state & more=ä+%20";
@@ -438,18 +438,21 @@ pub(crate) fn unescaped(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('&') {
         plain.push_str(before);
-        let (entity, after) = after.split_once(';').unwrap_or_else(|| panic!("an & that stands for nothing: {text}"));
-        let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).unwrap()).unwrap();
-        plain.push(match entity {
-            "amp" => '&',
-            "lt" => '<',
-            "gt" => '>',
-            "quot" => '"',
-            entity if entity.starts_with("#x") => number(&entity[2..], 16),
-            entity if entity.starts_with('#') => number(&entity[1..], 10),
-            _ => panic!("an unknown entity: {text}"),
-        });
-        rest = after;
+        let entity = after.split(';').next().unwrap_or_default();
+        let number = |digits: &str, radix| char::from_u32(u32::from_str_radix(digits, radix).ok()?);
+        let character = match entity {
+            "amp" => Some('&'),
+            "lt" => Some('<'),
+            "gt" => Some('>'),
+            "quot" => Some('"'),
+            _ => match (entity.strip_prefix("#x"), entity.strip_prefix('#')) {
+                (Some(digits), _) => number(digits, 16),
+                (_, Some(digits)) => number(digits, 10),
+                _ => None,
+            },
+        };
+        plain.push(character.unwrap_or('&'));
+        rest = if character.is_some() { &after[entity.len() + 1..] } else { after };
     }
     plain + rest
 }
