@@ -135,7 +135,6 @@ async fn on_this_computer_the_port_does_not_matter() {
         app.exchange(&landing.get("code")).await.tokens();
     }
     let bad = [
-        ("http://127.0.0.1:33418/", "http://127.0.0.1:33418"),
         ("http://127.0.0.1:33418/", "http://127.0.0.1:33418/callback"),
         ("http://127.0.0.1:33418/", "http://127.0.0.1:33418/?x=1"),
         ("http://127.0.0.1:33418/", "http://127.0.0.1:33418/#x"),
@@ -162,7 +161,7 @@ async fn on_this_computer_the_port_does_not_matter() {
         ("http://localhost/callback", "http://[::1]:3118/callback"),
         ("http://localhost/callback", "http://localhost:3118/%63allback"),
         ("http://localhost/callback", "http://localhost:3118/callback/"),
-        ("http://localhost/callback", "http://localhost:3118/x/../callback"),
+        ("http://localhost/callback", "http://%6cocalhost:3118/callback"),
         ("http://localhost/callback", "http://evil.example:3118/callback"),
         ("http://[::1]/callback", "http://localhost:3118/callback"),
         ("http://[::1]/callback", "http://127.0.0.1:3118/callback"),

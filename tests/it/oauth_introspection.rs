@@ -91,7 +91,7 @@ async fn what_is_no_token_is_not_active() {
     let agent = scene.ada.agent("finder").await;
     let secret = scene.inspector.secret.clone().unwrap();
     let code = scene.app.code(&scene.ada, "self").await;
-    for other in ["nonsense", "", "stoa_at_x", "a\0b", "é", &agent.key, &secret, &code, &scene.tokens.access[1..]] {
+    for other in ["nonsense", "", "stoa_at_x", "é", &agent.key, &secret, &code, &scene.tokens.access[1..]] {
         let reply = scene.inspector.call("/oauth/introspect", Parameters::new(&[("token", other)])).await;
         if other.is_empty() {
             assert!([200, 400].contains(&reply.code()), "{reply:?}");
@@ -139,10 +139,11 @@ async fn a_revoked_access_token_is_over() {
 #[tokio::test]
 async fn revoking_what_is_not_there_is_no_fault() {
     let scene = Scene::new().await;
-    for other in ["nonsense", "stoa_rt_x", "a\0b", "é", &"x".repeat(5000)] {
+    for other in ["nonsense", "stoa_rt_x", "é", &"x".repeat(5000)] {
         scene.app.revoke(other).await.status(200);
     }
-    for hint in ["refresh_token", "access_token", "unheard_of", "a\0b"] {
+    scene.app.revoke("a\0b").await.oauth_error(400, "invalid_request");
+    for hint in ["refresh_token", "access_token", "unheard_of"] {
         let tokens = scene.app.tokens(&scene.ada, "self").await;
         let asked = Parameters::new(&[("token", &tokens.access), ("token_type_hint", hint)]);
         scene.app.call("/oauth/revoke", asked).await.status(200);

@@ -15,7 +15,7 @@ async fn a_code_becomes_tokens() {
     let inspector = hub.inspector().await;
     let app = hub.app().await;
     let tokens = app.tokens(&ada, "scout").await;
-    assert_eq!(tokens.scope, ALL);
+    assert_eq!((tokens.scope.as_str(), tokens.expires_in), (ALL, 3600));
     let said = inspector.introspect(&tokens.access).await;
     let expected = json!({
         "active": true, "scope": ALL, "client_id": app.id, "username": "ada", "agent": "scout", "token_type": "Bearer",
@@ -179,7 +179,7 @@ async fn a_code_is_for_the_client_that_asked() {
     let (app, thief) = (hub.app().await, hub.app().await);
     let code = app.code(&ada, "self").await;
     thief.exchange(&code).await.oauth_error(400, "invalid_grant");
-    for nonsense in ["nonsense", "stoa_at_x", "a\0b", &"x".repeat(5000), &code[1..], &format!("{code} ")] {
+    for nonsense in ["nonsense", "stoa_at_x", &"x".repeat(5000), &code[1..], &format!("{code} ")] {
         app.exchange(nonsense).await.oauth_error(400, "invalid_grant");
     }
     hub.finish().await;
@@ -208,9 +208,12 @@ async fn requests_must_be_whole_and_say_nothing_twice() {
     refused(Parameters::new(&[("grant_type", "refresh_token"), ("refresh_token", "a"), ("refresh_token", "a")])).await;
     let twice = good.clone().set("client_id", &app.id).and("client_id", &app.id);
     hub.nobody().call("POST", "/oauth/token").form(&twice).await.oauth_error(400, "invalid_request");
-    for grant in ["password", "implicit", "AUTHORIZATION_CODE", "urn:ietf:params:oauth:grant-type:device_code", "a\0b"]
-    {
+    for grant in ["password", "implicit", "AUTHORIZATION_CODE", "urn:ietf:params:oauth:grant-type:device_code"] {
         app.token(good.clone().set("grant_type", grant)).await.oauth_error(400, "unsupported_grant_type");
+    }
+    // Text that no database takes.
+    for name in ["grant_type", "code", "redirect_uri", "code_verifier", "scope", "resource"] {
+        refused(good.clone().set(name, "a\0b")).await;
     }
     // Nothing of this has used the code up.
     app.token(good).await.tokens();
@@ -264,7 +267,6 @@ async fn clients_say_who_they_are() {
         let refused = |call: Call| async move { call.await.oauth_error(401, "invalid_client") };
         refused(post(&named)).await;
         refused(post(&good.clone().set("client_id", "nobody"))).await;
-        refused(post(&good.clone().set("client_id", "a\0b"))).await;
         refused(post(&named.clone().set("client_secret", "wrong"))).await;
         refused(post(&named.clone().set("client_secret", ""))).await;
         refused(post(&named.clone().set("client_secret", &format!("{secret}x")))).await;
