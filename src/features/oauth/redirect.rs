@@ -75,9 +75,18 @@ fn plain_url(uri: &str) -> Result<Url, String> {
     if authority.contains('@') {
         return fault("must not have a user name or password");
     }
+    // `https:///evil.example/`, `http://0x7f.1/` and `http://%6cocalhost/` are read by browsers as hosts that are not
+    // written there.
+    let host = authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(authority, |(host, _)| host);
     match Url::parse(uri) {
-        Ok(url) if url.scheme() == scheme && url.host().is_some_and(is_plain_host) => Ok(url),
-        _ => fault("must be an absolute URL with a host"),
+        Ok(url)
+            if url.scheme() == scheme
+                && url.host_str().is_some_and(|read| read.eq_ignore_ascii_case(host))
+                && url.host().is_some_and(is_plain_host) =>
+        {
+            Ok(url)
+        }
+        _ => fault("must be an absolute URL with a host, written as it is called"),
     }
 }
 
@@ -137,6 +146,7 @@ mod tests {
             "https://claude.ai/api/mcp/auth_callback",
             "https://app.example:8443/cb?tenant=1",
             "https://app.example",
+            "https://App.Example/cb",
             "http://localhost/callback",
             "http://127.0.0.1:33418/",
             "http://[::1]:8080/cb",
@@ -151,6 +161,13 @@ mod tests {
             "https:evil.example",
             "https:/evil.example",
             "https://",
+            "https:///app.example/cb",
+            "https:////app.example/cb",
+            "https://app%2eexample/cb",
+            "http://%6cocalhost/cb",
+            "http://0x7f.1/cb",
+            "http://2130706433/cb",
+            "http://[0:0:0:0:0:0:0:1]/cb",
             "http://app.example/cb",
             "http://localhost.evil.example/cb",
             "http://127.0.0.1.evil.example/cb",
