@@ -212,6 +212,15 @@ impl TestHub {
         self.setup.folder.path()
     }
 
+    /// The bytes of SQLite's files, or all rows of PostgreSQL.
+    pub(crate) fn everything_stored(&self) -> Vec<u8> {
+        if let Some(database) = &self.setup.database {
+            return database.everything_stored();
+        }
+        let paths = std::fs::read_dir(self.folder()).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
+    }
+
     pub(crate) fn advance(&self, by: Duration) {
         self.setup.clock.advance(by);
     }
