@@ -3,6 +3,7 @@
 mod actors;
 mod admin_socket;
 mod client;
+mod elsewhere;
 mod machines;
 pub(crate) mod oauth;
 mod place;
@@ -27,6 +28,7 @@ use tokio::task::JoinHandle;
 pub(crate) use actors::{Agent, Human, PASSWORD, each, items};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
+pub(crate) use elsewhere::Elsewhere;
 pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, TAG, fresh_nonce};
 use place::Folder;
 pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
