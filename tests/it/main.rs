@@ -44,6 +44,7 @@ mod oauth_consent;
 mod oauth_documents;
 mod oauth_grants;
 mod oauth_introspection;
+mod oauth_limits;
 mod oauth_metadata;
 mod oauth_refresh;
 mod oauth_registration;

@@ -1,11 +1,13 @@
 //! A hub that stops, or falls over, goes on where it was: questions, codes, tokens and clients. None of them is stored
 //! so that a reader of the database could use it, and none is logged.
 
+use std::collections::HashSet;
+
 use serde_json::{Value, json};
 
 use crate::cli_support::{Hub, Place, password_of, with_scout};
 use crate::support::oauth::{App, CALLBACK, Consent, Parameters, VERIFIER, authorize, forms};
-use crate::support::{Client, DAY, MINUTE, PASSWORD, TestHub};
+use crate::support::{Client, DAY, KEY, MINUTE, PASSWORD, TestHub, how_many, on_postgres, together};
 
 /// Everything that can be under way, across an end of the hub.
 async fn lives_through(end: impl AsyncFn(TestHub) -> TestHub) {
@@ -76,6 +78,39 @@ async fn a_restart_loses_nothing() {
 #[tokio::test]
 async fn a_crash_loses_nothing() {
     lives_through(async |hub: TestHub| hub.crash().await.start().await).await;
+}
+
+/// Hubs that share a database are one authorization server.
+#[tokio::test]
+async fn two_hubs_are_one_server() {
+    if !on_postgres() {
+        return;
+    }
+    let one = TestHub::setup().base_url("https://hub.example").key(KEY).start().await;
+    let two = one.beside().start().await;
+    let ada = one.human("ada").await;
+    let there = two.found_by(&ada);
+    let inspector = one.inspector().await;
+    let app = one.app().await;
+    let page = app.consent(&ada).await;
+    let code = page.approve(&there, "self").await.landing().get("code");
+    let tokens = app.at(&two).exchange(&code).await.tokens();
+    assert!(inspector.is_active(&tokens.access).await);
+    // Wherever they ask, those who race get the same.
+    let hubs = [app.at(&one), app.at(&two)];
+    let replies = together((0..12).map(|number| hubs[number % 2].refresh(&tokens.refresh))).await;
+    let successors: HashSet<_> = replies.into_iter().map(|reply| reply.tokens().refresh).collect();
+    assert_eq!(successors.len(), 1);
+    let successor = successors.into_iter().next().unwrap();
+    // Of those who bring a code, one; and what is taken back here is worth nothing there.
+    let code = app.code(&ada, "self").await;
+    let replies = together((0..8).map(|number| hubs[number % 2].exchange(&code))).await;
+    assert_eq!(how_many(&replies, 200), 1);
+    app.at(&two).revoke(&successor).await.status(200);
+    assert!(!inspector.is_active(&tokens.access).await);
+    app.refresh(&successor).await.oauth_error(400, "invalid_grant");
+    two.finish().await;
+    one.finish().await;
 }
 
 /// Time goes on while the hub is away.
