@@ -19,8 +19,8 @@ const OAUTH_REQUESTS_PER_ADDRESS: u32 = 120;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
-    /// Requests for tokens, by client.
-    tokens: Option<Limiter<i64>>,
+    /// Requests for tokens, by client and address: anybody can call themself by the name of a public client.
+    tokens: Option<Limiter<(i64, Option<IpAddr>)>>,
     registrations: Window<Option<IpAddr>>,
     documents: Window<Option<IpAddr>>,
     authorizations: Window<Option<IpAddr>>,
@@ -89,8 +89,9 @@ impl Limits {
     }
 
     /// Counts an OAuth client's request for tokens.
-    pub fn take_token(&self, client: i64, now_ms: i64) -> Result<(), HubError> {
-        admit(self.tokens.as_ref().map(|limiter| limiter.take(client, now_ms)), "requests for tokens")
+    pub fn take_token(&self, client: i64, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        let who = (client, address.map(network_of));
+        admit(self.tokens.as_ref().map(|limiter| limiter.take(who, now_ms)), "requests for tokens")
     }
 
     /// Counts an OAuth client that registers itself.

@@ -65,7 +65,7 @@ pub(super) async fn request_token(
         return Err(Refusal::new("unsupported_grant_type", words).into());
     };
     let client = clients::authenticate(hub, headers, parameters).await?;
-    hub.limits().take_token(client.id, hub.clock().now_ms())?;
+    hub.limits().take_token(client.id, call.client_ip, hub.clock().now_ms())?;
     if !client.may_use(grant_type) {
         let words = format!("This client may not use the grant type {}.", grant_type.name());
         return Err(Refusal::new("unauthorized_client", words).into());
