@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use serde_json::json;
+
 use crate::support::oauth::{ALL, Parameters, Tokens};
 use crate::support::{Call, DAY, HOUR, TestHub, together};
 
@@ -103,6 +105,55 @@ async fn what_is_older_than_the_predecessor_kills_the_family() {
     app.refresh(&third.refresh).await.oauth_error(400, "invalid_grant");
     // Another family of the same client and person lives.
     app.refresh(&bystander.refresh).await.tokens();
+    hub.finish().await;
+}
+
+/// Whatever was under way when a person took it back, nothing of it works afterwards.
+#[tokio::test]
+async fn taking_back_wins_over_refreshes_under_way() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let inspector = hub.inspector().await;
+    let app = hub.app().await;
+    for round in 0..4 {
+        let tokens = app.tokens(&ada, "self").await;
+        let id = ada.grants().await[0]["id"].clone();
+        let end =
+            if round % 2 == 0 { ada.delete(&format!("/api/oauth/grants/{id}")) } else { app.revoke(&tokens.refresh) };
+        let mut calls: Vec<_> = (0..6).map(|_| app.refresh(&tokens.refresh)).collect();
+        calls.insert(3, end);
+        let mut replies = together(calls).await;
+        let ended = replies.remove(3).ok();
+        for reply in replies {
+            if reply.code() == 200 {
+                let issued = reply.tokens();
+                assert!(!inspector.is_active(&issued.access).await, "{ended:?}");
+                app.refresh(&issued.refresh).await.oauth_error(400, "invalid_grant");
+            } else {
+                reply.oauth_error(400, "invalid_grant");
+            }
+        }
+        assert!(ada.grants().await.is_empty());
+    }
+    hub.finish().await;
+}
+
+/// The hub's key is in every refresh token; a new one makes none of them worthless.
+#[tokio::test]
+async fn a_new_key_of_the_hub_changes_nothing_for_clients() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let inspector = hub.inspector().await;
+    let app = hub.app().await;
+    let (first, page) = (app.tokens(&ada, "self").await, app.consent(&ada).await);
+    let second = app.refresh(&first.refresh).await.tokens();
+    hub.operator().call("db.rotate_key", json!({})).await;
+    let again = app.refresh(&first.refresh).await.tokens();
+    assert_eq!(again.refresh, second.refresh);
+    let third = app.refresh(&second.refresh).await.tokens();
+    assert!(inspector.is_active(&third.access).await);
+    assert_eq!(app.refresh(&second.refresh).await.tokens().refresh, third.refresh);
+    page.approve(&ada, "self").await.landing();
     hub.finish().await;
 }
 

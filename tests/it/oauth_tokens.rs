@@ -65,12 +65,17 @@ async fn a_code_works_once_and_its_misuse_costs_what_it_gave() {
 async fn of_many_who_bring_a_code_at_most_one_is_served() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
+    let inspector = hub.inspector().await;
     let app = hub.app().await;
     for _ in 0..3 {
         let code = app.code(&ada, "self").await;
         let replies = together((0..8).map(|_| app.exchange(&code))).await;
         assert_eq!((how_many(&replies, 200), how_many(&replies, 400)), (1, 7), "{replies:?}");
+        // And as others had the code too, not even that one keeps what it got.
+        let tokens = replies.into_iter().find(|reply| reply.code() == 200).unwrap().tokens();
+        assert!(!inspector.is_active(&tokens.access).await);
     }
+    assert!(ada.grants().await.is_empty());
     hub.finish().await;
 }
 
@@ -395,6 +400,26 @@ async fn who_registers_themself_gets_no_token_without_a_person() {
         let with_scope = Parameters::new(&[("grant_type", "client_credentials"), ("scope", "mcp:read offline_access")]);
         app.token(with_scope).await.oauth_error(400, "unauthorized_client");
     }
+    hub.finish().await;
+}
+
+/// An answer that is given again is for whoever got it first, and here nobody can tell who that was.
+#[tokio::test]
+async fn no_answer_with_a_secret_is_given_again() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let app = hub.app().await;
+    let once = |call: Call| call.header("idempotency-key", "the-same");
+    let code = app.code(&ada, "self").await;
+    let first = once(app.exchange(&code)).await.tokens();
+    let again = once(app.exchange(&code)).await;
+    assert!(!again.is_replay() && !again.text().contains(&first.access), "{again:?}");
+    again.oauth_error(400, "invalid_grant");
+    let metadata = json!({"redirect_uris": [CALLBACK]});
+    let register = || once(hub.nobody().post("/oauth/register", &metadata));
+    let (one, two) = (register().await.status(201).json(), register().await.status(201).json());
+    assert_ne!(one["client_id"], two["client_id"]);
+    assert_ne!(one["client_secret"], two["client_secret"]);
     hub.finish().await;
 }
 

@@ -48,6 +48,11 @@ enum Stop {
         detail: String,
         hint: &'static str,
     },
+    /// The person is told to come back after so many seconds.
+    TooMany {
+        detail: String,
+        retry_after: u64,
+    },
     /// The client is told.
     Client(String),
     Hub(HubError),
@@ -78,11 +83,12 @@ const START_AGAIN: &str = "Nothing was allowed. Start again from the app.";
 
 impl From<HubError> for Stop {
     fn from(error: HubError) -> Self {
-        if error.kind == ErrorKind::RateLimited {
-            let hint = "Wait a minute and try again.";
-            return Stop::page(StatusCode::TOO_MANY_REQUESTS, "Too many requests", error.detail.clone(), hint);
+        match error.retry_after_seconds {
+            Some(retry_after) if error.kind == ErrorKind::RateLimited => {
+                Stop::TooMany { detail: error.detail.clone(), retry_after }
+            }
+            _ => Stop::Hub(error),
         }
-        Stop::Hub(error)
     }
 }
 
@@ -97,6 +103,12 @@ fn answer(outcome: Result<Response, Stop>) -> Result<Response, HubError> {
         Ok(response) => Ok(response),
         Err(Stop::Client(location)) => see_other(&location),
         Err(Stop::Page { status, title, detail, hint }) => pages::refusal(status, title, &detail, Some(hint)),
+        Err(Stop::TooMany { detail, retry_after }) => {
+            let hint = Some("Wait a minute and try again.");
+            let mut page = pages::refusal(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail, hint)?;
+            page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+            Ok(page)
+        }
         Err(Stop::Hub(error)) => Err(error),
     }
 }

@@ -72,12 +72,15 @@ impl Call {
     }
 }
 
-/// A call of the registration endpoint, each from an address of its own: registrations are counted.
-pub(crate) fn registration(http: &Client, metadata: &Value) -> Call {
+/// An address that nobody has called from: some endpoints count.
+fn fresh_address() -> String {
     static ADDRESSES: AtomicU32 = AtomicU32::new(0);
     let number = ADDRESSES.fetch_add(1, Ordering::Relaxed);
-    let address = format!("198.18.{}.{}", number / 256 % 256, number % 256);
-    http.post("/oauth/register", metadata).from_address(&address)
+    format!("198.18.{}.{}", number / 256 % 256, number % 256)
+}
+
+pub(crate) fn registration(http: &Client, metadata: &Value) -> Call {
+    http.post("/oauth/register", metadata).from_address(&fresh_address())
 }
 
 #[derive(Clone)]
@@ -227,7 +230,7 @@ impl App {
 }
 
 pub(crate) fn authorize(person: &Client, parameters: &Parameters) -> Call {
-    person.get(&format!("/oauth/authorize?{}", parameters.encode()))
+    person.get(&format!("/oauth/authorize?{}", parameters.encode())).from_address(&fresh_address())
 }
 
 pub(crate) fn basic(id: &str, secret: &str) -> String {
