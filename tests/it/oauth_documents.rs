@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::oauth::{App, CALLBACK, authorize};
+use crate::support::oauth::{App, CALLBACK, Consent, authorize, consent_path};
 use crate::support::{DAY, Elsewhere, HOUR, Human, MINUTE, Setup, TestHub};
 
 const ID: &str = "https://app.example/oauth/client.json";
@@ -324,9 +324,48 @@ async fn only_people_make_the_hub_fetch() {
     app.exchange("nothing").await.oauth_error(401, "invalid_client");
     app.refresh("nothing").await.oauth_error(401, "invalid_client");
     app.revoke("nothing").await.oauth_error(401, "invalid_client");
+    // A stranger is sent to the login first, and what they ask for waits until somebody has come through it.
+    let reply = authorize(&hub.nobody(), &app.parameters()).await.status(303);
+    let login = reply.header("location").unwrap().to_owned();
+    let request_id = login.strip_prefix("/login?next=%2Foauth%2Fauthorize%3Frequest_id%3D").unwrap();
     assert_eq!(elsewhere.connections(), 0);
-    app.tokens(&ada, "self").await;
+    let page = Consent::of(ada.get(&consent_path(request_id)).await);
     assert_eq!(elsewhere.connections(), 1);
+    let landing = page.approve(&ada, "self").await.landing();
+    app.exchange(&landing.get("code")).await.tokens();
+    // It was read, so it is over.
+    ada.get(&consent_path(request_id)).await.page(400);
+    assert_eq!(elsewhere.connections(), 1);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn what_led_to_nothing_is_not_tried_again_at_once() {
+    let elsewhere = Elsewhere::new(&["app.example"]);
+    let (hub, ada, app) = start(&elsewhere).await;
+    for _ in 0..5 {
+        authorize(&ada, &app.parameters()).await.page(400);
+    }
+    assert_eq!(elsewhere.connections(), 1);
+    elsewhere.put(ID, "", &document());
+    hub.advance(MINUTE);
+    app.tokens(&ada, "self").await;
+    assert_eq!(elsewhere.connections(), 2);
+    hub.finish().await;
+}
+
+/// Which addresses lead where inside is nothing that a page tells.
+#[tokio::test]
+async fn a_page_does_not_tell_what_is_inside() {
+    let elsewhere = Elsewhere::new(&["app.example"]);
+    let (hub, ada, _) = start(&elsewhere).await;
+    let said = async |id: &str| {
+        let app = App::known_as(&hub.nobody(), id, CALLBACK);
+        authorize(&ada, &app.parameters()).await.page(400).text()
+    };
+    let unknown = said("https://nowhere.example/client.json").await;
+    assert_eq!(said("https://127.0.0.1:1/client.json").await, unknown);
+    assert_eq!(said("https://10.0.0.1/client.json").await, unknown);
     hub.finish().await;
 }
 
