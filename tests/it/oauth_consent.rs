@@ -5,9 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::oauth::{
-    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, unescaped,
+    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, registration, unescaped,
 };
-use crate::support::{Call, Client, DAY, Human, MINUTE, PASSWORD, Reply, TestHub};
+use crate::support::{Call, Client, DAY, Human, MINUTE, PASSWORD, Reply, TestHub, how_many, together};
 
 /// What a login sends: the form of the page that a person was led to.
 async fn log_in_at(hub: &TestHub, location: &str, username: &str) -> Reply {
@@ -101,7 +101,7 @@ async fn a_client_cannot_write_the_page() {
     assert!(unescaped(&text).contains(name), "{text}");
     // Text that turns the page around is not let in, or not let out.
     let metadata = json!({"redirect_uris": [CALLBACK], "client_name": "a\u{202e}elpmaxe\u{200b}", "token_endpoint_auth_method": "none"});
-    let reply = crate::support::oauth::registration(&hub.nobody(), &metadata).await;
+    let reply = registration(&hub.nobody(), &metadata).await;
     if reply.code() == 201 {
         let app = App::known_as(&hub.nobody(), reply.json()["client_id"].as_str().unwrap(), CALLBACK);
         let text = app.consent(&ada).await.page.text();
@@ -243,9 +243,9 @@ async fn a_decision_is_made_once() {
     ada.get(&consent_path(&page.request_id())).await.page(400);
     // Also when somebody presses the button twice.
     let page = app.consent(&ada).await;
-    let replies = crate::support::together((0..8).map(|_| page.approve(&ada, "self"))).await;
-    assert_eq!(crate::support::how_many(&replies, 303), 1, "{replies:?}");
-    assert_eq!(crate::support::how_many(&replies, 400), 7, "{replies:?}");
+    let replies = together((0..8).map(|_| page.approve(&ada, "self"))).await;
+    assert_eq!(how_many(&replies, 303), 1, "{replies:?}");
+    assert_eq!(how_many(&replies, 400), 7, "{replies:?}");
     hub.finish().await;
 }
 
