@@ -57,8 +57,16 @@ pub(super) enum GrantsCommand {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Put a grant and all its tokens out of force
-    Revoke { id: i64 },
+    /// Put a grant and all its tokens out of force, or all that a user has granted
+    #[command(group(clap::ArgGroup::new("which").required(true)))]
+    Revoke {
+        /// The grant
+        #[arg(group = "which")]
+        id: Option<i64>,
+        /// Everything that this user has granted
+        #[arg(long, value_name = "USER", group = "which")]
+        user: Option<String>,
+    },
 }
 
 const CLIENT_COLUMNS: [Column; 8] = [
@@ -127,15 +135,28 @@ impl GrantsCommand {
                 let grants = session.list("oauth.grants.list", params, limit)?;
                 session.output.list(&grants, &GRANT_COLUMNS)
             }
-            GrantsCommand::Revoke { id } => {
+            GrantsCommand::Revoke { id: Some(id), .. } => {
                 let grant = session.call("oauth.grants.revoke", &json!({"id": id}))?;
-                session.output.result(&grant, |_| {
-                    let (user, client) = (show(&grant["user"]), show(&grant["client"]["name"]));
-                    format!("What {user} let {client} do (grant {id}) is out of force, and its tokens work no more.\n")
+                session.output.result(&grant, |_| revoked(&grant))
+            }
+            GrantsCommand::Revoke { id: None, user } => {
+                let grants = session.list("oauth.grants.list", json!({"user": user}), None)?;
+                for grant in &grants {
+                    session.call("oauth.grants.revoke", &json!({"id": grant["id"]}))?;
+                }
+                let revoked_all = json!({"items": grants});
+                session.output.result(&revoked_all, |_| match grants.as_slice() {
+                    [] => "There was nothing in force.\n".to_owned(),
+                    grants => grants.iter().map(revoked).collect(),
                 })
             }
         }
     }
+}
+
+fn revoked(grant: &Value) -> String {
+    let (id, user, client) = (show(&grant["id"]), show(&grant["user"]), show(&grant["client"]["name"]));
+    format!("What {user} let {client} do (grant {id}) is out of force, and its tokens work no more.\n")
 }
 
 fn properties(output: &Output, client: &Value) -> String {

@@ -31,7 +31,7 @@ pub(super) async fn introspect(
     headers: &HeaderMap,
     parameters: &Parameters,
 ) -> Result<Introspection, Failure> {
-    let client = clients::authenticate(hub, headers, parameters).await?;
+    let client = clients::authenticate(hub, call, headers, parameters).await?;
     if client.is_public() {
         let words = "Only clients with a secret may ask about tokens.";
         return Err(Refusal::invalid_client(words, None).into());
@@ -79,7 +79,7 @@ pub(super) async fn revoke(
     headers: &HeaderMap,
     parameters: &Parameters,
 ) -> Result<(), Failure> {
-    let client = clients::authenticate(hub, headers, parameters).await?;
+    let client = clients::authenticate(hub, call, headers, parameters).await?;
     let (kind, hash) = token(parameters)?;
     let hub_in = hub.clone();
     let revoked = hub

@@ -32,6 +32,7 @@ use crate::surfaces::http::FormTarget;
 const REQUEST_LIFETIME: Duration = Duration::from_secs(10 * 60);
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
 const MAX_STATE_BYTES: usize = 8 * 1024;
+const MAX_QUERY_BYTES: usize = 16 * 1024;
 /// A SHA-256 in base64url.
 const CHALLENGE_CHARACTERS: usize = 43;
 const REQUEST_ID_CHARACTERS: usize = 43;
@@ -135,7 +136,12 @@ async fn ask(hub: &Hub, visitor: &Actor, query: &str) -> Result<Response, Stop> 
     let (now, call) = (hub.clock().now_ms(), &visitor.call);
     hub.limits().take_authorization(call.client_ip, now)?;
     let client_id = parameters.one("client_id").map_err(once)?;
-    let client = find_client(hub, call, client_id.ok_or_else(|| Stop::bad_request("It has no client_id."))?).await?;
+    let client_id = client_id.ok_or_else(|| Stop::bad_request("It has no client_id."))?;
+    if documents::is_address(client_id) && visitor.session().is_none() {
+        // Strangers cannot make the hub call addresses of their choice: that waits for the login.
+        return put_off(hub, query).await;
+    }
+    let client = find_client(hub, call, client_id).await?;
     let redirect_uri = redirect_uri(&client, parameters.one("redirect_uri").map_err(once)?)?;
     let state = parameters.one("state");
     let own = [call.base_url.as_str(), hub.base_url()];
@@ -162,6 +168,23 @@ async fn ask(hub: &Hub, visitor: &Actor, query: &str) -> Result<Response, Stop> 
         })
         .await?;
     resume(hub, visitor, &request_id).await
+}
+
+/// Keeps a request as it came, until somebody has logged in.
+async fn put_off(hub: &Hub, query: &str) -> Result<Response, Stop> {
+    if query.len() > MAX_QUERY_BYTES {
+        return Err(Stop::bad_request("It is longer than 16 KiB."));
+    }
+    let query = query.to_owned();
+    let request_id = hub
+        .write(move |tx| {
+            let request_id = base62(tx.random_bytes());
+            let expires_at = tx.now_ms() + milliseconds(REQUEST_LIFETIME);
+            store::insert_unread_request(tx, &credential_hash(&request_id), &query, expires_at)?;
+            Ok::<_, HubError>(request_id)
+        })
+        .await?;
+    Ok(Redirect::to(&login_location(&request_id)).into_response())
 }
 
 async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, Stop> {
@@ -259,9 +282,16 @@ async fn resume(hub: &Hub, visitor: &Actor, request_id: &str) -> Result<Response
     if !is_request_id(request_id) {
         return Err(Stop::gone());
     }
-    match visitor.session() {
-        Some(session) => show(hub, visitor, session, request_id, StatusCode::OK, None, None).await,
-        None => Ok(Redirect::to(&login_location(request_id)).into_response()),
+    let Some(session) = visitor.session() else {
+        return Ok(Redirect::to(&login_location(request_id)).into_response());
+    };
+    let id_hash = credential_hash(request_id);
+    match hub.read(move |tx| store::find_unread_request(tx, &id_hash)).await? {
+        Some(query) => {
+            hub.write(move |tx| store::delete_request(tx, &id_hash)).await?;
+            Box::pin(ask(hub, visitor, &query)).await
+        }
+        None => show(hub, visitor, session, request_id, StatusCode::OK, None, None).await,
     }
 }
 
@@ -302,7 +332,7 @@ async fn show(
     let user = actor.id();
     let Question { request, client, agents } = hub.read(move |tx| find_question(tx, &id_hash, session, user)).await?;
     let registered_at = shown_time(client.created_at);
-    let described_by = documents::shown_host(&client.client_id);
+    let described_by = documents::shown_place(&client.client_id);
     let redirect_host = redirect::shown_host(&request.redirect_uri);
     let policy_origin = redirect::policy_origin(&request.redirect_uri);
     let csrf = form_token(hub, request_id, session);

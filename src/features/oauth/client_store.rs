@@ -142,11 +142,24 @@ pub(super) fn delete_unused(
         "delete from oauth_clients where id in (
              select c.id from oauth_clients c
              where c.kind in ('registered', 'document') and c.created_at < $1
-               and (c.last_used_at is null or c.last_used_at < $2) and (c.fresh_until is null or c.fresh_until < $1)
+               and (c.last_used_at is null or c.last_used_at < $2)
                and not exists (select 1 from oauth_grants g where g.client_id = c.id)
                and not exists (select 1 from oauth_requests r where r.client_id = c.id and r.expires_at > $3)
              limit $4)",
         params![registered_before, used_before, tx.now_ms(), limit],
+    )
+}
+
+/// Forgets the oldest registrations that came to nothing, if there are more than `most`, before their day is over.
+pub(super) fn delete_surplus(tx: &mut Tx<'_>, registered_before: i64, most: i64, limit: i64) -> Result<u64, DbError> {
+    tx.execute(
+        "delete from oauth_clients where id in (
+             select c.id from oauth_clients c
+             where c.kind = 'registered' and c.created_at < $1 and c.last_used_at is null
+               and not exists (select 1 from oauth_grants g where g.client_id = c.id)
+               and not exists (select 1 from oauth_requests r where r.client_id = c.id)
+             order by c.created_at desc limit $3 offset $2)",
+        params![registered_before, most, limit],
     )
 }
 

@@ -222,10 +222,11 @@ async fn read_registration(
     responses((status = 204), (status = 401, body = OauthErrorView)))]
 async fn delete_registration(
     State(hub): State<Hub>,
+    Anonymous(actor): Anonymous,
     Path(client_id): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Failure> {
-    registration::delete(&hub, client_id, bearer(&headers)).await?;
+    registration::delete(&hub, &actor, client_id, bearer(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

@@ -41,7 +41,7 @@ pub async fn create_client_for(
     }
     request.check()?;
     let client_secret = random_secret()?;
-    let secret_hash = hub.passwords().hash_random(&client_secret).await?;
+    let secret_hash = hub.client_secrets().hash(&client_secret).await?;
     let actor_in = actor.clone();
     let created = hub
         .command(actor, move |tx| {

@@ -11,6 +11,8 @@ use crate::surfaces::http::{FormTarget, html_page};
 
 /// So many agents fit into the list; the rest is seen by scrolling.
 const AGENTS_IN_SIGHT: usize = 6;
+/// Of longer names the beginning is enough, or they push the rest of the page out of sight.
+const MAX_NAME_CHARACTERS: usize = 80;
 /// As many accents as languages put on one letter.
 const MAX_ACCENTS: usize = 3;
 
@@ -115,7 +117,8 @@ fn agent_row(agent: &AgentChoice) -> AgentRow<'_> {
     AgentRow { name: &agent.name, description: description.join(" · "), pattern: pattern(&agent.name) }
 }
 
-/// The name of an app in one line, without what is not seen but changes how the rest looks, and without towers of accents.
+/// The name of an app in one line, without what is not seen but changes how the rest looks, without towers of accents, and
+/// without what could end the quotation that it stands in.
 fn shown_name(name: &str) -> String {
     let words: Vec<_> = name.split_whitespace().collect();
     if words.is_empty() {
@@ -126,15 +129,16 @@ fn shown_name(name: &str) -> String {
         accents = if is_accent(*character) { accents + 1 } else { 0 };
         accents <= MAX_ACCENTS
     };
-    let replace = |character| if is_invisible(character) { char::REPLACEMENT_CHARACTER } else { character };
-    words.join(" ").chars().filter(is_bearable).map(replace).collect()
-}
-
-fn is_invisible(character: char) -> bool {
-    is_unprintable(character)
-        || matches!(character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{e0000}'..='\u{e0fff}')
+    let replace = |character| match character {
+        '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => '\'',
+        character if is_unprintable(character) => char::REPLACEMENT_CHARACTER,
+        character => character,
+    };
+    let shown: String = words.join(" ").chars().filter(is_bearable).map(replace).collect();
+    match shown.char_indices().nth(MAX_NAME_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
 }
 
 /// The accents that go with any letter. Those of single scripts belong to their letters.

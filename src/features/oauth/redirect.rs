@@ -54,8 +54,14 @@ fn loopback_host(url: &Url) -> Option<String> {
     }
 }
 
+/// Whether it leads to the person's own computer, whatever the scheme.
 pub(super) fn is_loopback(uri: &str) -> bool {
-    plain_url(uri).is_ok_and(|url| loopback_host(&url).is_some())
+    plain_url(uri).is_ok_and(|url| match url.host() {
+        Some(Host::Domain(name)) => name == LOOPBACK_NAME || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    })
 }
 
 /// A URL in which browsers and we can only see the same thing.

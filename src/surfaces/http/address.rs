@@ -1,6 +1,6 @@
 //! Whose address a request comes from, as far as it can be told, and which of ours it went to.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use axum::http::{HeaderMap, header};
 
@@ -48,9 +48,14 @@ fn is_loopback(host: &str) -> bool {
         Some((name, port)) if !port.ends_with(']') => (name, port),
         _ => (host, ""),
     };
-    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
-    let is_name = name.eq_ignore_ascii_case("localhost") || parse(name).is_some_and(|address| address.is_loopback());
-    is_port && is_name
+    let has_port = name.len() < host.len();
+    let is_port = !has_port || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok());
+    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let address = match bare {
+        Some(bare) => bare.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
+        None => name.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
+    };
+    is_port && (name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback()))
 }
 
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
@@ -89,9 +94,21 @@ mod tests {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:8080", "[::1]"] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in
-            ["", "hub.example", "localhost.evil.example", "localhost:80/x", "10.0.0.1:80", "127.0.0.1:x", "[::2]"]
-        {
+        for host in [
+            "",
+            "hub.example",
+            "localhost.evil.example",
+            "localhost:80/x",
+            "10.0.0.1:80",
+            "127.0.0.1:x",
+            "[::2]",
+            "127.0.0.1:80:90",
+            "[[::1]]",
+            "127.0.0.1]",
+            "localhost:",
+            "localhost:99999",
+            "::1",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }
