@@ -5,18 +5,10 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::oauth::{
-    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, registration, unescaped,
+    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, log_in_at, registration,
+    unescaped,
 };
-use crate::support::{Call, Client, DAY, Human, MINUTE, PASSWORD, Reply, TestHub, how_many, together};
-
-/// What a login sends: the form of the page that a person was led to.
-async fn log_in_at(hub: &TestHub, location: &str, username: &str) -> Reply {
-    let page = hub.nobody().get(location).await.status(200);
-    let form = forms(&page.text()).into_iter().find(|form| form.action == "/login").unwrap();
-    let next = form.values("next").next().unwrap();
-    let fields = Parameters::new(&[("username", username), ("password", PASSWORD), ("next", &next)]);
-    hub.nobody().call("POST", "/login").form(&fields).await.status(303)
-}
+use crate::support::{Call, Client, DAY, Human, MINUTE, Reply, TestHub, how_many, together};
 
 /// The directive of a policy, without its name.
 fn directive(page: &Reply, name: &str) -> Option<String> {
@@ -91,7 +83,7 @@ async fn the_page_warns_of_programs_on_this_computer() {
 async fn a_client_cannot_write_the_page() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>\"'&";
+    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>'&";
     let metadata = json!({"redirect_uris": [CALLBACK], "client_name": name, "token_endpoint_auth_method": "none"});
     let app = App::register_with(&hub.nobody(), &metadata).await;
     let page = app.consent(&ada).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::oauth::{App, CALLBACK, authorize};
+use crate::support::oauth::{App, CALLBACK, Consent, STATE, authorize, log_in_at};
 use crate::support::{DAY, Elsewhere, HOUR, Human, MINUTE, Setup, TestHub};
 
 const ID: &str = "https://app.example/oauth/client.json";
@@ -315,18 +315,42 @@ async fn the_server_must_be_who_it_says() {
     hub.finish().await;
 }
 
-/// The token endpoint asks nobody: whoever calls it could make the hub call others.
+/// Else strangers could make the hub call whom they choose.
 #[tokio::test]
-async fn only_people_make_the_hub_fetch() {
+async fn only_people_who_are_logged_in_make_the_hub_fetch() {
     let elsewhere = Elsewhere::new(&["app.example"]);
     elsewhere.put(ID, "", &document());
     let (hub, ada, app) = start(&elsewhere).await;
+    let sent = authorize(&hub.nobody(), &app.parameters()).await.status(303);
+    let location = sent.header("location").unwrap();
+    assert!(location.starts_with("/login?next=%2Foauth%2Fauthorize%3Frequest_id%3D"), "{location}");
+    authorize(&ada.agent("scout").await.client, &app.parameters()).await;
     app.exchange("nothing").await.oauth_error(401, "invalid_client");
     app.refresh("nothing").await.oauth_error(401, "invalid_client");
     app.revoke("nothing").await.oauth_error(401, "invalid_client");
     assert_eq!(elsewhere.connections(), 0);
-    app.tokens(&ada, "self").await;
+    let logged_in = log_in_at(&hub, location, "ada").await;
+    let session = hub.nobody().cookie(&logged_in.cookie());
+    let shown = session.get(logged_in.header("location").unwrap()).await;
+    let landing = Consent::of(shown).approve(&session, "self").await.landing();
+    assert_eq!((landing.place.as_str(), landing.get("state").as_str()), (CALLBACK, STATE));
+    app.exchange(&landing.get("code")).await.tokens();
     assert_eq!(elsewhere.connections(), 1);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn what_failed_is_not_tried_again_at_once() {
+    let elsewhere = Elsewhere::new(&["app.example"]);
+    let (hub, ada, app) = start(&elsewhere).await;
+    for _ in 0..5 {
+        authorize(&ada, &app.parameters()).await.page(400);
+        hub.advance(10 * SECOND);
+    }
+    assert_eq!(elsewhere.connections(), 1);
+    elsewhere.put(ID, "", &document());
+    hub.advance(11 * SECOND);
+    app.consent(&ada).await;
     hub.finish().await;
 }
 

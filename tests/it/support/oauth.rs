@@ -9,7 +9,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Call, Client, Human, Proof, Reply, TestHub};
+use super::{Call, Client, Human, PASSWORD, Proof, Reply, TestHub};
 
 pub(crate) const CALLBACK: &str = "https://app.example/callback";
 /// The pair of RFC 7636, appendix B.
@@ -382,6 +382,15 @@ pub(crate) fn decide(person: &Client, parameters: &Parameters) -> Call {
 /// Where the page of a request that was begun before is.
 pub(crate) fn consent_path(request_id: &str) -> String {
     format!("/oauth/authorize?{}", Parameters::new(&[("request_id", request_id)]).encode())
+}
+
+/// Logs in at the page that a person without a session was sent to.
+pub(crate) async fn log_in_at(hub: &TestHub, location: &str, username: &str) -> Reply {
+    let page = hub.nobody().get(location).await.status(200);
+    let form = forms(&page.text()).into_iter().find(|form| form.action == "/login").unwrap();
+    let next = form.values("next").next().unwrap();
+    let fields = Parameters::new(&[("username", username), ("password", PASSWORD), ("next", &next)]);
+    hub.nobody().call("POST", "/login").form(&fields).await.status(303)
 }
 
 #[derive(Default, Debug)]
