@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::support::oauth::{App, CALLBACK, CHALLENGE, Consent, Parameters, STATE, authorize, challenge_of};
-use crate::support::{Human, TestHub};
+use crate::support::{Human, Proof, TestHub};
 
 /// Refused on a page: the person is not sent to whoever asked.
 async fn stays_here(person: &Human, parameters: &Parameters, what: &str) {
-    for client in [&person.client, &person.client.with(crate::support::Proof::Nothing)] {
+    for client in [&person.client, &person.client.with(Proof::Nothing)] {
         let reply = authorize(client, parameters).await;
         assert_eq!(reply.code(), 400, "{what}: {reply:?}");
         assert_eq!(reply.header("location"), None, "{what}");
@@ -393,6 +393,32 @@ async fn a_clients_own_scope_is_its_limit() {
         let code = Consent::of(reply).approve(&ada, "self").await.landing().get("code");
         let tokens = app.exchange(&code).await.tokens();
         assert!(!tokens.scope.contains("mcp:write"), "{tokens:?}");
+    }
+    hub.finish().await;
+}
+
+/// Whoever may write may read, and the right to renew is nobody's to refuse.
+#[tokio::test]
+async fn scopes_contain_each_other() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    for (registered, asked, granted) in [
+        ("mcp:read mcp:write", "mcp:read mcp:write offline_access", "mcp:write"),
+        ("mcp:write", "mcp:read", "mcp:read"),
+        ("mcp:read", "mcp:read offline_access", "mcp:read"),
+        ("openid profile", "mcp:read mcp:write", "mcp:write"),
+        ("offline_access", "mcp:read mcp:write", "mcp:write"),
+        ("offline_access", "offline_access", "mcp:write"),
+        ("", "mcp:read", "mcp:read"),
+    ] {
+        let metadata = json!({"redirect_uris": [CALLBACK], "token_endpoint_auth_method": "none", "scope": registered});
+        let app = App::register_with(&hub.nobody(), &metadata).await;
+        let page = Consent::of(authorize(&ada, &app.parameters().set("scope", asked)).await);
+        let tokens = app.exchange(&page.approve(&ada, "self").await.landing().get("code")).await.tokens();
+        assert!(tokens.scope.contains(granted), "{registered:?}, {asked:?}: {tokens:?}");
+        let refresh = Parameters::new(&[("grant_type", "refresh_token"), ("refresh_token", &tokens.refresh)]);
+        let less = app.token(refresh.set("scope", "mcp:read offline_access")).await.tokens();
+        assert!(!less.scope.contains("mcp:write"), "{less:?}");
     }
     hub.finish().await;
 }

@@ -5,18 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::oauth::{
-    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, unescaped,
+    ALL, App, CALLBACK, Consent, Parameters, STATE, authorize, consent_path, decide, forms, log_in_at, unescaped,
 };
-use crate::support::{Call, Client, DAY, Human, MINUTE, PASSWORD, Reply, TestHub};
-
-/// What a login sends: the form of the page that a person was led to.
-async fn log_in_at(hub: &TestHub, location: &str, username: &str) -> Reply {
-    let page = hub.nobody().get(location).await.status(200);
-    let form = forms(&page.text()).into_iter().find(|form| form.action == "/login").unwrap();
-    let next = form.values("next").next().unwrap();
-    let fields = Parameters::new(&[("username", username), ("password", PASSWORD), ("next", &next)]);
-    hub.nobody().call("POST", "/login").form(&fields).await.status(303)
-}
+use crate::support::{Call, Client, DAY, Human, MINUTE, Reply, TestHub, how_many, together};
 
 /// The directive of a policy, without its name.
 fn directive(page: &Reply, name: &str) -> Option<String> {
@@ -91,7 +82,7 @@ async fn the_page_warns_of_programs_on_this_computer() {
 async fn a_client_cannot_write_the_page() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>\"'&";
+    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>'&";
     let metadata = json!({"redirect_uris": [CALLBACK], "client_name": name, "token_endpoint_auth_method": "none"});
     let app = App::register_with(&hub.nobody(), &metadata).await;
     let page = app.consent(&ada).await;
@@ -241,9 +232,9 @@ async fn a_decision_is_made_once() {
     ada.get(&consent_path(&page.request_id())).await.page(400);
     // Also when somebody presses the button twice.
     let page = app.consent(&ada).await;
-    let replies = crate::support::together((0..8).map(|_| page.approve(&ada, "self"))).await;
-    assert_eq!(crate::support::how_many(&replies, 303), 1, "{replies:?}");
-    assert_eq!(crate::support::how_many(&replies, 400), 7, "{replies:?}");
+    let replies = together((0..8).map(|_| page.approve(&ada, "self"))).await;
+    assert_eq!(how_many(&replies, 303), 1, "{replies:?}");
+    assert_eq!(how_many(&replies, 400), 7, "{replies:?}");
     hub.finish().await;
 }
 

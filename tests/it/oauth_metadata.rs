@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::oauth::{App, CALLBACK, Parameters, authorize};
+use crate::support::oauth::{App, CALLBACK, Consent, Parameters, authorize};
 use crate::support::{Call, Client, Reply, TestHub};
 
 const SERVER: &str = "/.well-known/oauth-authorization-server";
@@ -141,7 +141,7 @@ async fn on_loopback_the_issuer_has_the_name_that_was_used() {
         );
         let app = hub.app().await;
         let asked = app.parameters().set("resource", &format!("{issuer}/mcp"));
-        let page = crate::support::oauth::Consent::of(called(authorize(&ada, &asked)).await);
+        let page = Consent::of(called(authorize(&ada, &asked)).await);
         let landing = called(page.approve(&ada, "self")).await.landing();
         assert_eq!(landing.get("iss"), issuer);
         let again = app.exchange_parameters(&landing.get("code")).set("resource", &format!("{issuer}/mcp"));
@@ -241,7 +241,7 @@ async fn a_client_in_a_browser_gets_its_tokens() {
     let app = App::known_as(&hub.nobody(), registered["client_id"].as_str().unwrap(), redirect_uri);
     // A link from another site leads to the page: it changes nothing.
     let page = authorize(&ada, &app.parameters()).header("sec-fetch-site", "cross-site").await;
-    let page = crate::support::oauth::Consent::of(page);
+    let page = Consent::of(page);
     let code = page.approve(&ada, "self").header("sec-fetch-site", "same-origin").await.landing().get("code");
     let tokens = foreign(app.exchange(&code)).await.tokens();
     let tokens = foreign(app.refresh(&tokens.refresh)).await.tokens();
@@ -287,7 +287,7 @@ async fn aliases_are_the_same_endpoints() {
     let registered = hub.nobody().post("/register", &metadata).await.status(201).json();
     let app = App::known_as(&hub.nobody(), registered["client_id"].as_str().unwrap(), CALLBACK);
     let page = ada.get(&format!("/authorize?{}", app.parameters().encode())).await;
-    let page = crate::support::oauth::Consent::of(page);
+    let page = Consent::of(page);
     let code = page.approve(&ada, "self").await.landing().get("code");
     let tokens = app.call("/token", app.exchange_parameters(&code)).await.tokens();
     let parameters = Parameters::new(&[("grant_type", "refresh_token"), ("refresh_token", &tokens.refresh)]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::oauth::{ALL, Parameters, Tokens};
+use crate::support::oauth::{ALL, Consent, Parameters, Tokens, authorize};
 use crate::support::{Call, DAY, HOUR, TestHub, together};
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -57,7 +57,7 @@ async fn an_address_means_nothing() {
     let ada = hub.human("ada").await;
     let app = hub.app().await;
     let tokens = app.tokens(&ada, "self").await;
-    let from = |call: Call, address: &str| call.sent_from(address);
+    let from = |call: Call, address: &str| call.coming_from(address);
     let one = from(app.refresh(&tokens.refresh), "203.0.113.1").await.tokens();
     hub.advance(5 * SECOND);
     let two = from(app.refresh(&tokens.refresh), "203.0.113.2").await.tokens();
@@ -263,7 +263,7 @@ async fn a_scope_can_shrink_and_not_grow() {
     refresh(&less, "everything").await.oauth_error(400, "invalid_scope");
 
     let parameters = app.parameters().set("scope", "mcp:read");
-    let page = crate::support::oauth::Consent::of(crate::support::oauth::authorize(&ada, &parameters).await);
+    let page = Consent::of(authorize(&ada, &parameters).await);
     let tokens = app.exchange(&page.approve(&ada, "self").await.landing().get("code")).await.tokens();
     refresh(&tokens, ALL).await.oauth_error(400, "invalid_scope");
     // A refusal costs nothing.

@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use crate::cli_support::{Hub, Place, password_of, with_scout};
-use crate::support::oauth::{App, CALLBACK, Consent, Parameters, VERIFIER, authorize, forms};
-use crate::support::{Client, DAY, KEY, MINUTE, PASSWORD, TestHub, how_many, on_postgres, together};
+use crate::support::oauth::{App, CALLBACK, Consent, VERIFIER, authorize, log_in_at};
+use crate::support::{Client, DAY, KEY, MINUTE, TestHub, how_many, on_postgres, together};
 
 /// Everything that can be under way, across an end of the hub.
 async fn lives_through(end: impl AsyncFn(TestHub) -> TestHub) {
@@ -55,11 +55,7 @@ async fn lives_through(end: impl AsyncFn(TestHub) -> TestHub) {
     let landing = page.approve(&session, "self").await.landing();
     public.exchange(&landing.get("code")).await.tokens();
     page.approve(&session, "self").await.page(400);
-    let login = hub.nobody().get(sent.header("location").unwrap()).await.status(200);
-    let form = forms(&login.text()).into_iter().find(|form| form.action == "/login").unwrap();
-    let next = form.values("next").next().unwrap();
-    let fields = Parameters::new(&[("username", "ada"), ("password", PASSWORD), ("next", &next)]);
-    let logged_in = hub.nobody().call("POST", "/login").form(&fields).await.status(303);
+    let logged_in = log_in_at(&hub, sent.header("location").unwrap(), "ada").await;
     let session = hub.nobody().cookie(&logged_in.cookie());
     let page = Consent::of(session.get(logged_in.header("location").unwrap()).await);
     page.approve(&session, "self").await.landing();
@@ -253,7 +249,7 @@ async fn the_log_tells_of_what_was_taken_back() {
     let app = App::register(&http).await;
     let code = app.code(&session, "scout").await;
     app.exchange(&code).await.tokens();
-    app.exchange(&code).sent_from("203.0.113.66").await.oauth_error(400, "invalid_grant");
+    app.exchange(&code).coming_from("203.0.113.66").await.oauth_error(400, "invalid_grant");
     let said = hub.stop();
     let entries: Vec<Value> = said.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let revoked = entries.iter().find(|entry| entry["event"] == "token_revoked");

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::oauth::{ALL, App, CALLBACK, FORM, Parameters, VERIFIER, basic};
+use crate::support::oauth::{
+    ALL, App, CALLBACK, CHALLENGE, Consent, FORM, Parameters, VERIFIER, authorize, basic, challenge_of,
+};
 use crate::support::{Call, HOUR, Proof, START_MS, TestHub, how_many, together};
 
 #[tokio::test]
@@ -105,7 +107,7 @@ async fn a_code_needs_the_verifier_of_its_challenge() {
     let mut wrong = VERIFIER.to_owned();
     wrong.replace_range(0..1, "e");
     attempt(&wrong).await.oauth_error(400, "invalid_grant");
-    attempt(crate::support::oauth::CHALLENGE).await.oauth_error(400, "invalid_grant");
+    attempt(CHALLENGE).await.oauth_error(400, "invalid_grant");
     // These can be nobody's verifier, so both words fit.
     for odd in ["short", &VERIFIER[..42], &"x".repeat(129), &format!("{} ", &VERIFIER[..42]), "é", "a\0b"] {
         let reply = attempt(odd).await.status(400);
@@ -118,7 +120,6 @@ async fn a_code_needs_the_verifier_of_its_challenge() {
         let reply = app.token(parameters).await.status(400);
         assert!(["invalid_grant", "invalid_request"].contains(&reply.json()["error"].as_str().unwrap()), "{reply:?}");
     }
-    // The codes are on their way until their minute is over.
     hub.advance(Duration::from_secs(61));
     assert!(ada.grants().await.is_empty());
     attempt(VERIFIER).await.tokens();
@@ -132,8 +133,8 @@ async fn a_short_verifier_is_refused_even_if_it_fits() {
     let ada = hub.human("ada").await;
     let app = hub.app().await;
     for verifier in ["short", &"x".repeat(129)] {
-        let parameters = app.parameters().set("code_challenge", &crate::support::oauth::challenge_of(verifier));
-        let page = crate::support::oauth::Consent::of(crate::support::oauth::authorize(&ada, &parameters).await);
+        let parameters = app.parameters().set("code_challenge", &challenge_of(verifier));
+        let page = Consent::of(authorize(&ada, &parameters).await);
         let code = page.approve(&ada, "self").await.landing().get("code");
         let reply = app.token(app.exchange_parameters(&code).set("code_verifier", verifier)).await.status(400);
         assert!(["invalid_grant", "invalid_request"].contains(&reply.json()["error"].as_str().unwrap()), "{reply:?}");

@@ -72,7 +72,7 @@ pub(super) enum GrantsCommand {
 const CLIENT_COLUMNS: [Column; 8] = [
     ("CLIENT ID", |client| show(&client["client_id"])),
     ("KIND", |client| show(&client["kind"])),
-    ("NAME", |client| show(&client["name"])),
+    ("NAME", |client| short(&client["name"])),
     ("OWNER", |client| show(&client["owner"])),
     ("AGENT", |client| show(&client["agent"])),
     ("INTROSPECTS", introspects),
@@ -80,10 +80,11 @@ const CLIENT_COLUMNS: [Column; 8] = [
     ("LAST USED", |client| show(&client["last_used_at"])),
 ];
 
-const GRANT_COLUMNS: [Column; 8] = [
+const GRANT_COLUMNS: [Column; 9] = [
     ("ID", |grant| show(&grant["id"])),
     ("USER", |grant| show(&grant["user"])),
-    ("CLIENT", |grant| show(&grant["client"]["name"])),
+    ("CLIENT", |grant| short(&grant["client"]["name"])),
+    ("CLIENT ID", |grant| show(&grant["client"]["client_id"])),
     ("REDIRECTS TO", |grant| show(&grant["redirect_host"])),
     ("ACTS AS", acts_as),
     ("SCOPE", |grant| show(&grant["scope"])),
@@ -165,10 +166,19 @@ fn properties(output: &Output, client: &Value) -> String {
         ("name", show(&client["name"])),
         ("owner", show(&client["owner"])),
         ("agent", show(&client["agent"])),
-        ("scope", show(&client["scope"])),
+        ("scope", if client["scope"].is_null() { "all".to_owned() } else { show(&client["scope"]) }),
         ("introspects", introspects(client)),
         ("created", show(&client["created_at"])),
     ])
+}
+
+/// Names are of strangers' making; a long one would push the rest out of the table.
+fn short(name: &Value) -> String {
+    let name = show(name);
+    match name.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 /// Whose tokens a client may ask about; nobody's without a secret.

@@ -70,7 +70,8 @@ impl Stop {
 
     fn gone() -> Self {
         let detail = "The request is unknown, was answered already, or has waited for more than 10 minutes.";
-        Stop::page(StatusCode::BAD_REQUEST, "This request is over", detail, START_AGAIN)
+        let hint = "If you have answered it, your answer counts. Otherwise start again from the app.";
+        Stop::page(StatusCode::BAD_REQUEST, "This request is over", detail, hint)
     }
 
     fn foreign() -> Self {
@@ -191,7 +192,7 @@ async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, 
     if documents::is_address(client_id) {
         return documents::find(hub, call, client_id).await.map_err(|reason| match reason {
             NoClient::Refused(detail) => {
-                let hint = "Tell whoever makes the app. Whoever runs this hub decides which addresses it may call.";
+                let hint = "Tell whoever makes the app; whoever runs this hub finds more in its log.";
                 Stop::page(StatusCode::BAD_REQUEST, "This app is not known here", detail, hint)
             }
             NoClient::Hub(error) => error.into(),
@@ -208,14 +209,19 @@ async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, 
 }
 
 fn redirect_uri(client: &Client, requested: Option<&str>) -> Result<String, Stop> {
+    if client.kind == ClientKind::Owned {
+        return Err(Stop::bad_request("This client is for client credentials: it cannot ask people."));
+    }
     match (requested, client.redirect_uris.as_slice()) {
         (Some(requested), registered) => registered
             .iter()
             .any(|registered| redirect::matches(registered, requested))
             .then(|| requested.to_owned())
-            .ok_or_else(|| Stop::bad_request("It wants you to be sent to an address that it has not registered.")),
+            .ok_or_else(|| {
+                let shown: String = requested.chars().take(200).collect();
+                Stop::bad_request(format!("It wants you to be sent to {shown}, which it has not registered."))
+            }),
         (None, [only]) => Ok(only.clone()),
-        (None, []) => Err(Stop::bad_request("This client cannot ask people: it has no address to send them back to.")),
         (None, _) => Err(Stop::bad_request("It does not say to which of its addresses you are to be sent back.")),
     }
 }

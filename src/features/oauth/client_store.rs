@@ -93,6 +93,23 @@ pub(super) fn find_client(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<Cli
     tx.query_optional(&format!("{SELECT_CLIENT} where c.client_id = $1"), params![client_id], client)
 }
 
+/// A client that may act: one that an owner made goes with its owner and its agent.
+pub(super) fn find_standing_client(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<Client>, DbError> {
+    let sql = format!(
+        "{SELECT_CLIENT} left join users u on u.id = c.owner_id left join principals a on a.id = c.agent_id
+         where c.client_id = $1
+           and (c.kind <> 'owned' or (u.disabled_at is null and a.deleted_at is null and a.owner_id = c.owner_id))"
+    );
+    tx.query_optional(&sql, params![client_id], client)
+}
+
+/// Ids of the clients that were made for an agent.
+pub(super) fn list_clients_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<(i64, String)>, DbError> {
+    tx.query("select id, client_id from oauth_clients where agent_id = $1", params![agent.0], |row| {
+        Ok((row.get("id")?, row.get("client_id")?))
+    })
+}
+
 pub(super) fn find_client_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Client>, DbError> {
     tx.query_optional(&format!("{SELECT_CLIENT} where c.id = $1"), params![id], client)
 }
@@ -123,11 +140,6 @@ pub(super) fn update_used(tx: &mut Tx<'_>, id: i64) -> Result<(), DbError> {
 /// Takes a client away, with all that it was allowed.
 pub(super) fn delete_client(tx: &mut Tx<'_>, id: i64) -> Result<(), DbError> {
     tx.execute("delete from oauth_clients where id = $1", params![id])?;
-    Ok(())
-}
-
-pub(super) fn delete_clients_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    tx.execute("delete from oauth_clients where agent_id = $1", params![agent.0])?;
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use super::client_store::{self, Client};
 use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
 use crate::actor::Call;
+use crate::auth_log::{self, AuthEvent};
 use crate::hub::Hub;
 
 const BASIC: &str = r#"Basic realm="stoa", charset="UTF-8""#;
@@ -75,7 +76,7 @@ pub(super) async fn authenticate(
     let challenge = claim.is_basic.then_some(BASIC);
     let refused = || Refusal::invalid_client("There is no such client, or its secret is wrong.", challenge);
     let name = claim.client_id.clone();
-    let client = hub.read_urgent(move |tx| client_store::find_client(tx, &name)).await?.ok_or_else(refused)?;
+    let client = hub.read_urgent(move |tx| client_store::find_standing_client(tx, &name)).await?.ok_or_else(refused)?;
     match (&client.secret_hash, &claim.secret) {
         (None, None) => Ok(client),
         (Some(hash), Some(secret)) => {
@@ -84,7 +85,12 @@ pub(super) async fn authenticate(
             if !matches!(is_right, Ok(false)) {
                 hub.limits().refund_client_secret(client.id, call.client_ip);
             }
-            if is_right? { Ok(client) } else { Err(refused().into()) }
+            if is_right? {
+                return Ok(client);
+            }
+            let detail = format!("OAuth client {}: wrong secret", client.client_id);
+            auth_log::record(AuthEvent::LoginFailure, call, None, None, Some(&detail));
+            Err(refused().into())
         }
         (Some(_), None) => {
             Err(Refusal::invalid_client("This client has a secret, and the request does not.", challenge).into())

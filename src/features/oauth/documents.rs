@@ -130,7 +130,9 @@ pub(super) async fn find(hub: &Hub, call: &Call, client_id: &str) -> Result<Clie
 fn check_address(client_id: &str) -> Result<String, &'static str> {
     let url = Url::parse(client_id).map_err(|_| "The client's id is not a proper address.")?;
     if client_id.len() > MAX_ID_BYTES || url.as_str() != client_id || url.path() == "/" {
-        return Err("The client's id must be an https address with a path, written in full and without dots in it.");
+        return Err(
+            "The client's id must be an https address with a path, as a browser would write it: without `.` or `..` as a part of the path, without the usual port.",
+        );
     }
     if url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
         return Err("The client's id must not have a fragment, a user name or a password.");

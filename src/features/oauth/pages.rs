@@ -246,7 +246,7 @@ mod tests {
     fn a_hostile_name_is_only_a_name() {
         let page = render(&Consent { client_name: "\"><script>alert(1)</script>", ..question() });
         assert!(!page.contains("<script"));
-        assert!(page.contains("<bdi>&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;</bdi>"), "{page}");
+        assert!(page.contains("<bdi>&#39;&#62;&#60;script&#62;alert(1)&#60;/script&#62;</bdi>"), "{page}");
         for (name, shown) in [
             ("  Claude\r\n\tCode\u{2028}", "Claude Code"),
             ("\u{202e}edoC\u{2066}\u{61c}", "\u{fffd}edoC\u{fffd}\u{fffd}"),
@@ -295,7 +295,7 @@ mod tests {
         let origin = FormTarget::OwnAnd("http://127.0.0.1:33418");
         let response = consent(StatusCode::OK, &question(), origin).unwrap();
         assert_eq!(response.status(), StatusCode::OK);
-        assert!(policy(response).contains("; form-action 'self' http://127.0.0.1:33418; "));
+        assert!(policy(response).contains("; form-action 'self' http://127.0.0.1:33418 "));
         let response = consent(StatusCode::OK, &question(), FormTarget::Anywhere).unwrap();
         assert!(!policy(response).contains("form-action"));
         assert!(consent(StatusCode::OK, &question(), FormTarget::OwnAnd("https://a.example; img-src *")).is_err());

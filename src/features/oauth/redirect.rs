@@ -7,6 +7,17 @@ pub(super) const MAX_BYTES: usize = 2048;
 const LOOPBACK_NAME: &str = "localhost";
 const LOOPBACK_ADDRESS: &str = "127.0.0.1";
 
+/// Whether an operator may allow this URI beside those that are allowed anyway: a scheme of a program's own, and none by
+/// which a browser would run or read something.
+pub fn check_private(uri: &str) -> Result<(), String> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#';
+    let url = Url::parse(uri).ok().filter(|_| uri.bytes().all(is_plain));
+    let url = url.ok_or("must be an absolute URL without a fragment")?;
+    let is_known = ["http", "https", "javascript", "data", "file", "blob", "about", "ftp", "ws", "wss", "vbscript"]
+        .contains(&url.scheme());
+    if is_known { Err("must have a scheme of a program's own, like myapp://".to_owned()) } else { Ok(()) }
+}
+
 /// Whether a client may register this URI. `private` are the URIs with schemes of their own that the operator allows.
 pub(super) fn check(uri: &str, private: &[String]) -> Result<(), String> {
     if private.iter().any(|allowed| allowed == uri) {
@@ -113,7 +124,7 @@ pub(super) fn shown_host(uri: &str) -> String {
             None => host,
         })
     });
-    host.unwrap_or_else(|| uri.split_once("://").map_or("?", |(scheme, _)| scheme).to_owned() + "://")
+    host.unwrap_or_else(|| uri.split_once(':').map_or("?", |(scheme, _)| scheme).to_owned() + "://")
 }
 
 /// The origin as a content security policy names it. None for what it cannot name: schemes of programs, and IPv6.
@@ -205,6 +216,25 @@ mod tests {
             assert!(check(bad, &allowed()).is_err(), "{bad}");
         }
         assert!(check(&format!("https://app.example/{}", "a".repeat(2048)), &[]).is_err());
+    }
+
+    #[test]
+    fn what_operators_may_allow() {
+        for good in ["cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/oauth", "myapp://cb?x=1"] {
+            assert_eq!(check_private(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "foo",
+            "",
+            "https://a.example/cb",
+            "http://intranet/cb",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "a://b#c",
+            "a b://c",
+        ] {
+            assert!(check_private(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -218,6 +218,19 @@ pub(super) fn find_grant_of_client(tx: &mut Tx<'_>, client: i64) -> Result<Optio
     tx.query_optional(&sql, params![client], |row| grant(row, now))
 }
 
+pub(super) fn find_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<Option<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.id = $1");
+    tx.query_optional(&sql, params![id.0], |row| grant(row, now))
+}
+
+/// What is in force as an agent, and what clients that were made for it have.
+pub(super) fn list_grants_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.agent_id = $1 and g.revoked_at is null");
+    tx.query(&sql, params![agent.0], |row| grant(row, now))
+}
+
 pub(super) fn update_code_used(tx: &mut Tx<'_>, id: GrantId) -> Result<(), DbError> {
     tx.execute("update oauth_grants set code_used_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     Ok(())
@@ -247,12 +260,6 @@ pub(super) fn update_revoked(tx: &mut Tx<'_>, id: GrantId) -> Result<bool, DbErr
     let changed = tx.execute(sql, params![id.0, tx.now_ms()])?;
     tx.execute("delete from oauth_access_tokens where grant_id = $1", params![id.0])?;
     Ok(changed == 1)
-}
-
-pub(super) fn update_all_revoked(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    let sql = "update oauth_grants set revoked_at = $2 where agent_id = $1 and revoked_at is null";
-    tx.execute(sql, params![agent.0, tx.now_ms()])?;
-    Ok(())
 }
 
 pub(super) struct RefreshToken {
@@ -394,13 +401,11 @@ fn view(row: &Row<'_>) -> Result<GrantView, DbError> {
     })
 }
 
-/// Whom a client acts as, each once.
-pub(super) fn list_acting(tx: &mut Tx<'_>, client: i64) -> Result<Vec<PrincipalId>, DbError> {
-    tx.query(
-        "select distinct coalesce(agent_id, user_id) as acting from oauth_grants where client_id = $1 and revoked_at is null",
-        params![client],
-        |row| row.get("acting").map(PrincipalId),
-    )
+/// What a client is allowed.
+pub(super) fn list_grants_of_client(tx: &mut Tx<'_>, client: i64) -> Result<Vec<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.client_id = $1 and g.revoked_at is null");
+    tx.query(&sql, params![client], |row| grant(row, now))
 }
 
 pub(super) fn delete_expired_requests(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {

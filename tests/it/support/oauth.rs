@@ -9,7 +9,7 @@ use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{Call, Client, Human, Proof, Reply, TestHub};
+use super::{Call, Client, Human, PASSWORD, Proof, Reply, TestHub};
 
 pub(crate) const CALLBACK: &str = "https://app.example/callback";
 /// The pair of RFC 7636, appendix B.
@@ -67,7 +67,7 @@ impl Call {
     }
 
     /// As if it came through a proxy from there.
-    pub(crate) fn sent_from(self, address: &str) -> Self {
+    pub(crate) fn coming_from(self, address: &str) -> Self {
         self.header("x-forwarded-for", address)
     }
 }
@@ -80,7 +80,7 @@ fn fresh_address() -> String {
 }
 
 pub(crate) fn registration(http: &Client, metadata: &Value) -> Call {
-    http.post("/oauth/register", metadata).sent_from(&fresh_address())
+    http.post("/oauth/register", metadata).coming_from(&fresh_address())
 }
 
 #[derive(Clone)]
@@ -230,7 +230,7 @@ impl App {
 }
 
 pub(crate) fn authorize(person: &Client, parameters: &Parameters) -> Call {
-    person.get(&format!("/oauth/authorize?{}", parameters.encode())).sent_from(&fresh_address())
+    person.get(&format!("/oauth/authorize?{}", parameters.encode())).coming_from(&fresh_address())
 }
 
 pub(crate) fn basic(id: &str, secret: &str) -> String {
@@ -382,6 +382,15 @@ pub(crate) fn decide(person: &Client, parameters: &Parameters) -> Call {
 /// Where the page of a request that was begun before is.
 pub(crate) fn consent_path(request_id: &str) -> String {
     format!("/oauth/authorize?{}", Parameters::new(&[("request_id", request_id)]).encode())
+}
+
+/// Logs in at the page that a person without a session was sent to.
+pub(crate) async fn log_in_at(hub: &TestHub, location: &str, username: &str) -> Reply {
+    let page = hub.nobody().get(location).await.status(200);
+    let form = forms(&page.text()).into_iter().find(|form| form.action == "/login").unwrap();
+    let next = form.values("next").next().unwrap();
+    let fields = Parameters::new(&[("username", username), ("password", PASSWORD), ("next", &next)]);
+    hub.nobody().call("POST", "/login").form(&fields).await.status(303)
 }
 
 #[derive(Default, Debug)]
