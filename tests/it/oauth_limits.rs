@@ -84,3 +84,27 @@ async fn a_stranger_does_not_use_up_what_a_public_client_may() {
     app.refresh(&tokens.refresh).coming_from("203.0.113.1").await.tokens();
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn wrong_secrets_from_one_address_are_counted() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let (app, other) = (ada.owned_app("scout").await, ada.owned_app("scout").await);
+    let wrong = App { secret: Some("wrong".to_owned()), ..app.clone() };
+    for _ in 0..20 {
+        wrong.ask_for_own().coming_from("203.0.113.66").await.oauth_error(401, "invalid_client");
+    }
+    let refused = wrong.ask_for_own().coming_from("203.0.113.66").await.oauth_error(429, "temporarily_unavailable");
+    wait_of(&refused);
+    // The right one does not help either: the answer would tell that it is right. Elsewhere nobody notices.
+    app.ask_for_own().coming_from("203.0.113.66").await.oauth_error(429, "temporarily_unavailable");
+    app.own_token().await;
+    other.ask_for_own().coming_from("203.0.113.66").await.status(200);
+    hub.advance(MINUTE);
+    // Right ones are not counted, however many.
+    for _ in 0..30 {
+        app.ask_for_own().coming_from("203.0.113.66").await.status(200);
+    }
+    hub.finish().await;
+}
