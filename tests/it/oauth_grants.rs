@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::oauth::{ALL, App, CALLBACK};
+use crate::support::oauth::{ALL, App, CALLBACK, Parameters, basic};
 use crate::support::{Client, DAY, MINUTE, TestHub, each};
 
 #[tokio::test]
@@ -266,5 +266,44 @@ async fn operators_make_and_unmake() {
     let first = operator.call("oauth.clients.list", json!({"limit": 1})).await;
     let rest = operator.call("oauth.clients.list", json!({"limit": 1, "cursor": first["next_cursor"]})).await;
     assert_ne!(first["items"][0]["client_id"], rest["items"][0]["client_id"]);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_code_that_is_on_its_way_can_be_taken_back() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let app = hub.app().await;
+    let code = app.code(&ada, "self").await;
+    let grants = ada.grants().await;
+    ada.delete(&format!("/api/oauth/grants/{}", grants[0]["id"])).await.status(204);
+    app.exchange(&code).await.oauth_error(400, "invalid_grant");
+    assert!(ada.grants().await.is_empty());
+    hub.finish().await;
+}
+
+/// Who sends wrong secrets is stopped, at their address, and nobody who logs in has to wait for them.
+#[tokio::test]
+async fn secrets_cannot_be_guessed_without_end() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let app = ada.owned_app("scout").await;
+    let asking = Parameters::new(&[("grant_type", "client_credentials")]);
+    let guess = async |address: &str| {
+        let call = hub.nobody().call("POST", "/oauth/token").form(&asking).sent_from(address);
+        call.header("authorization", basic(&app.id, "wrong")).await
+    };
+    for _ in 0..20 {
+        guess("198.51.100.7").await.oauth_error(401, "invalid_client");
+    }
+    let refused = guess("198.51.100.7").await.oauth_error(429, "temporarily_unavailable");
+    assert!(refused.header("retry-after").is_some());
+    guess("198.51.100.8").await.oauth_error(401, "invalid_client");
+    // The client itself goes on, and so do people.
+    app.own_token().await;
+    hub.log_in("ada").await;
+    hub.advance(MINUTE);
+    guess("198.51.100.7").await.oauth_error(401, "invalid_client");
     hub.finish().await;
 }

@@ -1,6 +1,6 @@
 //! Whose address a request comes from, as far as it can be told, and which of ours it went to.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::{HeaderMap, header};
 
@@ -43,19 +43,30 @@ pub(super) fn base_url(hub: &Hub, headers: &HeaderMap) -> String {
     }
 }
 
+/// Whether a Host header names a host, and perhaps a port, as they are written.
+pub(super) fn is_host(host: &str) -> bool {
+    let Some((name, _)) = split_host(host) else { return false };
+    match name.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)),
+    }
+}
+
+/// The name and the port of a host, if the port is one.
+fn split_host(host: &str) -> Option<(&str, Option<u16>)> {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => {
+            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            let port = port.parse().ok().filter(|port| is_number && *port != 0)?;
+            Some((name, Some(port)))
+        }
+        _ => Some((host, None)),
+    }
+}
+
 fn is_loopback(host: &str) -> bool {
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, port),
-        _ => (host, ""),
-    };
-    let has_port = name.len() < host.len();
-    let is_port = !has_port || (port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok());
-    let bare = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
-    let address = match bare {
-        Some(bare) => bare.parse::<Ipv6Addr>().ok().map(IpAddr::V6),
-        None => name.parse::<Ipv4Addr>().ok().map(IpAddr::V4),
-    };
-    is_port && (name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.is_loopback()))
+    let Some((name, _)) = split_host(host).filter(|_| is_host(host)) else { return false };
+    name.eq_ignore_ascii_case("localhost") || parse(name).is_some_and(|address| address.is_loopback())
 }
 
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
@@ -87,6 +98,18 @@ mod tests {
         assert_eq!(remote_ip(&headers("[2001:db8::1]:443"), peer).as_deref(), Some("2001:db8::1"));
         assert_eq!(remote_ip(&headers("<script>"), peer).as_deref(), Some("127.0.0.1"));
         assert_eq!(remote_ip(&HeaderMap::new(), peer).as_deref(), Some("127.0.0.1"));
+    }
+
+    #[test]
+    fn hosts() {
+        for host in ["localhost", "hub.example:8080", "127.0.0.1", "[::1]:80", "my_hub", "HUB.example"] {
+            assert!(is_host(host), "{host}");
+        }
+        for host in
+            ["a b", "a/b", "a:b", "a:0", "a:99999", "a:", "a:+1", "[127.0.0.1]", "127.0.0.1]", "[[::1]]", "::1:80"]
+        {
+            assert!(!is_host(host), "{host}");
+        }
     }
 
     #[test]
