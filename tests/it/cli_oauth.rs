@@ -141,7 +141,7 @@ fn wrong_input_is_refused_by_name() {
         (&["oauth", "clients", "delete"], &["<CLIENT_ID>"]),
         (&["oauth", "clients", "list", "--limit", "0"], &["--limit"]),
         (&["oauth", "grants", "revoke", "first"], &["[ID]"]),
-        (&["oauth", "grants", "revoke"], &["<ID|--user <USER>>"]),
+        (&["oauth", "grants", "revoke"], &["ID", "--user"]),
         (&["oauth", "grants", "revoke", "1", "--user", "ada"], &["--user"]),
     ] {
         hub.admin(arguments).fails(2, words);

@@ -82,7 +82,7 @@ async fn the_page_warns_of_programs_on_this_computer() {
 async fn a_client_cannot_write_the_page() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>'&";
+    let name = "</title><script>alert(1)</script><form action=//evil.example><b onclick=x>\"'&";
     let metadata = json!({"redirect_uris": [CALLBACK], "client_name": name, "token_endpoint_auth_method": "none"});
     let app = App::register_with(&hub.nobody(), &metadata).await;
     let page = app.consent(&ada).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::support::oauth::{App, CALLBACK, Consent, STATE, authorize, log_in_at};
+use crate::support::oauth::{App, CALLBACK, Consent, authorize, consent_path};
 use crate::support::{DAY, Elsewhere, HOUR, Human, MINUTE, Setup, TestHub};
 
 const ID: &str = "https://app.example/oauth/client.json";
@@ -315,42 +315,57 @@ async fn the_server_must_be_who_it_says() {
     hub.finish().await;
 }
 
-/// Else strangers could make the hub call whom they choose.
+/// The token endpoint asks nobody: whoever calls it could make the hub call others.
 #[tokio::test]
-async fn only_people_who_are_logged_in_make_the_hub_fetch() {
+async fn only_people_make_the_hub_fetch() {
     let elsewhere = Elsewhere::new(&["app.example"]);
     elsewhere.put(ID, "", &document());
     let (hub, ada, app) = start(&elsewhere).await;
-    let sent = authorize(&hub.nobody(), &app.parameters()).await.status(303);
-    let location = sent.header("location").unwrap();
-    assert!(location.starts_with("/login?next=%2Foauth%2Fauthorize%3Frequest_id%3D"), "{location}");
-    authorize(&ada.agent("scout").await.client, &app.parameters()).await;
     app.exchange("nothing").await.oauth_error(401, "invalid_client");
     app.refresh("nothing").await.oauth_error(401, "invalid_client");
     app.revoke("nothing").await.oauth_error(401, "invalid_client");
+    // A stranger is sent to the login first, and what they ask for waits until somebody has come through it.
+    let reply = authorize(&hub.nobody(), &app.parameters()).await.status(303);
+    let login = reply.header("location").unwrap().to_owned();
+    let request_id = login.strip_prefix("/login?next=%2Foauth%2Fauthorize%3Frequest_id%3D").unwrap();
     assert_eq!(elsewhere.connections(), 0);
-    let logged_in = log_in_at(&hub, location, "ada").await;
-    let session = hub.nobody().cookie(&logged_in.cookie());
-    let shown = session.get(logged_in.header("location").unwrap()).await;
-    let landing = Consent::of(shown).approve(&session, "self").await.landing();
-    assert_eq!((landing.place.as_str(), landing.get("state").as_str()), (CALLBACK, STATE));
+    let page = Consent::of(ada.get(&consent_path(request_id)).await);
+    assert_eq!(elsewhere.connections(), 1);
+    let landing = page.approve(&ada, "self").await.landing();
     app.exchange(&landing.get("code")).await.tokens();
+    // It was read, so it is over.
+    ada.get(&consent_path(request_id)).await.page(400);
     assert_eq!(elsewhere.connections(), 1);
     hub.finish().await;
 }
 
 #[tokio::test]
-async fn what_failed_is_not_tried_again_at_once() {
+async fn what_led_to_nothing_is_not_tried_again_at_once() {
     let elsewhere = Elsewhere::new(&["app.example"]);
     let (hub, ada, app) = start(&elsewhere).await;
     for _ in 0..5 {
         authorize(&ada, &app.parameters()).await.page(400);
-        hub.advance(10 * SECOND);
     }
     assert_eq!(elsewhere.connections(), 1);
     elsewhere.put(ID, "", &document());
-    hub.advance(11 * SECOND);
-    app.consent(&ada).await;
+    hub.advance(MINUTE);
+    app.tokens(&ada, "self").await;
+    assert_eq!(elsewhere.connections(), 2);
+    hub.finish().await;
+}
+
+/// Which addresses lead where inside is nothing that a page tells.
+#[tokio::test]
+async fn a_page_does_not_tell_what_is_inside() {
+    let elsewhere = Elsewhere::new(&["app.example"]);
+    let (hub, ada, _) = start(&elsewhere).await;
+    let said = async |id: &str| {
+        let app = App::known_as(&hub.nobody(), id, CALLBACK);
+        authorize(&ada, &app.parameters()).await.page(400).text()
+    };
+    let unknown = said("https://nowhere.example/client.json").await;
+    assert_eq!(said("https://127.0.0.1:1/client.json").await, unknown);
+    assert_eq!(said("https://10.0.0.1/client.json").await, unknown);
     hub.finish().await;
 }
 

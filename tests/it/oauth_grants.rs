@@ -291,7 +291,7 @@ async fn secrets_cannot_be_guessed_without_end() {
     let app = ada.owned_app("scout").await;
     let asking = Parameters::new(&[("grant_type", "client_credentials")]);
     let guess = async |address: &str| {
-        let call = hub.nobody().call("POST", "/oauth/token").form(&asking).coming_from(address);
+        let call = hub.nobody().call("POST", "/oauth/token").form(&asking).sent_from(address);
         call.header("authorization", basic(&app.id, "wrong")).await
     };
     for _ in 0..20 {

@@ -17,7 +17,7 @@ async fn questions_from_one_address_are_counted() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     let app = hub.app().await;
-    let from = |address: &str| ada.get(&format!("/oauth/authorize?{}", app.parameters().encode())).coming_from(address);
+    let from = |address: &str| ada.get(&format!("/oauth/authorize?{}", app.parameters().encode())).sent_from(address);
     let replies = together((0..130).map(|_| from("203.0.113.1"))).await;
     assert_eq!((how_many(&replies, 200), how_many(&replies, 429)), (120, 10));
     // A person at a browser reads why.
@@ -25,7 +25,7 @@ async fn questions_from_one_address_are_counted() {
     wait_of(&page);
     // A question that waits already can still be looked at and answered.
     let asked = Consent::of(replies.into_iter().find(|reply| reply.code() == 200).unwrap());
-    asked.approve(&ada, "self").coming_from("203.0.113.1").await.landing();
+    asked.approve(&ada, "self").sent_from("203.0.113.1").await.landing();
     Consent::of(from("203.0.113.2").await);
     hub.advance(MINUTE);
     Consent::of(from("203.0.113.1").await);
@@ -43,7 +43,7 @@ async fn documents_fetched_for_one_address_are_counted() {
         let document = json!({"client_id": id, "client_name": "x", "redirect_uris": [CALLBACK]});
         elsewhere.put(&id, "", &document);
         let app = App::known_as(&hub.nobody(), &id, CALLBACK);
-        ada.get(&format!("/oauth/authorize?{}", app.parameters().encode())).coming_from(address)
+        ada.get(&format!("/oauth/authorize?{}", app.parameters().encode())).sent_from(address)
     };
     for number in 0..20 {
         Consent::of(ask(number, "203.0.113.1").await);
@@ -79,8 +79,32 @@ async fn a_stranger_does_not_use_up_what_a_public_client_may() {
     let ada = hub.human("ada").await;
     let app = hub.app().await;
     let tokens = app.tokens(&ada, "self").await;
-    let replies = together((0..40).map(|_| app.refresh("stoa_rt_nonsense").coming_from("203.0.113.66"))).await;
+    let replies = together((0..40).map(|_| app.refresh("stoa_rt_nonsense").sent_from("203.0.113.66"))).await;
     assert!(how_many(&replies, 429) > 0);
-    app.refresh(&tokens.refresh).coming_from("203.0.113.1").await.tokens();
+    app.refresh(&tokens.refresh).sent_from("203.0.113.1").await.tokens();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn wrong_secrets_from_one_address_are_counted() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let (app, other) = (ada.owned_app("scout").await, ada.owned_app("scout").await);
+    let wrong = App { secret: Some("wrong".to_owned()), ..app.clone() };
+    for _ in 0..20 {
+        wrong.ask_for_own().sent_from("203.0.113.66").await.oauth_error(401, "invalid_client");
+    }
+    let refused = wrong.ask_for_own().sent_from("203.0.113.66").await.oauth_error(429, "temporarily_unavailable");
+    wait_of(&refused);
+    // The right one does not help either: the answer would tell that it is right. Elsewhere nobody notices.
+    app.ask_for_own().sent_from("203.0.113.66").await.oauth_error(429, "temporarily_unavailable");
+    app.own_token().await;
+    other.ask_for_own().sent_from("203.0.113.66").await.status(200);
+    hub.advance(MINUTE);
+    // Right ones are not counted, however many.
+    for _ in 0..30 {
+        app.ask_for_own().sent_from("203.0.113.66").await.status(200);
+    }
     hub.finish().await;
 }

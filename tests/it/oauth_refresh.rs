@@ -57,7 +57,7 @@ async fn an_address_means_nothing() {
     let ada = hub.human("ada").await;
     let app = hub.app().await;
     let tokens = app.tokens(&ada, "self").await;
-    let from = |call: Call, address: &str| call.coming_from(address);
+    let from = |call: Call, address: &str| call.sent_from(address);
     let one = from(app.refresh(&tokens.refresh), "203.0.113.1").await.tokens();
     hub.advance(5 * SECOND);
     let two = from(app.refresh(&tokens.refresh), "203.0.113.2").await.tokens();

@@ -116,7 +116,7 @@ async fn bad_metadata_is_refused() {
 async fn bodies_that_make_no_sense_are_refused() {
     let hub = TestHub::start().await;
     let post = |body: Vec<u8>, address: &str| {
-        hub.nobody().call("POST", "/oauth/register").body("application/json", body).coming_from(address)
+        hub.nobody().call("POST", "/oauth/register").body("application/json", body).sent_from(address)
     };
     let mut large = json!({"redirect_uris": [CALLBACK], "padding": ""});
     large["padding"] = json!("x".repeat(100_000));
@@ -443,7 +443,7 @@ async fn clients_of_owners_do_not_go_away() {
 async fn twenty_registrations_a_minute_from_one_address() {
     let hub = TestHub::start().await;
     let metadata = json!({"redirect_uris": [CALLBACK]});
-    let from = |address: &str| hub.nobody().post("/oauth/register", &metadata).coming_from(address);
+    let from = |address: &str| hub.nobody().post("/oauth/register", &metadata).sent_from(address);
     for _ in 0..20 {
         from("203.0.113.9").await.status(201);
     }
@@ -451,7 +451,7 @@ async fn twenty_registrations_a_minute_from_one_address() {
     let wait: u64 = refused.header("retry-after").unwrap().parse().unwrap();
     assert!((1..=60).contains(&wait), "{refused:?}");
     // The other name of the same endpoint is no way around it, and others are not held up.
-    let alias = hub.nobody().post("/register", &metadata).coming_from("203.0.113.9");
+    let alias = hub.nobody().post("/register", &metadata).sent_from("203.0.113.9");
     alias.await.oauth_error(429, "temporarily_unavailable");
     from("203.0.113.10").await.status(201);
     hub.advance(Duration::from_secs(wait));

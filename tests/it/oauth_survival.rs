@@ -249,7 +249,7 @@ async fn the_log_tells_of_what_was_taken_back() {
     let app = App::register(&http).await;
     let code = app.code(&session, "scout").await;
     app.exchange(&code).await.tokens();
-    app.exchange(&code).coming_from("203.0.113.66").await.oauth_error(400, "invalid_grant");
+    app.exchange(&code).sent_from("203.0.113.66").await.oauth_error(400, "invalid_grant");
     let said = hub.stop();
     let entries: Vec<Value> = said.stderr.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let revoked = entries.iter().find(|entry| entry["event"] == "token_revoked");

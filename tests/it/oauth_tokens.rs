@@ -120,6 +120,7 @@ async fn a_code_needs_the_verifier_of_its_challenge() {
         let reply = app.token(parameters).await.status(400);
         assert!(["invalid_grant", "invalid_request"].contains(&reply.json()["error"].as_str().unwrap()), "{reply:?}");
     }
+    // The codes are on their way until their minute is over.
     hub.advance(Duration::from_secs(61));
     assert!(ada.grants().await.is_empty());
     attempt(VERIFIER).await.tokens();

@@ -67,7 +67,7 @@ impl Call {
     }
 
     /// As if it came through a proxy from there.
-    pub(crate) fn coming_from(self, address: &str) -> Self {
+    pub(crate) fn sent_from(self, address: &str) -> Self {
         self.header("x-forwarded-for", address)
     }
 }
@@ -80,7 +80,7 @@ fn fresh_address() -> String {
 }
 
 pub(crate) fn registration(http: &Client, metadata: &Value) -> Call {
-    http.post("/oauth/register", metadata).coming_from(&fresh_address())
+    http.post("/oauth/register", metadata).sent_from(&fresh_address())
 }
 
 #[derive(Clone)]
@@ -230,7 +230,7 @@ impl App {
 }
 
 pub(crate) fn authorize(person: &Client, parameters: &Parameters) -> Call {
-    person.get(&format!("/oauth/authorize?{}", parameters.encode())).coming_from(&fresh_address())
+    person.get(&format!("/oauth/authorize?{}", parameters.encode())).sent_from(&fresh_address())
 }
 
 pub(crate) fn basic(id: &str, secret: &str) -> String {
