@@ -25,7 +25,7 @@ use crate::identity::IdentityCache;
 use crate::keys::KeyRing;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
-use crate::password::PasswordHasher;
+use crate::password::{LOWEST_COST, PasswordHasher};
 use crate::waiters::Waiters;
 
 /// Traces that may wait to be written. One more is lost, and counted.
@@ -58,6 +58,7 @@ struct Inner {
     memories: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     metrics: Arc<Metrics>,
     passwords: PasswordHasher,
+    client_secrets: PasswordHasher,
     outbound: OnceLock<stoa_outbound::Client>,
     /// Each with its moment.
     traces: Batches<(i64, NewTrace)>,
@@ -86,6 +87,7 @@ impl Hub {
             waiters: Waiters::default(),
             memories: Mutex::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
+            client_secrets: PasswordHasher::new(LOWEST_COST, metrics.clone()),
             outbound: config.outbound.clone().map(OnceLock::from).unwrap_or_default(),
             traces: Batches::new(TRACE_QUEUE),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
@@ -118,6 +120,12 @@ impl Hub {
 
     pub fn passwords(&self) -> &PasswordHasher {
         &self.0.passwords
+    }
+
+    /// The secrets of OAuth clients, which strangers can have compared: they stand in a line of their own, so that nobody
+    /// who logs in has to wait for them.
+    pub fn client_secrets(&self) -> &PasswordHasher {
+        &self.0.client_secrets
     }
 
     /// What calls others. It is made when it is first needed: it reads the certificates of the system.

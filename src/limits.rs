@@ -12,6 +12,8 @@ const MINUTE_MS: i64 = 60_000;
 const LOGIN_FAILURES_PER_NAME: u32 = 5;
 const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
 
+/// Wrong secrets of one client that may come from one address in a minute.
+const CLIENT_FAILURES_PER_ADDRESS: u32 = 20;
 /// Clients that may register from one address, or be looked up at theirs, in a minute.
 const OAUTH_CLIENTS_PER_ADDRESS: u32 = 20;
 /// Questions to people that may be asked from one address in a minute.
@@ -19,8 +21,9 @@ const OAUTH_REQUESTS_PER_ADDRESS: u32 = 120;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
-    /// Requests for tokens, by client.
-    tokens: Option<Limiter<i64>>,
+    /// Requests for tokens, by client; for one that anybody can pretend to be, also by address.
+    tokens: Option<Limiter<(i64, Option<IpAddr>)>>,
+    client_failures: Window<(i64, Option<IpAddr>)>,
     registrations: Window<Option<IpAddr>>,
     documents: Window<Option<IpAddr>>,
     authorizations: Window<Option<IpAddr>>,
@@ -35,6 +38,7 @@ impl Limits {
         Self {
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
             tokens: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
+            client_failures: Window::new(CLIENT_FAILURES_PER_ADDRESS, MINUTE_MS),
             registrations: Window::new(OAUTH_CLIENTS_PER_ADDRESS, MINUTE_MS),
             documents: Window::new(OAUTH_CLIENTS_PER_ADDRESS, MINUTE_MS),
             authorizations: Window::new(OAUTH_REQUESTS_PER_ADDRESS, MINUTE_MS),
@@ -88,9 +92,21 @@ impl Limits {
         self.login_addresses.refund(&address.map(network_of));
     }
 
-    /// Counts an OAuth client's request for tokens.
-    pub fn take_token(&self, client: i64, now_ms: i64) -> Result<(), HubError> {
-        admit(self.tokens.as_ref().map(|limiter| limiter.take(client, now_ms)), "requests for tokens")
+    /// Counts an OAuth client's request for tokens. `address` is that of a client without a secret: everybody knows its
+    /// name, and nobody shall use up what others may ask for under it.
+    pub fn take_token(&self, client: i64, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        let key = (client, address.map(network_of));
+        admit(self.tokens.as_ref().map(|limiter| limiter.take(key, now_ms)), "requests for tokens")
+    }
+
+    /// Counts a client's secret as wrong before it is compared, like a failed login.
+    pub fn take_client_secret(&self, client: i64, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
+        let key = (client, address.map(network_of));
+        admit(Some(self.client_failures.take(key, now_ms)), "wrong secrets of this client")
+    }
+
+    pub fn refund_client_secret(&self, client: i64, address: Option<IpAddr>) {
+        self.client_failures.refund(&(client, address.map(network_of)));
     }
 
     /// Counts an OAuth client that registers itself.

@@ -11,8 +11,8 @@ use crate::metrics::Metrics;
 
 /// Passwords that are being compared or wait for it.
 const MAX_IN_LINE: usize = 128;
-/// The least that bcrypt allows.
-const LOWEST_COST: u32 = 4;
+/// The least that bcrypt allows: enough for secrets that the hub made itself, which nobody can guess.
+pub const LOWEST_COST: u32 = 4;
 
 /// Hashes and compares passwords without holding up anything else.
 pub struct PasswordHasher {
@@ -40,12 +40,6 @@ impl PasswordHasher {
     pub async fn hash(&self, password: &Secret) -> Result<String, HubError> {
         let (cost, password) = (self.cost, password.clone());
         self.run(move || bcrypt::hash(password.expose(), cost)).await
-    }
-
-    /// Hashes a secret that the hub made itself. It is random, so guessing it is hopeless at any cost.
-    pub async fn hash_random(&self, secret: &Secret) -> Result<String, HubError> {
-        let secret = secret.clone();
-        self.run(move || bcrypt::hash(secret.expose(), LOWEST_COST)).await
     }
 
     /// Whether `password` is the one behind `hash`. Without a hash the same work is done in vain.

@@ -36,6 +36,8 @@ pub enum StartError {
     AdminSocket { path: PathBuf, reason: String },
     #[error("the base URL {0} must be http:// or https:// and a host, without a path")]
     BaseUrl(String),
+    #[error("the redirect URI {uri} of STOA_OAUTH_REDIRECTS {reason}")]
+    Redirect { uri: String, reason: String },
     #[error("{0}")]
     Registry(RegistryError),
     #[error("the hub could not start: {0}")]
@@ -146,6 +148,14 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
         Some(base_url) => checked_base_url(base_url)?,
         None => format!("http://{}", listener.local_addr().map_err(|error| StartError::Other(error.to_string()))?),
     };
+    for uri in &config.oauth_redirects {
+        features::oauth::check_private_redirect(uri)
+            .map_err(|reason| StartError::Redirect { uri: uri.clone(), reason })?;
+    }
+    let is_everywhere = listener.local_addr().is_ok_and(|address| address.ip().is_unspecified());
+    if config.base_url.is_none() && is_everywhere {
+        tracing::warn!(%base_url, "others cannot call this hub by the address that it gives out; set STOA_BASE_URL");
+    }
     let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Other(error.to_string()))?);
     let observed = metrics.clone();
     let connections = config.database_connections.max(2);

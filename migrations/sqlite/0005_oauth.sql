@@ -33,16 +33,19 @@ create index oauth_clients_age on oauth_clients (kind, created_at);
 -- Questions to a person that are not answered yet.
 create table oauth_requests (
     id_hash blob primary key,
-    client_id integer not null references oauth_clients (id) on delete cascade,
+    -- A request that waits, as it came, for somebody to log in before it is looked at. Then it has nothing of what follows.
+    query text,
+    client_id integer references oauth_clients (id) on delete cascade,
     -- Whom the question was shown to; none until somebody has logged in.
     session_id integer,
-    redirect_uri text not null,
+    redirect_uri text,
     state text,
-    scope text not null,
-    code_challenge text not null,
-    expires_at integer not null
+    scope text,
+    code_challenge text,
+    expires_at integer not null,
+    check ((query is null) = (client_id is not null and redirect_uri is not null and scope is not null and code_challenge is not null))
 ) strict, without rowid;
-create index oauth_requests_client on oauth_requests (client_id);
+create index oauth_requests_client on oauth_requests (client_id) where client_id is not null;
 create index oauth_requests_expiry on oauth_requests (expires_at);
 
 -- What a person let a client do: the code that says so, and all tokens that came of it.

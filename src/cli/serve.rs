@@ -91,15 +91,15 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_AUDIENCE")]
     audience: Option<String>,
 
-    /// Networks that the hub may call although they are not public (client metadata documents), as addresses or ranges
-    #[arg(long, env = "STOA_OUTBOUND_ALLOW", value_delimiter = ',')]
-    outbound_allow: Vec<stoa_outbound::Network>,
+    /// Networks that the hub may call although they are not public (client metadata documents): addresses or ranges, with commas between them
+    #[arg(long, env = "STOA_OUTBOUND_ALLOW")]
+    outbound_allow: Option<String>,
 
     /// Whether OAuth clients also find /register, /token and /authorize
     #[arg(long, env = "STOA_OAUTH_ALIASES", default_value_t = true, action = clap::ArgAction::Set)]
     oauth_aliases: bool,
 
-    /// Redirect URIs with a private scheme that OAuth clients may register, exactly as written
+    /// Redirect URIs with a private scheme that OAuth clients may register, exactly as written, with commas between them; replaces the default
     #[arg(long, env = "STOA_OAUTH_REDIRECTS", value_delimiter = ',', default_value = CURSOR_REDIRECT)]
     oauth_redirects: Vec<String>,
 
@@ -180,6 +180,9 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
             audience.parse().map_err(|_| format!("--audience {audience}: there are svc-sense, svc-brain and svc-bell"))
         })
         .transpose()?;
+    let outbound_allow = listed(arguments.outbound_allow.as_deref().unwrap_or_default())
+        .map(|text| text.parse().map_err(|error| format!("--outbound-allow {text}: {error}")))
+        .collect::<Result<_, String>>()?;
     // Secrets come from the environment only: arguments can be read by every user of the machine.
     let secret = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty()).map(Secret::new);
     Ok(Config {
@@ -198,12 +201,17 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         metrics_token: secret("STOA_METRICS_TOKEN"),
         registry: arguments.registry.filter(|path| !path.as_os_str().is_empty()),
         audience,
-        outbound_allow: arguments.outbound_allow,
+        outbound_allow,
         oauth_aliases: arguments.oauth_aliases,
-        oauth_redirects: arguments.oauth_redirects.into_iter().filter(|uri| !uri.is_empty()).collect(),
+        oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })
+}
+
+/// What stands between commas. An empty setting is none.
+fn listed(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 /// Logs go to standard error; standard output is for the first password.

@@ -291,13 +291,13 @@ function checkActive(found, client, as) {
   assert.equal(found.client_id, client.client_id);
   assert.equal(found.scope, scope);
   assert.equal(found.username, settings.username);
+  assert.equal(found.sub, settings.username);
   assert.equal(found.agent ?? "self", as);
   assert.equal(found.iss, settings.url);
   assert.ok([found.aud].flat().includes(resource.href), `aud is ${found.aud}`);
-  assert.equal(typeof found.sub, "string");
   assert.equal(found.token_type.toLowerCase(), "bearer");
   assert.equal(found.exp - found.iat, 3600);
-  assert.ok(Math.abs(found.iat - Date.now() / 1000) < 60, `iat is ${found.iat}`);
+  assert.ok(Math.abs(found.iat - Date.now() / 1000) < 600, `iat is ${found.iat}`);
 }
 
 async function resumeRun(person, inspector, { library, client: stored, as, tokens, later, page }) {

@@ -92,6 +92,20 @@ async fn grants_are_listed_and_revoked() {
     let second = rest["items"][0]["id"].to_string();
     let revoked: Value = hub.json(&["oauth", "grants", "revoke", &second]);
     assert_eq!((&revoked["user"], &revoked["agent"]), (&json!("bob"), &Value::Null));
+
+    // Everything of one person at once, for when somebody else had their password.
+    let (ada, bob) = (person(&hub, "ada"), person(&hub, "bob"));
+    let first = app.tokens(&ada, "self").await;
+    let second = app.tokens(&ada, "scout").await;
+    let of_bob = app.tokens(&bob, "self").await;
+    let said = hub.admin(&["oauth", "grants", "revoke", "--user", "ada"]).ok();
+    assert_eq!(said.lines().filter(|line| line.starts_with("What ada let An App do")).count(), 2, "{said}");
+    for tokens in [first, second] {
+        app.refresh(&tokens.refresh).await.oauth_error(400, "invalid_grant");
+    }
+    app.refresh(&of_bob.refresh).await.tokens();
+    assert_eq!(hub.admin(&["oauth", "grants", "revoke", "--user", "ada"]).ok(), "There was nothing in force.\n");
+    assert_eq!(hub.json(&["oauth", "grants", "revoke", "--user", "ada"]), json!({"items": []}));
     hub.stop();
 }
 
@@ -110,6 +124,7 @@ fn wrong_input_is_refused_by_name() {
         (&create("ada", "scout", "a\u{202e}b"), &["name"]),
         (&["oauth", "clients", "delete", "nothing"], &["no such"]),
         (&["oauth", "grants", "revoke", "99"], &["no such"]),
+        (&["oauth", "grants", "revoke", "--user", "nobody"], &["There is no such user."]),
         (&["oauth", "grants", "list", "--user", "nobody"], &["There is no such user."]),
     ] {
         let said = hub.admin(arguments).fails(4, words);
@@ -125,8 +140,9 @@ fn wrong_input_is_refused_by_name() {
         (&["oauth", "clients", "create", "--owner", "ada", "--name", "x"], &["--agent"]),
         (&["oauth", "clients", "delete"], &["<CLIENT_ID>"]),
         (&["oauth", "clients", "list", "--limit", "0"], &["--limit"]),
-        (&["oauth", "grants", "revoke", "first"], &["<ID>"]),
-        (&["oauth", "grants", "revoke"], &["<ID>"]),
+        (&["oauth", "grants", "revoke", "first"], &["[ID]"]),
+        (&["oauth", "grants", "revoke"], &["ID", "--user"]),
+        (&["oauth", "grants", "revoke", "1", "--user", "ada"], &["--user"]),
     ] {
         hub.admin(arguments).fails(2, words);
     }

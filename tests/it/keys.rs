@@ -8,7 +8,7 @@ use stoa::actor::{Actor, Call, Credential};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::permissions::Permission;
 
-use crate::support::{DAY, MINUTE, TestHub, off_the_runtime, on_postgres, together};
+use crate::support::{DAY, MINUTE, TestHub, on_postgres, together};
 
 #[tokio::test]
 async fn a_key_is_made_listed_and_revoked() {
@@ -147,7 +147,7 @@ async fn secrets_are_stored_nowhere() {
     }
     let audit = serde_json::to_string(&hub.audit().await).unwrap();
     assert!(secrets.iter().all(|secret| !audit.contains(secret)));
-    let stored = everything_stored(&hub).await;
+    let stored = hub.everything_stored();
     for secret in &secrets {
         let is_stored = stored.windows(secret.len()).any(|window| window == secret.as_bytes());
         assert!(!is_stored, "{} is in the database", &secret[..10]);
@@ -155,41 +155,6 @@ async fn secrets_are_stored_nowhere() {
     // The search would find it if it were there.
     assert!(stored.windows(5).any(|window| window == b"scout"));
     hub.finish().await;
-}
-
-/// The bytes of SQLite's files, or all rows of PostgreSQL as text.
-async fn everything_stored(hub: &TestHub) -> Vec<u8> {
-    if on_postgres() {
-        let database = hub.database();
-        return off_the_runtime(move || {
-            let mut client = database.connect();
-            let tables = client.query("select tablename from pg_tables where schemaname = 'public'", &[]).unwrap();
-            let mut text = String::new();
-            for table in tables {
-                let sql = format!("select t::text from {} t", table.get::<_, String>(0));
-                for row in client.query(&sql, &[]).unwrap() {
-                    text += &row.get::<_, String>(0);
-                    text.push('\n');
-                }
-            }
-            // Byte columns are shown in hexadecimal; a secret could hide there.
-            let hidden: Vec<u8> = text.split("\\x").skip(1).flat_map(unhexed).collect();
-            [text.into_bytes(), hidden].concat()
-        });
-    }
-    let mut bytes = Vec::new();
-    for entry in std::fs::read_dir(hub.folder()).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_file() {
-            bytes.extend(std::fs::read(path).unwrap());
-        }
-    }
-    bytes
-}
-
-fn unhexed(text: &str) -> Vec<u8> {
-    let digits: Vec<u32> = text.chars().map_while(|digit| digit.to_digit(16)).collect();
-    digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
 }
 
 async fn actor(hub: &TestHub, key: &str) -> Actor {

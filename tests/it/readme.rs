@@ -93,7 +93,13 @@ async fn the_tour_of_oauth_works_as_printed() {
     let folder = tempfile::tempdir().unwrap();
     let environment = [("HUB", format!("http://{}", hub.address)), ("PASSWORD", hub.admin_password())];
     let answers = type_in(folder.path(), &tour(include_str!("../../docs/oauth.md")), &environment).await;
-    let [_login, agent, client, token, known, unknown] = answers.as_slice() else { panic!("{answers:#?}") };
+    let [app, tokens, renewed, grants, _login, agent, client, token, known, unknown] = answers.as_slice() else {
+        panic!("{answers:#?}")
+    };
+    assert_eq!((&app["client_name"], &app["client_secret"]), (&"By hand".into(), &Value::Null));
+    assert!(renewed["refresh_token"].is_string() && renewed["refresh_token"] != tokens["refresh_token"]);
+    let grant = &grants["items"][0];
+    assert_eq!((&grant["client"]["client_id"], &grant["redirect_host"]), (&app["client_id"], &"localhost:4711".into()));
     assert_eq!(agent["agent"]["name"], "reporter");
     assert_eq!((&client["client"]["kind"], &client["client"]["agent"]), (&"owned".into(), &"reporter".into()));
     assert_eq!((&token["scope"], &token["token_type"]), (&"mcp:read".into(), &"Bearer".into()));

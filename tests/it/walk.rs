@@ -41,6 +41,25 @@ fn table() -> Vec<Row> {
             .refused(422, "validation_failed"),
         session_thing("GET /api/keys/{id}"),
         session_thing("DELETE /api/keys/{id}"),
+        session("GET /api/oauth/clients"),
+        session_thing("POST /api/oauth/clients")
+            .body(json!({"name": "c", "agent": "{name}"}))
+            .refused(422, "validation_failed"),
+        session_thing("DELETE /api/oauth/clients/{client_id}"),
+        session("GET /api/oauth/grants"),
+        session_thing("DELETE /api/oauth/grants/{id}"),
+        // These know clients and questions, not people: without one of them nobody gets anywhere.
+        public("GET /.well-known/oauth-authorization-server", 200),
+        public("GET /.well-known/oauth-protected-resource", 200),
+        public("GET /.well-known/oauth-protected-resource/mcp", 200),
+        public("POST /oauth/register", 201).body(json!({"redirect_uris": ["https://app.example/"]})),
+        public("GET /oauth/register/{client_id}", 401),
+        public("DELETE /oauth/register/{client_id}", 401),
+        public("GET /oauth/authorize", 400),
+        public("POST /oauth/authorize/decision", 400),
+        public("POST /oauth/token", 400),
+        public("POST /oauth/introspect", 400),
+        public("POST /oauth/revoke", 400),
         either("GET /api/directory").shows_cards(),
         either("GET /api/traces"),
         either("GET /api/traces/export"),
@@ -83,6 +102,7 @@ fn table() -> Vec<Row> {
         admin("GET /api/admin/users"),
         admin("GET /api/admin/audit"),
         admin("GET /api/admin/system"),
+        admin("GET /api/admin/oauth-clients"),
         admin("GET /api/admin/principals"),
         admin("GET /api/admin/principals/{principal_id}"),
         public("GET /.well-known/svc-machine-principal-registry/v1/schema.json", 200),
@@ -245,11 +265,17 @@ impl World {
         )
         .await;
         owner.post("/api/inbox/claim", &json!({"limit": 100})).await.ok();
+        let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
+        app.tokens(&owner, &agent.name).await;
+        let grant = owner.grants().await[0]["id"].to_string();
         let things = BTreeMap::from([
             ("{name}", agent.name.clone()),
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
             ("channel", channel),
+            ("/api/oauth/clients/{client_id}", owned.id),
+            ("/oauth/register/{client_id}", app.id),
+            ("/api/oauth/grants/{id}", grant),
             ("/api/channels/{name}/pins/{message_id}", said.clone()),
             ("/api/threads/{message_id}/mute", said),
             ("/api/messages/{id}", sent.clone()),
@@ -268,7 +294,7 @@ impl World {
         filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
         filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
         if let Some(value) = self.things.get(text) {
-            filled = filled.replace("{id}", value).replace("{message_id}", value);
+            filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
         }
         assert!(!filled.contains("id}"), "World::make has nothing for {text}");
         filled
@@ -280,6 +306,8 @@ impl World {
             "me": self.owner.get("/auth/me").await.ok().json(),
             "sessions": self.owner.get("/auth/sessions").await.ok().json(),
             "keys": self.owner.list("/api/keys").await,
+            "clients": self.owner.list("/api/oauth/clients").await,
+            "grants": self.owner.grants().await,
             "channel": self.owner.get(&format!("/api/channels/{}", self.things["channel"])).await.ok().json(),
             "said": self.owner.get(&format!("/api/channels/{}/messages", self.things["channel"])).await.ok().json(),
             "pins": self.owner.get(&format!("/api/channels/{}/pins", self.things["channel"])).await.ok().json(),

@@ -375,26 +375,40 @@ pub struct AboutTokenRequest {
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Introspection {
     pub active: bool,
-    #[serde(flatten)]
-    pub token: Option<TokenDescription>,
-}
-
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct TokenDescription {
-    pub scope: OauthScopes,
-    pub client_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scope: Option<OauthScopes>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub client_id: Option<String>,
     /// The person who allowed it.
-    pub username: String,
-    pub sub: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub: Option<String>,
     /// The agent that it acts as; absent when it acts as the person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    pub aud: String,
-    pub iss: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub aud: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iss: Option<String>,
     /// In seconds since 1970.
-    pub exp: i64,
-    pub iat: i64,
-    pub token_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exp: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iat: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token_type: Option<&'static str>,
+}
+
+/// What the person said, as the form of the consent page sends it.
+#[derive(Debug, Clone, ToSchema)]
+pub struct ConsentDecision {
+    pub request_id: String,
+    pub csrf: String,
+    /// The name of an agent of the person's, or `self`.
+    pub agent: Option<String>,
+    /// `approve`, `deny`, or `switch` to log in as somebody else.
+    pub decision: String,
 }
 
 /// Why a request of the protocol was refused (RFC 6749).

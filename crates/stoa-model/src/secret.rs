@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 /// A password or key. It is written to the one answer it belongs in and never shown by `Debug`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(transparent)]
-#[schema(value_type = String)]
+#[schema(value_type = String, description = "A password, key or token")]
 pub struct Secret(String);
 
 impl Secret {

@@ -57,14 +57,22 @@ pub(super) enum GrantsCommand {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Put a grant and all its tokens out of force
-    Revoke { id: i64 },
+    /// Put a grant and all its tokens out of force, or all that a user has granted
+    #[command(group(clap::ArgGroup::new("which").required(true)))]
+    Revoke {
+        /// The grant
+        #[arg(group = "which")]
+        id: Option<i64>,
+        /// Everything that this user has granted
+        #[arg(long, value_name = "USER", group = "which")]
+        user: Option<String>,
+    },
 }
 
 const CLIENT_COLUMNS: [Column; 8] = [
     ("CLIENT ID", |client| show(&client["client_id"])),
     ("KIND", |client| show(&client["kind"])),
-    ("NAME", |client| show(&client["name"])),
+    ("NAME", |client| short(&client["name"])),
     ("OWNER", |client| show(&client["owner"])),
     ("AGENT", |client| show(&client["agent"])),
     ("INTROSPECTS", introspects),
@@ -72,10 +80,11 @@ const CLIENT_COLUMNS: [Column; 8] = [
     ("LAST USED", |client| show(&client["last_used_at"])),
 ];
 
-const GRANT_COLUMNS: [Column; 8] = [
+const GRANT_COLUMNS: [Column; 9] = [
     ("ID", |grant| show(&grant["id"])),
     ("USER", |grant| show(&grant["user"])),
-    ("CLIENT", |grant| show(&grant["client"]["name"])),
+    ("CLIENT", |grant| short(&grant["client"]["name"])),
+    ("CLIENT ID", |grant| show(&grant["client"]["client_id"])),
     ("REDIRECTS TO", |grant| show(&grant["redirect_host"])),
     ("ACTS AS", acts_as),
     ("SCOPE", |grant| show(&grant["scope"])),
@@ -127,15 +136,28 @@ impl GrantsCommand {
                 let grants = session.list("oauth.grants.list", params, limit)?;
                 session.output.list(&grants, &GRANT_COLUMNS)
             }
-            GrantsCommand::Revoke { id } => {
+            GrantsCommand::Revoke { id: Some(id), .. } => {
                 let grant = session.call("oauth.grants.revoke", &json!({"id": id}))?;
-                session.output.result(&grant, |_| {
-                    let (user, client) = (show(&grant["user"]), show(&grant["client"]["name"]));
-                    format!("What {user} let {client} do (grant {id}) is out of force, and its tokens work no more.\n")
+                session.output.result(&grant, |_| revoked(&grant))
+            }
+            GrantsCommand::Revoke { id: None, user } => {
+                let grants = session.list("oauth.grants.list", json!({"user": user}), None)?;
+                for grant in &grants {
+                    session.call("oauth.grants.revoke", &json!({"id": grant["id"]}))?;
+                }
+                let revoked_all = json!({"items": grants});
+                session.output.result(&revoked_all, |_| match grants.as_slice() {
+                    [] => "There was nothing in force.\n".to_owned(),
+                    grants => grants.iter().map(revoked).collect(),
                 })
             }
         }
     }
+}
+
+fn revoked(grant: &Value) -> String {
+    let (id, user, client) = (show(&grant["id"]), show(&grant["user"]), show(&grant["client"]["name"]));
+    format!("What {user} let {client} do (grant {id}) is out of force, and its tokens work no more.\n")
 }
 
 fn properties(output: &Output, client: &Value) -> String {
@@ -144,10 +166,19 @@ fn properties(output: &Output, client: &Value) -> String {
         ("name", show(&client["name"])),
         ("owner", show(&client["owner"])),
         ("agent", show(&client["agent"])),
-        ("scope", show(&client["scope"])),
+        ("scope", if client["scope"].is_null() { "all".to_owned() } else { show(&client["scope"]) }),
         ("introspects", introspects(client)),
         ("created", show(&client["created_at"])),
     ])
+}
+
+/// Names are of strangers' making; a long one would push the rest out of the table.
+fn short(name: &Value) -> String {
+    let name = show(name);
+    match name.char_indices().nth(40) {
+        Some((end, _)) => format!("{}…", &name[..end]),
+        None => name,
+    }
 }
 
 /// Whose tokens a client may ask about; nobody's without a secret.

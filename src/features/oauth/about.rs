@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 use stoa_model::credentials::CredentialKind;
-use stoa_model::oauth::{Introspection, TokenDescription};
+use stoa_model::oauth::Introspection;
 
 use super::clients;
 use super::failure::{Failure, Refusal};
@@ -31,7 +31,7 @@ pub(super) async fn introspect(
     headers: &HeaderMap,
     parameters: &Parameters,
 ) -> Result<Introspection, Failure> {
-    let client = clients::authenticate(hub, headers, parameters).await?;
+    let client = clients::authenticate(hub, call, headers, parameters).await?;
     if client.is_public() {
         let words = "Only clients with a secret may ask about tokens.";
         return Err(Refusal::invalid_client(words, None).into());
@@ -56,19 +56,19 @@ pub(super) async fn introspect(
     let Some((scope, created_at, expires_at, grant)) = found.filter(|(.., grant)| is_shown(grant)) else {
         return Ok(Introspection::default());
     };
-    let token = TokenDescription {
-        scope,
-        client_id: grant.client_id,
-        sub: grant.username.clone(),
-        username: grant.username,
+    Ok(Introspection {
+        active: true,
+        scope: Some(scope),
+        client_id: Some(grant.client_id),
+        sub: Some(grant.username.clone()),
+        username: Some(grant.username),
         agent: grant.agent_name,
-        aud: audience(&call.base_url),
-        iss: call.base_url.clone(),
-        exp: expires_at / 1000,
-        iat: created_at / 1000,
-        token_type: if kind == Some(CredentialKind::RefreshToken) { "refresh_token" } else { "Bearer" },
-    };
-    Ok(Introspection { active: true, token: Some(token) })
+        aud: Some(audience(&call.base_url)),
+        iss: Some(call.base_url.clone()),
+        exp: Some(expires_at / 1000),
+        iat: Some(created_at / 1000),
+        token_type: Some(if kind == Some(CredentialKind::RefreshToken) { "refresh_token" } else { "Bearer" }),
+    })
 }
 
 /// `POST /oauth/revoke`: a refresh token takes everything along that came of the same grant, an access token only itself.
@@ -79,7 +79,7 @@ pub(super) async fn revoke(
     headers: &HeaderMap,
     parameters: &Parameters,
 ) -> Result<(), Failure> {
-    let client = clients::authenticate(hub, headers, parameters).await?;
+    let client = clients::authenticate(hub, call, headers, parameters).await?;
     let (kind, hash) = token(parameters)?;
     let hub_in = hub.clone();
     let revoked = hub

@@ -32,6 +32,7 @@ use crate::surfaces::http::FormTarget;
 const REQUEST_LIFETIME: Duration = Duration::from_secs(10 * 60);
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
 const MAX_STATE_BYTES: usize = 8 * 1024;
+const MAX_QUERY_BYTES: usize = 16 * 1024;
 /// A SHA-256 in base64url.
 const CHALLENGE_CHARACTERS: usize = 43;
 const REQUEST_ID_CHARACTERS: usize = 43;
@@ -46,6 +47,11 @@ enum Stop {
         title: &'static str,
         detail: String,
         hint: &'static str,
+    },
+    /// The person is told to come back after so many seconds.
+    TooMany {
+        detail: String,
+        retry_after: u64,
     },
     /// The client is told.
     Client(String),
@@ -64,7 +70,8 @@ impl Stop {
 
     fn gone() -> Self {
         let detail = "The request is unknown, was answered already, or has waited for more than 10 minutes.";
-        Stop::page(StatusCode::BAD_REQUEST, "This request is over", detail, START_AGAIN)
+        let hint = "If you have answered it, your answer counts. Otherwise start again from the app.";
+        Stop::page(StatusCode::BAD_REQUEST, "This request is over", detail, hint)
     }
 
     fn foreign() -> Self {
@@ -77,11 +84,12 @@ const START_AGAIN: &str = "Nothing was allowed. Start again from the app.";
 
 impl From<HubError> for Stop {
     fn from(error: HubError) -> Self {
-        if error.kind == ErrorKind::RateLimited {
-            let hint = "Wait a minute and try again.";
-            return Stop::page(StatusCode::TOO_MANY_REQUESTS, "Too many requests", error.detail.clone(), hint);
+        match error.retry_after_seconds {
+            Some(retry_after) if error.kind == ErrorKind::RateLimited => {
+                Stop::TooMany { detail: error.detail.clone(), retry_after }
+            }
+            _ => Stop::Hub(error),
         }
-        Stop::Hub(error)
     }
 }
 
@@ -96,6 +104,12 @@ fn answer(outcome: Result<Response, Stop>) -> Result<Response, HubError> {
         Ok(response) => Ok(response),
         Err(Stop::Client(location)) => see_other(&location),
         Err(Stop::Page { status, title, detail, hint }) => pages::refusal(status, title, &detail, Some(hint)),
+        Err(Stop::TooMany { detail, retry_after }) => {
+            let hint = Some("Wait a minute and try again.");
+            let mut page = pages::refusal(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail, hint)?;
+            page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+            Ok(page)
+        }
         Err(Stop::Hub(error)) => Err(error),
     }
 }
@@ -123,7 +137,12 @@ async fn ask(hub: &Hub, visitor: &Actor, query: &str) -> Result<Response, Stop> 
     let (now, call) = (hub.clock().now_ms(), &visitor.call);
     hub.limits().take_authorization(call.client_ip, now)?;
     let client_id = parameters.one("client_id").map_err(once)?;
-    let client = find_client(hub, call, client_id.ok_or_else(|| Stop::bad_request("It has no client_id."))?).await?;
+    let client_id = client_id.ok_or_else(|| Stop::bad_request("It has no client_id."))?;
+    if documents::is_address(client_id) && visitor.session().is_none() {
+        // Strangers cannot make the hub call addresses of their choice: that waits for the login.
+        return put_off(hub, query).await;
+    }
+    let client = find_client(hub, call, client_id).await?;
     let redirect_uri = redirect_uri(&client, parameters.one("redirect_uri").map_err(once)?)?;
     let state = parameters.one("state");
     let own = [call.base_url.as_str(), hub.base_url()];
@@ -152,11 +171,28 @@ async fn ask(hub: &Hub, visitor: &Actor, query: &str) -> Result<Response, Stop> 
     resume(hub, visitor, &request_id).await
 }
 
+/// Keeps a request as it came, until somebody has logged in.
+async fn put_off(hub: &Hub, query: &str) -> Result<Response, Stop> {
+    if query.len() > MAX_QUERY_BYTES {
+        return Err(Stop::bad_request("It is longer than 16 KiB."));
+    }
+    let query = query.to_owned();
+    let request_id = hub
+        .write(move |tx| {
+            let request_id = base62(tx.random_bytes());
+            let expires_at = tx.now_ms() + milliseconds(REQUEST_LIFETIME);
+            store::insert_unread_request(tx, &credential_hash(&request_id), &query, expires_at)?;
+            Ok::<_, HubError>(request_id)
+        })
+        .await?;
+    Ok(Redirect::to(&login_location(&request_id)).into_response())
+}
+
 async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, Stop> {
     if documents::is_address(client_id) {
         return documents::find(hub, call, client_id).await.map_err(|reason| match reason {
             NoClient::Refused(detail) => {
-                let hint = "Tell whoever makes the app. Whoever runs this hub decides which addresses it may call.";
+                let hint = "Tell whoever makes the app; whoever runs this hub finds more in its log.";
                 Stop::page(StatusCode::BAD_REQUEST, "This app is not known here", detail, hint)
             }
             NoClient::Hub(error) => error.into(),
@@ -173,14 +209,19 @@ async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, 
 }
 
 fn redirect_uri(client: &Client, requested: Option<&str>) -> Result<String, Stop> {
+    if client.kind == ClientKind::Owned {
+        return Err(Stop::bad_request("This client is for client credentials: it cannot ask people."));
+    }
     match (requested, client.redirect_uris.as_slice()) {
         (Some(requested), registered) => registered
             .iter()
             .any(|registered| redirect::matches(registered, requested))
             .then(|| requested.to_owned())
-            .ok_or_else(|| Stop::bad_request("It wants you to be sent to an address that it has not registered.")),
+            .ok_or_else(|| {
+                let shown: String = requested.chars().take(200).collect();
+                Stop::bad_request(format!("It wants you to be sent to {shown}, which it has not registered."))
+            }),
         (None, [only]) => Ok(only.clone()),
-        (None, []) => Err(Stop::bad_request("This client cannot ask people: it has no address to send them back to.")),
         (None, _) => Err(Stop::bad_request("It does not say to which of its addresses you are to be sent back.")),
     }
 }
@@ -247,9 +288,16 @@ async fn resume(hub: &Hub, visitor: &Actor, request_id: &str) -> Result<Response
     if !is_request_id(request_id) {
         return Err(Stop::gone());
     }
-    match visitor.session() {
-        Some(session) => show(hub, visitor, session, request_id, StatusCode::OK, None, None).await,
-        None => Ok(Redirect::to(&login_location(request_id)).into_response()),
+    let Some(session) = visitor.session() else {
+        return Ok(Redirect::to(&login_location(request_id)).into_response());
+    };
+    let id_hash = credential_hash(request_id);
+    match hub.read(move |tx| store::find_unread_request(tx, &id_hash)).await? {
+        Some(query) => {
+            hub.write(move |tx| store::delete_request(tx, &id_hash)).await?;
+            Box::pin(ask(hub, visitor, &query)).await
+        }
+        None => show(hub, visitor, session, request_id, StatusCode::OK, None, None).await,
     }
 }
 
@@ -290,7 +338,7 @@ async fn show(
     let user = actor.id();
     let Question { request, client, agents } = hub.read(move |tx| find_question(tx, &id_hash, session, user)).await?;
     let registered_at = shown_time(client.created_at);
-    let described_by = documents::shown_host(&client.client_id);
+    let described_by = documents::shown_place(&client.client_id);
     let redirect_host = redirect::shown_host(&request.redirect_uri);
     let policy_origin = redirect::policy_origin(&request.redirect_uri);
     let csrf = form_token(hub, request_id, session);

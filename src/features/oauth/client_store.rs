@@ -93,6 +93,23 @@ pub(super) fn find_client(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<Cli
     tx.query_optional(&format!("{SELECT_CLIENT} where c.client_id = $1"), params![client_id], client)
 }
 
+/// A client that may act: one that an owner made goes with its owner and its agent.
+pub(super) fn find_standing_client(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<Client>, DbError> {
+    let sql = format!(
+        "{SELECT_CLIENT} left join users u on u.id = c.owner_id left join principals a on a.id = c.agent_id
+         where c.client_id = $1
+           and (c.kind <> 'owned' or (u.disabled_at is null and a.deleted_at is null and a.owner_id = c.owner_id))"
+    );
+    tx.query_optional(&sql, params![client_id], client)
+}
+
+/// Ids of the clients that were made for an agent.
+pub(super) fn list_clients_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<(i64, String)>, DbError> {
+    tx.query("select id, client_id from oauth_clients where agent_id = $1", params![agent.0], |row| {
+        Ok((row.get("id")?, row.get("client_id")?))
+    })
+}
+
 pub(super) fn find_client_by_id(tx: &mut Tx<'_>, id: i64) -> Result<Option<Client>, DbError> {
     tx.query_optional(&format!("{SELECT_CLIENT} where c.id = $1"), params![id], client)
 }
@@ -126,11 +143,6 @@ pub(super) fn delete_client(tx: &mut Tx<'_>, id: i64) -> Result<(), DbError> {
     Ok(())
 }
 
-pub(super) fn delete_clients_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    tx.execute("delete from oauth_clients where agent_id = $1", params![agent.0])?;
-    Ok(())
-}
-
 /// Forgets registrations that came to nothing within a day, and clients that nobody allows anything any more.
 pub(super) fn delete_unused(
     tx: &mut Tx<'_>,
@@ -142,11 +154,24 @@ pub(super) fn delete_unused(
         "delete from oauth_clients where id in (
              select c.id from oauth_clients c
              where c.kind in ('registered', 'document') and c.created_at < $1
-               and (c.last_used_at is null or c.last_used_at < $2) and (c.fresh_until is null or c.fresh_until < $1)
+               and (c.last_used_at is null or c.last_used_at < $2)
                and not exists (select 1 from oauth_grants g where g.client_id = c.id)
                and not exists (select 1 from oauth_requests r where r.client_id = c.id and r.expires_at > $3)
              limit $4)",
         params![registered_before, used_before, tx.now_ms(), limit],
+    )
+}
+
+/// Forgets the oldest registrations that came to nothing, if there are more than `most`, before their day is over.
+pub(super) fn delete_surplus(tx: &mut Tx<'_>, registered_before: i64, most: i64, limit: i64) -> Result<u64, DbError> {
+    tx.execute(
+        "delete from oauth_clients where id in (
+             select c.id from oauth_clients c
+             where c.kind = 'registered' and c.created_at < $1 and c.last_used_at is null
+               and not exists (select 1 from oauth_grants g where g.client_id = c.id)
+               and not exists (select 1 from oauth_requests r where r.client_id = c.id)
+             order by c.created_at desc limit $3 offset $2)",
+        params![registered_before, most, limit],
     )
 }
 

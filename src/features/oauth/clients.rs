@@ -8,6 +8,8 @@ use stoa_model::Secret;
 use super::client_store::{self, Client};
 use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
+use crate::actor::Call;
+use crate::auth_log::{self, AuthEvent};
 use crate::hub::Hub;
 
 const BASIC: &str = r#"Basic realm="stoa", charset="UTF-8""#;
@@ -64,17 +66,31 @@ fn form_decoded(text: &str) -> Option<String> {
 }
 
 /// The client that asks, if it is the one it says. Public ones can only say so.
-pub(super) async fn authenticate(hub: &Hub, headers: &HeaderMap, parameters: &Parameters) -> Result<Client, Failure> {
+pub(super) async fn authenticate(
+    hub: &Hub,
+    call: &Call,
+    headers: &HeaderMap,
+    parameters: &Parameters,
+) -> Result<Client, Failure> {
     let claim = Claim::read(headers, parameters)?;
     let challenge = claim.is_basic.then_some(BASIC);
     let refused = || Refusal::invalid_client("There is no such client, or its secret is wrong.", challenge);
     let name = claim.client_id.clone();
-    let client = hub.read_urgent(move |tx| client_store::find_client(tx, &name)).await?.ok_or_else(refused)?;
+    let client = hub.read_urgent(move |tx| client_store::find_standing_client(tx, &name)).await?.ok_or_else(refused)?;
     match (&client.secret_hash, &claim.secret) {
         (None, None) => Ok(client),
         (Some(hash), Some(secret)) => {
-            let is_right = hub.passwords().verify(secret, Some(hash.clone())).await?;
-            if is_right { Ok(client) } else { Err(refused().into()) }
+            hub.limits().take_client_secret(client.id, call.client_ip, hub.clock().now_ms())?;
+            let is_right = hub.client_secrets().verify(secret, Some(hash.clone())).await;
+            if !matches!(is_right, Ok(false)) {
+                hub.limits().refund_client_secret(client.id, call.client_ip);
+            }
+            if is_right? {
+                return Ok(client);
+            }
+            let detail = format!("OAuth client {}: wrong secret", client.client_id);
+            auth_log::record(AuthEvent::LoginFailure, call, None, None, Some(&detail));
+            Err(refused().into())
         }
         (Some(_), None) => {
             Err(Refusal::invalid_client("This client has a secret, and the request does not.", challenge).into())

@@ -1,10 +1,13 @@
 //! Clients that a document describes: their id is the https address where it lies.
 
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use stoa_model::oauth::{AuthMethod, ClientKind, ClientRegistration};
 use stoa_outbound::{Limits, Request};
+use tokio::sync::Semaphore;
 use url::Url;
 
 use super::client_store::{self, Client, NewClient};
@@ -25,6 +28,10 @@ const LIMITS: Limits = Limits {
 const FRESH_AT_LEAST: Duration = Duration::from_secs(5 * 60);
 const FRESH_AT_MOST: Duration = Duration::from_secs(24 * 3600);
 
+/// How long an address that led to nothing is not tried again.
+const FAILED_FOR: Duration = Duration::from_secs(60);
+const MAX_FETCHES: usize = 8;
+
 /// Why there is no client to be had from an address, for the person who was sent here.
 pub(super) enum NoClient {
     Refused(String),
@@ -43,6 +50,32 @@ impl From<stoa_db::DbError> for NoClient {
     }
 }
 
+/// Fetches under way, and those that lately came to nothing: trying them again at once would only help somebody who wants
+/// to keep the hub, or another server, busy.
+struct Fetches {
+    turns: Semaphore,
+    failures: Mutex<HashMap<String, (i64, String)>>,
+}
+
+impl Default for Fetches {
+    fn default() -> Self {
+        Self { turns: Semaphore::new(MAX_FETCHES), failures: Mutex::default() }
+    }
+}
+
+impl Fetches {
+    fn recent_failure(&self, client_id: &str, now: i64) -> Option<String> {
+        let failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.get(client_id).filter(|(until, _)| *until > now).map(|(_, reason)| reason.clone())
+    }
+
+    fn note_failure(&self, client_id: &str, reason: &str, now: i64) {
+        let mut failures = self.failures.lock().unwrap_or_else(PoisonError::into_inner);
+        failures.retain(|_, (until, _)| *until > now);
+        failures.insert(client_id.to_owned(), (now + milliseconds(FAILED_FOR), reason.to_owned()));
+    }
+}
+
 /// Whether an id is meant as an address.
 pub(super) fn is_address(client_id: &str) -> bool {
     client_id.starts_with("https://")
@@ -58,7 +91,18 @@ pub(super) async fn find(hub: &Hub, call: &Call, client_id: &str) -> Result<Clie
         return Ok(client);
     }
     hub.limits().take_client_document(call.client_ip, now)?;
-    let (document, fresh_for) = fetch(hub, client_id).await?;
+    let fetches = hub.memory::<Fetches>();
+    if let Some(reason) = fetches.recent_failure(client_id, now) {
+        return Err(NoClient::Refused(reason));
+    }
+    let Ok(_turn) = fetches.turns.try_acquire() else {
+        return Err(HubError::unavailable("Too many apps are being looked up.").into());
+    };
+    let (document, fresh_for) = fetch(hub, client_id).await.inspect_err(|reason| {
+        if let NoClient::Refused(reason) = reason {
+            fetches.note_failure(client_id, reason, now);
+        }
+    })?;
     let described = describe(hub.config(), &document)
         .map_err(|refusal| NoClient::Refused(format!("The description is not acceptable: {}", refusal.description)))?;
     let new = NewClient {
@@ -86,7 +130,9 @@ pub(super) async fn find(hub: &Hub, call: &Call, client_id: &str) -> Result<Clie
 fn check_address(client_id: &str) -> Result<String, &'static str> {
     let url = Url::parse(client_id).map_err(|_| "The client's id is not a proper address.")?;
     if client_id.len() > MAX_ID_BYTES || url.as_str() != client_id || url.path() == "/" {
-        return Err("The client's id must be an https address with a path, written in full and without dots in it.");
+        return Err(
+            "The client's id must be an https address with a path, as a browser would write it: without `.` or `..` as a part of the path, without the usual port.",
+        );
     }
     if url.fragment().is_some() || !url.username().is_empty() || url.password().is_some() {
         return Err("The client's id must not have a fragment, a user name or a password.");
@@ -94,18 +140,19 @@ fn check_address(client_id: &str) -> Result<String, &'static str> {
     url.host_str().map(str::to_owned).ok_or("The client's id has no host.")
 }
 
-/// The host that a client's id names, for people to see.
-pub(super) fn shown_host(client_id: &str) -> String {
-    let url = Url::parse(client_id).ok();
-    url.and_then(|url| url.host_str().map(str::to_owned)).unwrap_or_else(|| "?".to_owned())
+/// Where a client's description lies, for people to see: on some hosts everybody has a place of their own.
+pub(super) fn shown_place(client_id: &str) -> String {
+    client_id.strip_prefix("https://").unwrap_or(client_id).to_owned()
 }
 
 async fn fetch(hub: &Hub, client_id: &str) -> Result<(ClientRegistration, Duration), NoClient> {
     let refused = |words: &str| NoClient::Refused(words.to_owned());
     let request = Request::get(client_id).header(header::ACCEPT, HeaderValue::from_static("application/json"));
     let answer = hub.outbound()?.with_limits(LIMITS).send(request).await.map_err(|error| {
-        tracing::info!(code = error.code(), "the description of an OAuth client could not be read");
-        NoClient::Refused(format!("Its description could not be read. {error}"))
+        // What is wrong with an address is for whoever runs the hub: others could find out with it what is inside.
+        let (code, reason) = (error.code(), error.to_string());
+        tracing::info!(client_id, code, reason, "the description of an OAuth client could not be read");
+        refused("Its description could not be read: the address cannot be reached from here, or may not be called.")
     })?;
     if answer.status != StatusCode::OK {
         return Err(NoClient::Refused(format!("Its server answered {} instead of a description.", answer.status)));

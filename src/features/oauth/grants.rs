@@ -1,7 +1,7 @@
 //! What people let clients do: seeing it, and taking it back.
 
 use serde_json::json;
-use stoa_db::{DbError, Tx};
+use stoa_db::Tx;
 use stoa_model::oauth::GrantView;
 use stoa_model::page::Page;
 use stoa_model::{GrantId, PrincipalId};
@@ -22,24 +22,12 @@ pub(super) fn withdraw(
     grant: &Grant,
     reason: &str,
 ) -> Result<bool, HubError> {
-    let (id, acting, client_id) = (grant.id, grant.acting(), &grant.client_id);
-    revoke(hub, tx, actor, id, acting, client_id, reason)
-}
-
-fn revoke(
-    hub: &Hub,
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    id: GrantId,
-    acting: PrincipalId,
-    client_id: &str,
-    reason: &str,
-) -> Result<bool, HubError> {
-    if !store::update_revoked(tx, id)? {
+    if !store::update_revoked(tx, grant.id)? {
         return Ok(false);
     }
-    principals::withdraw_access(hub, tx, actor, acting)?;
-    audit::record(tx, actor, "oauth.grant_revoked", Some(client_id), &json!({"grant": id, "reason": reason}))?;
+    principals::withdraw_access(hub, tx, actor, grant.acting())?;
+    let details = json!({"grant": grant.id, "user": grant.username, "agent": grant.agent_name, "reason": reason});
+    audit::record(tx, actor, "oauth.grant_revoked", Some(&grant.client_id), &details)?;
     Ok(true)
 }
 
@@ -81,26 +69,28 @@ pub async fn list_grants(
 /// Takes back what a client was allowed: its tokens are out of force at once.
 pub async fn revoke_grant(hub: &Hub, actor: &Actor, id: GrantId) -> Result<GrantView, HubError> {
     actor.require_session()?;
+    let reason = if actor.is_operator() { "by_the_operator" } else { "by_the_person" };
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let (user, view) = hub
         .command(actor, move |tx| {
             let found = store::find_grant_view(tx, id)?;
             let found = found.filter(|(user, _)| actor_in.is_operator() || *user == actor_in.id());
             let (user, view) = found.ok_or_else(|| HubError::not_found("grant"))?;
-            let acting = match &view.agent {
-                Some(agent) => principals::find(tx, agent)?.map_or(user, |known| known.id),
-                None => user,
-            };
-            revoke(&hub_in, tx, &actor_in, id, acting, &view.client.client_id, "by_the_person")?;
+            let grant = store::find_grant(tx, id)?.ok_or_else(|| HubError::not_found("grant"))?;
+            withdraw(&hub_in, tx, &actor_in, &grant, reason)?;
             Ok((user, view))
         })
         .await?;
-    let detail = format!("OAuth client {}, by the person or the operator", view.client.client_id);
+    let acting = view.agent.as_ref().map_or_else(|| "themself".to_owned(), |agent| format!("agent {agent}"));
+    let detail = format!("OAuth client {}, acting as {acting}. {reason}", view.client.client_id);
     auth_log::record(AuthEvent::TokenRevoked, &actor.call, Some(user.0), Some(&view.user), Some(&detail));
     Ok(view)
 }
 
 /// Puts everything out of force that clients may do as an agent, as part of taking the agent away.
-pub(super) fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    store::update_all_revoked(tx, agent)
+pub(super) fn withdraw_all_of_agent(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), HubError> {
+    for grant in store::list_grants_of_agent(tx, agent)? {
+        withdraw(hub, tx, &Actor::system(), &grant, "agent_deleted")?;
+    }
+    Ok(())
 }

@@ -1,14 +1,14 @@
-use axum::Json;
 use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Json, Router};
 use bytes::Bytes;
 use serde::Serialize;
 use stoa_model::oauth::{
-    AboutTokenRequest, AuthorizationServerMetadata, ClientInformation, ClientRegistration, CreateOauthClientRequest,
-    CreatedOauthClient, GrantView, Introspection, OauthClientView, OauthErrorView, ProtectedResourceMetadata,
-    TokenAnswer, TokenRequest,
+    AboutTokenRequest, AuthorizationServerMetadata, ClientInformation, ClientRegistration, ConsentDecision,
+    CreateOauthClientRequest, CreatedOauthClient, GrantView, Introspection, OauthClientView, OauthErrorView,
+    ProtectedResourceMetadata, TokenAnswer, TokenRequest,
 };
 use stoa_model::page::Page;
 use stoa_model::{GrantId, Secret};
@@ -21,7 +21,7 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query, RawBody, Visitor, essence, nothing_at};
+use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query, RawBody, Visitor, essence};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -42,10 +42,14 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(list_grants))
         .routes(routes!(revoke_grant))
         .routes(routes!(list_all_oauth_clients))
-        // For clients that do not look at the metadata.
-        .route("/authorize", get(authorize_alias))
-        .route("/token", post(token_alias))
-        .route("/register", post(register_alias))
+}
+
+/// For clients that do not look at the metadata.
+pub fn alias_routes() -> Router<Hub> {
+    Router::new()
+        .route("/authorize", get(authorize_page))
+        .route("/token", post(request_token))
+        .route("/register", post(register_client))
 }
 
 /// Where everything is, for clients (RFC 8414).
@@ -98,19 +102,9 @@ async fn authorize_page(
     authorize::authorize(&hub, &visitor, &query.unwrap_or_default()).await
 }
 
-async fn authorize_alias(
-    State(hub): State<Hub>,
-    uri: Uri,
-    visitor: Visitor,
-    query: RawQuery,
-) -> Result<Response, HubError> {
-    require_aliases(&hub, &uri)?;
-    authorize_page(State(hub), visitor, query).await
-}
-
 /// What the person said. The form of the page sends it.
 #[utoipa::path(post, path = "/oauth/authorize/decision", tag = "oauth",
-    request_body(content_type = "application/x-www-form-urlencoded", content = String),
+    request_body(content_type = "application/x-www-form-urlencoded", content = ConsentDecision),
     responses((status = 303, description = "Back to the client with `code` or `error`, `state` and `iss`; or to the login"),
         (status = 400, description = "The request is over, or the form is not ours", content_type = "text/html", body = String),
         (status = 403, description = "Another login's request, or not the person's agent", content_type = "text/html", body = String)),
@@ -129,8 +123,8 @@ async fn decide(
 /// Gives tokens for a code, for a refresh token, or to a client that an owner made.
 #[utoipa::path(post, path = "/oauth/token", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
-    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView),
-        (status = 401, body = OauthErrorView), (status = 429, body = OauthErrorView)))]
+    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView, description = "Not acceptable"),
+        (status = 401, body = OauthErrorView, description = "Not the one it says it is"), (status = 429, body = OauthErrorView, description = "Too many requests")), security((), ("client" = [])))]
 async fn request_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -141,22 +135,11 @@ async fn request_token(
     Ok(unstored(answer))
 }
 
-async fn token_alias(
-    State(hub): State<Hub>,
-    uri: Uri,
-    actor: Anonymous,
-    headers: HeaderMap,
-    body: RawBody,
-) -> Result<Response, Failure> {
-    require_aliases(&hub, &uri)?;
-    request_token(State(hub), actor, headers, body).await
-}
-
 /// Says what a token stands for (RFC 7662), to a client with a secret.
 #[utoipa::path(post, path = "/oauth/introspect", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
-    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView),
-        (status = 401, body = OauthErrorView)))]
+    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView, description = "Not acceptable"),
+        (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
 async fn introspect_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -171,7 +154,7 @@ async fn introspect_token(
 #[utoipa::path(post, path = "/oauth/revoke", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
     responses((status = 200, description = "It is not in force, and perhaps never was"),
-        (status = 400, body = OauthErrorView), (status = 401, body = OauthErrorView)))]
+        (status = 400, body = OauthErrorView, description = "Not acceptable"), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
 async fn revoke_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -184,8 +167,8 @@ async fn revoke_token(
 
 /// Registers a client by its own words (RFC 7591). Its secrets are in the answer and are never shown again.
 #[utoipa::path(post, path = "/oauth/register", tag = "oauth", request_body = ClientRegistration,
-    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView),
-        (status = 429, body = OauthErrorView)))]
+    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView, description = "Not acceptable"),
+        (status = 429, body = OauthErrorView, description = "Too many requests")))]
 async fn register_client(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -195,19 +178,9 @@ async fn register_client(
     Ok((StatusCode::CREATED, unstored(answer)).into_response())
 }
 
-async fn register_alias(
-    State(hub): State<Hub>,
-    uri: Uri,
-    actor: Anonymous,
-    body: RawBody,
-) -> Result<Response, Failure> {
-    require_aliases(&hub, &uri)?;
-    register_client(State(hub), actor, body).await
-}
-
 /// A client's registration (RFC 7592), for whoever has its registration access token.
 #[utoipa::path(get, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView)))]
+    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
 async fn read_registration(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -219,13 +192,14 @@ async fn read_registration(
 
 /// Ends a registration (RFC 7592), with all tokens of the client.
 #[utoipa::path(delete, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 204), (status = 401, body = OauthErrorView)))]
+    responses((status = 204), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
 async fn delete_registration(
     State(hub): State<Hub>,
+    Anonymous(actor): Anonymous,
     Path(client_id): Path<String>,
     headers: HeaderMap,
 ) -> Result<StatusCode, Failure> {
-    registration::delete(&hub, client_id, bearer(&headers)).await?;
+    registration::delete(&hub, &actor, client_id, bearer(&headers)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -245,10 +219,6 @@ fn form(headers: &HeaderMap, body: &[u8]) -> Result<Parameters, Refusal> {
 fn unstored(answer: impl Serialize) -> Response {
     let headers = [(header::CACHE_CONTROL, "no-store"), (header::PRAGMA, "no-cache")];
     (headers, Json(answer)).into_response()
-}
-
-fn require_aliases(hub: &Hub, uri: &Uri) -> Result<(), HubError> {
-    if hub.config().oauth_aliases { Ok(()) } else { Err(nothing_at(uri)) }
 }
 
 /// The clients that the caller made, newest first.

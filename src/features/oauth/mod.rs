@@ -25,8 +25,9 @@ mod store;
 mod tokens;
 
 pub use admin::add_methods;
-pub use http::routes;
+pub use http::{alias_routes, routes};
 pub use planner::plan;
 pub use prune::prune;
+pub use redirect::check_private as check_private_redirect;
 pub use store::note_use;
 pub use tokens::find_by_token_hash;

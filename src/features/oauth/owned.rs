@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use stoa_db::Tx;
+use stoa_model::PrincipalId;
 use stoa_model::oauth::{
     AuthMethod, ClientKind, CreateOauthClientRequest, CreatedOauthClient, GrantType, OauthClientView,
 };
@@ -9,11 +10,11 @@ use stoa_model::page::Page;
 
 use super::client_store::{self, NewClient, Whose};
 use super::registration::{new_client_id, random_secret};
-use super::store;
+use super::{grants, store};
 use crate::actor::Actor;
 use crate::auth_log::{self, AuthEvent};
 use crate::error::HubError;
-use crate::features::{agents, audit, principals, users};
+use crate::features::{agents, audit, users};
 use crate::hub::Hub;
 use crate::page::{ListQuery, page_of};
 
@@ -41,16 +42,16 @@ pub async fn create_client_for(
     }
     request.check()?;
     let client_secret = random_secret()?;
-    let secret_hash = hub.passwords().hash_random(&client_secret).await?;
+    let secret_hash = hub.client_secrets().hash(&client_secret).await?;
     let actor_in = actor.clone();
     let created = hub
         .command(actor, move |tx| {
-            let owner = match &owner {
-                Some(owner) => users::find_user_id(tx, owner)?,
-                None => actor_in.id(),
+            let (owner, whose) = match &owner {
+                Some(name) => (users::find_user_id(tx, name)?, name.as_str()),
+                None => (actor_in.id(), actor_in.principal.handle.as_str()),
             };
             let agent = agents::require_owned(tx, owner, &request.agent).map_err(|error| match error.code {
-                "not_found" => HubError::invalid_field("agent", "is not an agent of yours"),
+                "not_found" => HubError::invalid_field("agent", format!("is not an agent of {whose}'s")),
                 _ => error,
             })?;
             let client_id = new_client_id(tx);
@@ -71,7 +72,8 @@ pub async fn create_client_for(
                 fresh_until: None,
             };
             client_store::put_client(tx, &client)?;
-            let details = json!({"agent": request.agent, "name": request.name, "introspects_all": introspects_all});
+            let details = json!({"owner": whose, "agent": request.agent, "name": request.name,
+                "introspects_all": introspects_all});
             audit::record(tx, &actor_in, "oauth.client_created", Some(&client_id), &details)?;
             let client = client_store::find_view(tx, &client_id)?;
             let client = client.ok_or_else(|| HubError::internal("the new client is missing"))?;
@@ -129,11 +131,21 @@ pub async fn delete_client(hub: &Hub, actor: &Actor, client_id: String) -> Resul
     Ok(deleted)
 }
 
-/// Takes a client away, and puts it about to all for whom it acted.
+/// Takes a client away, and all that it was allowed.
 pub(super) fn remove(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, client: i64) -> Result<(), HubError> {
-    for principal in store::list_acting(tx, client)? {
-        principals::withdraw_access(hub, tx, actor, principal)?;
+    for grant in store::list_grants_of_client(tx, client)? {
+        grants::withdraw(hub, tx, actor, &grant, "client_deleted")?;
     }
     client_store::delete_client(tx, client)?;
+    Ok(())
+}
+
+/// Takes the clients along that were made for an agent, as part of taking the agent away.
+pub(super) fn remove_all_of_agent(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), HubError> {
+    for (id, client_id) in client_store::list_clients_of_agent(tx, agent)? {
+        remove(hub, tx, &Actor::system(), id)?;
+        let details = json!({"kind": ClientKind::Owned, "reason": "agent_deleted"});
+        audit::record(tx, &Actor::system(), "oauth.client_deleted", Some(&client_id), &details)?;
+    }
     Ok(())
 }

@@ -11,6 +11,10 @@ use crate::surfaces::http::{FormTarget, html_page};
 
 /// So many agents fit into the list; the rest is seen by scrolling.
 const AGENTS_IN_SIGHT: usize = 6;
+/// Of longer names the beginning is enough, or they push the rest of the page out of sight.
+const MAX_NAME_CHARACTERS: usize = 80;
+/// As many accents as languages put on one letter.
+const MAX_ACCENTS: usize = 3;
 
 /// The question whether an app may act for a person.
 pub(super) struct Consent<'a> {
@@ -113,20 +117,35 @@ fn agent_row(agent: &AgentChoice) -> AgentRow<'_> {
     AgentRow { name: &agent.name, description: description.join(" · "), pattern: pattern(&agent.name) }
 }
 
-/// The name of an app in one line, without what is not seen but changes how the rest looks.
+/// The name of an app in one line, without what is not seen but changes how the rest looks, without towers of accents, and
+/// without what could end the quotation that it stands in.
 fn shown_name(name: &str) -> String {
-    let is_invisible = |character| {
-        is_unprintable(character)
-            || matches!(character,
-                '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-                | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{fffc}' | '\u{e0000}'..='\u{e0fff}')
-    };
     let words: Vec<_> = name.split_whitespace().collect();
     if words.is_empty() {
         return "an app without a name".to_owned();
     }
-    let replace = |character| if is_invisible(character) { char::REPLACEMENT_CHARACTER } else { character };
-    words.join(" ").chars().map(replace).collect()
+    let mut accents = 0;
+    let is_bearable = |character: &char| {
+        accents = if is_accent(*character) { accents + 1 } else { 0 };
+        accents <= MAX_ACCENTS
+    };
+    let replace = |character| match character {
+        '"' | '“' | '”' | '„' | '‟' | '«' | '»' | '″' | '＂' => '\'',
+        character if is_unprintable(character) => char::REPLACEMENT_CHARACTER,
+        character => character,
+    };
+    let shown: String = words.join(" ").chars().filter(is_bearable).map(replace).collect();
+    match shown.char_indices().nth(MAX_NAME_CHARACTERS) {
+        Some((end, _)) => format!("{}…", &shown[..end]),
+        None => shown,
+    }
+}
+
+/// The accents that go with any letter. Those of single scripts belong to their letters.
+fn is_accent(character: char) -> bool {
+    matches!(character,
+        '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
+        | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
 /// A picture to tell agents apart by: 5 by 5 fields of 3 by 3, the right half mirrors the left one. As the `d` of a path.
@@ -227,12 +246,13 @@ mod tests {
     fn a_hostile_name_is_only_a_name() {
         let page = render(&Consent { client_name: "\"><script>alert(1)</script>", ..question() });
         assert!(!page.contains("<script"));
-        assert!(page.contains("<bdi>&#34;&#62;&#60;script&#62;alert(1)&#60;/script&#62;</bdi>"), "{page}");
+        assert!(page.contains("<bdi>&#39;&#62;&#60;script&#62;alert(1)&#60;/script&#62;</bdi>"), "{page}");
         for (name, shown) in [
             ("  Claude\r\n\tCode\u{2028}", "Claude Code"),
             ("\u{202e}edoC\u{2066}\u{61c}", "\u{fffd}edoC\u{fffd}\u{fffd}"),
             ("Claude\u{0}\u{ad}\u{200b}\u{e0041}Code", "Claude\u{fffd}\u{fffd}\u{fffd}\u{fffd}Code"),
-            ("日本語 é", "日本語 é"),
+            ("日本語 é ệ", "日本語 é ệ"),
+            (&format!("Z{}a", "\u{301}".repeat(50)), "Z\u{301}\u{301}\u{301}a"),
             ("", "an app without a name"),
             (" \u{3000}\n", "an app without a name"),
         ] {
@@ -275,7 +295,7 @@ mod tests {
         let origin = FormTarget::OwnAnd("http://127.0.0.1:33418");
         let response = consent(StatusCode::OK, &question(), origin).unwrap();
         assert_eq!(response.status(), StatusCode::OK);
-        assert!(policy(response).contains("; form-action 'self' http://127.0.0.1:33418; "));
+        assert!(policy(response).contains("; form-action 'self' http://127.0.0.1:33418 "));
         let response = consent(StatusCode::OK, &question(), FormTarget::Anywhere).unwrap();
         assert!(!policy(response).contains("form-action"));
         assert!(consent(StatusCode::OK, &question(), FormTarget::OwnAnd("https://a.example; img-src *")).is_err());

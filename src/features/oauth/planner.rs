@@ -1,6 +1,6 @@
 use stoa_db::Tx;
 
-use super::{client_store, grants};
+use super::{grants, owned};
 use crate::error::HubError;
 use crate::events::{Event, Outcome};
 use crate::hub::Hub;
@@ -9,10 +9,8 @@ use crate::hub::Hub;
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
         Event::PrincipalDeleted { principal } => {
-            grants::revoke_all_of_agent(tx, *principal)?;
-            client_store::delete_clients_of_agent(tx, *principal)?;
-            hub.identities().forget_after(tx);
-            Ok(())
+            owned::remove_all_of_agent(hub, tx, *principal)?;
+            grants::withdraw_all_of_agent(hub, tx, *principal)
         }
         Event::PrincipalCreated { .. }
         | Event::PrincipalUpdated { .. }

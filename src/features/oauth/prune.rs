@@ -10,6 +10,9 @@ use crate::clock::milliseconds;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Registrations that came to nothing.
 const UNUSED_AFTER: Duration = DAY;
+/// More registrations than this that came to nothing are not kept for a day, but for an hour: strangers make them.
+const MANY_UNUSED: i64 = 10_000;
+const UNUSED_AFTER_IF_MANY: Duration = Duration::from_secs(3600);
 /// Clients that were used, but have nobody's permission any more.
 const IDLE_AFTER: Duration = DAY.saturating_mul(90);
 /// Grants that ended. Until then who shows an old token is told why it does not work.
@@ -20,8 +23,10 @@ const AT_ONCE: i64 = 500;
 pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
     let ago = |age: Duration| tx.now_ms() - milliseconds(age);
     let (unused, idle, ended) = (ago(UNUSED_AFTER), ago(IDLE_AFTER), ago(ENDED_AFTER));
+    let unused_if_many = ago(UNUSED_AFTER_IF_MANY);
     Ok(store::delete_expired_requests(tx, AT_ONCE)?
         + store::delete_expired_tokens(tx, AT_ONCE)?
         + store::delete_ended_grants(tx, ended, AT_ONCE)?
-        + client_store::delete_unused(tx, unused, idle, AT_ONCE)?)
+        + client_store::delete_unused(tx, unused, idle, AT_ONCE)?
+        + client_store::delete_surplus(tx, unused_if_many, MANY_UNUSED, AT_ONCE)?)
 }

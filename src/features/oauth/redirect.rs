@@ -7,6 +7,17 @@ pub(super) const MAX_BYTES: usize = 2048;
 const LOOPBACK_NAME: &str = "localhost";
 const LOOPBACK_ADDRESS: &str = "127.0.0.1";
 
+/// Whether an operator may allow this URI beside those that are allowed anyway: a scheme of a program's own, and none by
+/// which a browser would run or read something.
+pub fn check_private(uri: &str) -> Result<(), String> {
+    let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'\\' && byte != b'#';
+    let url = Url::parse(uri).ok().filter(|_| uri.bytes().all(is_plain));
+    let url = url.ok_or("must be an absolute URL without a fragment")?;
+    let is_known = ["http", "https", "javascript", "data", "file", "blob", "about", "ftp", "ws", "wss", "vbscript"]
+        .contains(&url.scheme());
+    if is_known { Err("must have a scheme of a program's own, like myapp://".to_owned()) } else { Ok(()) }
+}
+
 /// Whether a client may register this URI. `private` are the URIs with schemes of their own that the operator allows.
 pub(super) fn check(uri: &str, private: &[String]) -> Result<(), String> {
     if private.iter().any(|allowed| allowed == uri) {
@@ -54,8 +65,14 @@ fn loopback_host(url: &Url) -> Option<String> {
     }
 }
 
+/// Whether it leads to the person's own computer, whatever the scheme.
 pub(super) fn is_loopback(uri: &str) -> bool {
-    plain_url(uri).is_ok_and(|url| loopback_host(&url).is_some())
+    plain_url(uri).is_ok_and(|url| match url.host() {
+        Some(Host::Domain(name)) => name == LOOPBACK_NAME || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    })
 }
 
 /// A URL in which browsers and we can only see the same thing.
@@ -75,9 +92,26 @@ fn plain_url(uri: &str) -> Result<Url, String> {
     if authority.contains('@') {
         return fault("must not have a user name or password");
     }
+    // `https:///evil.example/`, `http://0x7f.1/` and `http://%6cocalhost/` are read by browsers as hosts that are not
+    // written there.
+    let host = authority.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')).map_or(authority, |(host, _)| host);
     match Url::parse(uri) {
-        Ok(url) if url.scheme() == scheme && url.has_host() => Ok(url),
-        _ => fault("must be an absolute URL with a host"),
+        Ok(url)
+            if url.scheme() == scheme
+                && url.host_str().is_some_and(|read| read.eq_ignore_ascii_case(host))
+                && url.host().is_some_and(is_plain_host) =>
+        {
+            Ok(url)
+        }
+        _ => fault("must be an absolute URL with a host, written as it is called"),
+    }
+}
+
+/// Whether a policy can name the host. URLs would allow more, like `*` and `;`, which no host has.
+fn is_plain_host(host: Host<&str>) -> bool {
+    match host {
+        Host::Domain(name) => name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte)),
+        Host::Ipv4(_) | Host::Ipv6(_) => true,
     }
 }
 
@@ -90,7 +124,7 @@ pub(super) fn shown_host(uri: &str) -> String {
             None => host,
         })
     });
-    host.unwrap_or_else(|| uri.split_once("://").map_or("?", |(scheme, _)| scheme).to_owned() + "://")
+    host.unwrap_or_else(|| uri.split_once(':').map_or("?", |(scheme, _)| scheme).to_owned() + "://")
 }
 
 /// The origin as a content security policy names it. None for what it cannot name: schemes of programs, and IPv6.
@@ -129,6 +163,7 @@ mod tests {
             "https://claude.ai/api/mcp/auth_callback",
             "https://app.example:8443/cb?tenant=1",
             "https://app.example",
+            "https://App.Example/cb",
             "http://localhost/callback",
             "http://127.0.0.1:33418/",
             "http://[::1]:8080/cb",
@@ -143,6 +178,13 @@ mod tests {
             "https:evil.example",
             "https:/evil.example",
             "https://",
+            "https:///app.example/cb",
+            "https:////app.example/cb",
+            "https://app%2eexample/cb",
+            "http://%6cocalhost/cb",
+            "http://0x7f.1/cb",
+            "http://2130706433/cb",
+            "http://[0:0:0:0:0:0:0:1]/cb",
             "http://app.example/cb",
             "http://localhost.evil.example/cb",
             "http://127.0.0.1.evil.example/cb",
@@ -150,6 +192,10 @@ mod tests {
             "http://localhost:1@evil.example/cb",
             "https://user:password@app.example/cb",
             "https://@app.example/cb",
+            "https://*/cb",
+            "https://*.app.example/cb",
+            "https://app;x.example/cb",
+            "https://app,x.example/cb",
             "https://app.example/cb#top",
             "https://app.example/cb#",
             "https://app.example\\@evil.example/",
@@ -170,6 +216,25 @@ mod tests {
             assert!(check(bad, &allowed()).is_err(), "{bad}");
         }
         assert!(check(&format!("https://app.example/{}", "a".repeat(2048)), &[]).is_err());
+    }
+
+    #[test]
+    fn what_operators_may_allow() {
+        for good in ["cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/oauth", "myapp://cb?x=1"] {
+            assert_eq!(check_private(good), Ok(()), "{good}");
+        }
+        for bad in [
+            "foo",
+            "",
+            "https://a.example/cb",
+            "http://intranet/cb",
+            "javascript:alert(1)",
+            "data:text/html,x",
+            "a://b#c",
+            "a b://c",
+        ] {
+            assert!(check_private(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Clients that register themselves (RFC 7591) and look after their registration (RFC 7592).
 
+use serde_json::json;
 use stoa_db::Tx;
 use stoa_model::Secret;
 use stoa_model::credentials::base62;
@@ -11,8 +12,10 @@ use super::client_store::{self, Client, NewClient};
 use super::failure::{Failure, Refusal};
 use super::{owned, redirect};
 use crate::actor::{Actor, Call};
+use crate::auth_log::{self, AuthEvent};
 use crate::config::Config;
 use crate::error::HubError;
+use crate::features::audit;
 use crate::hub::Hub;
 use crate::identity::credential_hash;
 
@@ -109,7 +112,7 @@ pub(super) async fn register(hub: &Hub, call: &Call, body: &[u8]) -> Result<Clie
     };
     let secret = if auth_method == AuthMethod::None { None } else { Some(random_secret()?) };
     let secret_hash = match &secret {
-        Some(secret) => Some(hub.passwords().hash_random(secret).await?),
+        Some(secret) => Some(hub.client_secrets().hash(secret).await?),
         None => None,
     };
     let registration_token = random_secret()?;
@@ -183,15 +186,21 @@ pub(super) async fn read(
 }
 
 /// Ends a registration, with all that people let the client do.
-pub(super) async fn delete(hub: &Hub, client_id: String, token: Option<Secret>) -> Result<(), Failure> {
+pub(super) async fn delete(hub: &Hub, actor: &Actor, client_id: String, token: Option<Secret>) -> Result<(), Failure> {
     let hash = credential_hash(token.ok_or_else(refused)?.expose());
-    let hub_in = hub.clone();
-    hub.write(move |tx| {
-        let client = client_store::find_registration(tx, &client_id, &hash)?.ok_or_else(refused)?;
-        owned::remove(&hub_in, tx, &Actor::system(), client.id)?;
-        Ok::<_, Failure>(())
-    })
-    .await
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let client = hub
+        .write(move |tx| {
+            let client = client_store::find_registration(tx, &client_id, &hash)?.ok_or_else(refused)?;
+            owned::remove(&hub_in, tx, &Actor::system(), client.id)?;
+            let details = json!({"name": client.name, "kind": client.kind, "by": "itself"});
+            audit::record(tx, &actor_in, "oauth.client_deleted", Some(&client.client_id), &details)?;
+            Ok::<_, Failure>(client)
+        })
+        .await?;
+    let detail = format!("all of OAuth client {}, by itself", client.client_id);
+    auth_log::record(AuthEvent::TokenRevoked, &actor.call, None, None, Some(&detail));
+    Ok(())
 }
 
 fn refused() -> Refusal {

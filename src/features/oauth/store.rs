@@ -34,11 +34,31 @@ pub(super) fn insert_request(tx: &mut Tx<'_>, id_hash: &[u8; 32], request: &Pend
     Ok(())
 }
 
+/// Keeps a request that nobody has looked at yet.
+pub(super) fn insert_unread_request(
+    tx: &mut Tx<'_>,
+    id_hash: &[u8; 32],
+    query: &str,
+    expires_at: i64,
+) -> Result<(), DbError> {
+    let sql = "insert into oauth_requests (id_hash, query, expires_at) values ($1, $2, $3)";
+    tx.execute(sql, params![id_hash, query, expires_at])?;
+    Ok(())
+}
+
+pub(super) fn find_unread_request(tx: &mut Tx<'_>, id_hash: &[u8; 32]) -> Result<Option<String>, DbError> {
+    tx.query_optional(
+        "select query from oauth_requests where id_hash = $1 and expires_at > $2 and query is not null",
+        params![id_hash, tx.now_ms()],
+        |row| row.get("query"),
+    )
+}
+
 /// The request, unless its time is over.
 pub(super) fn find_request(tx: &mut Tx<'_>, id_hash: &[u8; 32]) -> Result<Option<PendingRequest>, DbError> {
     tx.query_optional(
         "select client_id, session_id, redirect_uri, state, scope, code_challenge, expires_at
-         from oauth_requests where id_hash = $1 and expires_at > $2",
+         from oauth_requests where id_hash = $1 and expires_at > $2 and query is null",
         params![id_hash, tx.now_ms()],
         |row| {
             Ok(PendingRequest {
@@ -198,6 +218,19 @@ pub(super) fn find_grant_of_client(tx: &mut Tx<'_>, client: i64) -> Result<Optio
     tx.query_optional(&sql, params![client], |row| grant(row, now))
 }
 
+pub(super) fn find_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<Option<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.id = $1");
+    tx.query_optional(&sql, params![id.0], |row| grant(row, now))
+}
+
+/// What is in force as an agent, and what clients that were made for it have.
+pub(super) fn list_grants_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.agent_id = $1 and g.revoked_at is null");
+    tx.query(&sql, params![agent.0], |row| grant(row, now))
+}
+
 pub(super) fn update_code_used(tx: &mut Tx<'_>, id: GrantId) -> Result<(), DbError> {
     tx.execute("update oauth_grants set code_used_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     Ok(())
@@ -214,18 +247,19 @@ pub fn note_use(tx: &mut Tx<'_>, id: GrantId) -> Result<(), DbError> {
     Ok(())
 }
 
+/// Forgets refresh tokens that were used that many generations ago.
+pub(super) fn delete_old_refresh_tokens(tx: &mut Tx<'_>, id: GrantId, before: i64) -> Result<(), DbError> {
+    let sql = "delete from oauth_refresh_tokens where grant_id = $1 and generation < $2";
+    tx.execute(sql, params![id.0, before])?;
+    Ok(())
+}
+
 /// Puts a grant and all its tokens out of force; false when it was already.
 pub(super) fn update_revoked(tx: &mut Tx<'_>, id: GrantId) -> Result<bool, DbError> {
     let sql = "update oauth_grants set revoked_at = $2 where id = $1 and revoked_at is null";
     let changed = tx.execute(sql, params![id.0, tx.now_ms()])?;
     tx.execute("delete from oauth_access_tokens where grant_id = $1", params![id.0])?;
     Ok(changed == 1)
-}
-
-pub(super) fn update_all_revoked(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    let sql = "update oauth_grants set revoked_at = $2 where agent_id = $1 and revoked_at is null";
-    tx.execute(sql, params![agent.0, tx.now_ms()])?;
-    Ok(())
 }
 
 pub(super) struct RefreshToken {
@@ -321,9 +355,10 @@ pub(super) fn delete_access_token(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Res
     Ok(())
 }
 
-/// Grants `g` that can still be used, at the time `$1`.
+/// Grants `g` that can still be used, at the time `$1`: also those whose code is on its way.
 pub(super) const IN_FORCE: &str = "g.revoked_at is null and g.expires_at > $1
-    and (exists (select 1 from oauth_refresh_tokens r where r.grant_id = g.id and r.used_at is null and r.expires_at > $1)
+    and ((g.code_used_at is null and g.code_expires_at > $1)
+        or exists (select 1 from oauth_refresh_tokens r where r.grant_id = g.id and r.used_at is null and r.expires_at > $1)
         or exists (select 1 from oauth_access_tokens t where t.grant_id = g.id and t.expires_at > $1))";
 
 /// What people allowed, newest first, below `before`; of one person, or of all.
@@ -366,13 +401,11 @@ fn view(row: &Row<'_>) -> Result<GrantView, DbError> {
     })
 }
 
-/// Whom a client acts as, each once.
-pub(super) fn list_acting(tx: &mut Tx<'_>, client: i64) -> Result<Vec<PrincipalId>, DbError> {
-    tx.query(
-        "select distinct coalesce(agent_id, user_id) as acting from oauth_grants where client_id = $1 and revoked_at is null",
-        params![client],
-        |row| row.get("acting").map(PrincipalId),
-    )
+/// What a client is allowed.
+pub(super) fn list_grants_of_client(tx: &mut Tx<'_>, client: i64) -> Result<Vec<Grant>, DbError> {
+    let now = tx.now_ms();
+    let sql = format!("select {GRANT_COLUMNS} from {GRANT_TABLES} where g.client_id = $1 and g.revoked_at is null");
+    tx.query(&sql, params![client], |row| grant(row, now))
 }
 
 pub(super) fn delete_expired_requests(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {

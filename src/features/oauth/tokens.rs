@@ -37,6 +37,8 @@ const REFRESH_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
 pub(super) const GRANT_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
 /// Within this time a client that renews twice at once, or has not heard the answer, gets the same answer again.
 const REFRESH_GRACE: Duration = Duration::from_secs(60);
+/// Used refresh tokens that are remembered, so that whoever shows one again is noticed: six weeks of renewing every hour.
+const MAX_GENERATIONS: i64 = 1000;
 /// Grants of clients that owners made last as long as the client.
 const FOR_EVER: i64 = i64::MAX;
 
@@ -64,8 +66,9 @@ pub(super) async fn request_token(
         let words = "The grant_type must be authorization_code, refresh_token or client_credentials.";
         return Err(Refusal::new("unsupported_grant_type", words).into());
     };
-    let client = clients::authenticate(hub, headers, parameters).await?;
-    hub.limits().take_token(client.id, hub.clock().now_ms())?;
+    let client = clients::authenticate(hub, call, headers, parameters).await?;
+    let address = call.client_ip.filter(|_| client.is_public());
+    hub.limits().take_token(client.id, address, hub.clock().now_ms())?;
     if !client.may_use(grant_type) {
         let words = format!("This client may not use the grant type {}.", grant_type.name());
         return Err(Refusal::new("unauthorized_client", words).into());
@@ -257,6 +260,7 @@ fn issue(hub: &Hub, tx: &mut Tx<'_>, grant: Grant, scope: OauthScopes, with_refr
     let expires_at = (tx.now_ms() + milliseconds(REFRESH_LIFETIME)).min(grant.expires_at);
     store::insert_refresh_token(tx, &credential_hash(&token), grant.id, generation, expires_at)?;
     store::update_generation(tx, grant.id, generation)?;
+    store::delete_old_refresh_tokens(tx, grant.id, generation - MAX_GENERATIONS)?;
     Ok(Issued { answer: TokenAnswer { refresh_token: Some(Secret::new(token)), ..access }, grant })
 }
 

@@ -81,7 +81,9 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
     let name = request.username.clone();
     let found = hub.read_urgent(move |tx| store::find_user_by_name(tx, &name)).await?;
     let hash = found.as_ref().map(|user| user.password_hash.clone());
-    let matches = hub.passwords().verify(&request.password, hash).await?;
+    // Who could not be heard has not failed.
+    let verified = hub.passwords().verify(&request.password, hash).await;
+    let matches = verified.inspect_err(|_| hub.limits().refund_login(&folded, address))?;
     let user = match found {
         Some(user) if matches && user.view.disabled_at.is_none() => user,
         found => {
@@ -178,7 +180,8 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     let folded = handles::fold(&user.view.username);
     hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
     let checked_hash = user.password_hash;
-    if !hub.passwords().verify(&request.current_password, Some(checked_hash.clone())).await? {
+    let verified = hub.passwords().verify(&request.current_password, Some(checked_hash.clone())).await;
+    if !verified.inspect_err(|_| hub.limits().refund_login(&folded, actor.call.client_ip))? {
         return Err(HubError::forbidden("invalid_credentials", "The current password is wrong."));
     }
     hub.limits().refund_login(&folded, actor.call.client_ip);

@@ -1,6 +1,6 @@
 //! Whose address a request comes from, as far as it can be told, and which of ours it went to.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use axum::http::{HeaderMap, header};
 
@@ -43,14 +43,30 @@ pub(super) fn base_url(hub: &Hub, headers: &HeaderMap) -> String {
     }
 }
 
+/// Whether a Host header names a host, and perhaps a port, as they are written.
+pub(super) fn is_host(host: &str) -> bool {
+    let Some((name, _)) = split_host(host) else { return false };
+    match name.strip_prefix('[') {
+        Some(rest) => rest.strip_suffix(']').is_some_and(|address| address.parse::<Ipv6Addr>().is_ok()),
+        None => name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)),
+    }
+}
+
+/// The name and the port of a host, if the port is one.
+fn split_host(host: &str) -> Option<(&str, Option<u16>)> {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => {
+            let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+            let port = port.parse().ok().filter(|port| is_number && *port != 0)?;
+            Some((name, Some(port)))
+        }
+        _ => Some((host, None)),
+    }
+}
+
 fn is_loopback(host: &str) -> bool {
-    let (name, port) = match host.rsplit_once(':') {
-        Some((name, port)) if !port.ends_with(']') => (name, port),
-        _ => (host, ""),
-    };
-    let is_port = port.len() <= 5 && port.bytes().all(|byte| byte.is_ascii_digit());
-    let is_name = name.eq_ignore_ascii_case("localhost") || parse(name).is_some_and(|address| address.is_loopback());
-    is_port && is_name
+    let Some((name, _)) = split_host(host).filter(|_| is_host(host)) else { return false };
+    name.eq_ignore_ascii_case("localhost") || parse(name).is_some_and(|address| address.is_loopback())
 }
 
 fn forwarded(headers: &HeaderMap) -> impl Iterator<Item = Option<IpAddr>> {
@@ -85,13 +101,37 @@ mod tests {
     }
 
     #[test]
+    fn hosts() {
+        for host in ["localhost", "hub.example:8080", "127.0.0.1", "[::1]:80", "my_hub", "HUB.example"] {
+            assert!(is_host(host), "{host}");
+        }
+        for host in
+            ["a b", "a/b", "a:b", "a:0", "a:99999", "a:", "a:+1", "[127.0.0.1]", "127.0.0.1]", "[[::1]]", "::1:80"]
+        {
+            assert!(!is_host(host), "{host}");
+        }
+    }
+
+    #[test]
     fn loopback_names() {
         for host in ["localhost", "LOCALHOST:8080", "127.0.0.1:1", "127.9.9.9", "[::1]:8080", "[::1]"] {
             assert!(is_loopback(host), "{host}");
         }
-        for host in
-            ["", "hub.example", "localhost.evil.example", "localhost:80/x", "10.0.0.1:80", "127.0.0.1:x", "[::2]"]
-        {
+        for host in [
+            "",
+            "hub.example",
+            "localhost.evil.example",
+            "localhost:80/x",
+            "10.0.0.1:80",
+            "127.0.0.1:x",
+            "[::2]",
+            "127.0.0.1:80:90",
+            "[[::1]]",
+            "127.0.0.1]",
+            "localhost:",
+            "localhost:99999",
+            "::1",
+        ] {
             assert!(!is_loopback(host), "{host}");
         }
     }

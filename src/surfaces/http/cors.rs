@@ -8,7 +8,7 @@ const OPEN_FOLDERS: [&str; 2] = ["/.well-known/", "/oauth/register/"];
 
 const HEADERS: [(HeaderName, &str); 2] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
-    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "WWW-Authenticate, Mcp-Session-Id, MCP-Protocol-Version"),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, "WWW-Authenticate, Retry-After, Mcp-Session-Id, MCP-Protocol-Version"),
 ];
 const PREFLIGHT_HEADERS: [(HeaderName, &str); 3] = [
     (header::ACCESS_CONTROL_ALLOW_METHODS, "GET, POST, DELETE, OPTIONS"),

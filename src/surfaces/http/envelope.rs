@@ -252,6 +252,10 @@ async fn prepare_and_run(
     if parts.headers.get_all(header::HOST).iter().count() > 1 {
         return Err(HubError::malformed("The request names more than one host."));
     }
+    let host = parts.headers.get(header::HOST).filter(|host| !host.is_empty());
+    if host.is_some_and(|host| !host.to_str().is_ok_and(address::is_host)) {
+        return Err(HubError::malformed("The Host header is not a host with or without a port."));
+    }
     csrf::check(&parts.method, parts.uri.path(), &parts.headers, base_url)?;
     let peer: Option<IpAddr> = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let mut call = Call {

@@ -43,7 +43,10 @@ pub type ApiRouter = OpenApiRouter<Hub>;
 
 /// Everything that answers HTTP.
 pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
-    let (routes, description) = features::routes().split_for_parts();
+    let (mut routes, description) = features::routes().split_for_parts();
+    if hub.config().oauth_aliases {
+        routes = routes.merge(features::oauth::alias_routes());
+    }
     let operations = openapi::operations(&description);
     let description = openapi::complete(description).map_err(HubError::internal)?;
     let state = envelope::EnvelopeState::new(hub.clone(), operations);
@@ -62,11 +65,6 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
 }
 
 async fn no_such_route(State(_): State<Hub>, uri: Uri) -> HubError {
-    nothing_at(&uri)
-}
-
-/// What is said of a path that leads nowhere.
-pub(crate) fn nothing_at(uri: &Uri) -> HubError {
     HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {}.", uri.path()))
         .hint("GET /api/openapi.json lists what there is.")
 }

@@ -62,19 +62,21 @@ pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error
         "session": {"type": "apiKey", "in": "cookie", "name": "stoa_session",
             "description": "Given by POST /auth/login; named __Host-stoa_session when the hub is served over https."},
         "bearer": {"type": "http", "scheme": "bearer", "description": "An agent key or a managed API key."},
+        "client": {"type": "http", "scheme": "basic", "description": "The id and the secret of an OAuth client."},
+        "registration": {"type": "http", "scheme": "bearer",
+            "description": "The registration access token that a client got when it registered."},
         "signature": {"type": "http", "scheme": "signature",
             "description": "An HTTP message signature (RFC 9421) of a machine principal; Accept-Signature of a 401 says what it has to cover."},
     });
-    let paths = document["paths"].as_object_mut().into_iter().flat_map(|paths| paths.values_mut());
-    for path in paths {
+    for (name, path) in document["paths"].as_object_mut().into_iter().flatten() {
         for (method, operation) in path.as_object_mut().into_iter().flatten() {
-            complete_operation(method, operation);
+            complete_operation(name, method, operation);
         }
     }
     serde_json::to_string(&document)
 }
 
-fn complete_operation(method: &str, operation: &mut Value) {
+fn complete_operation(path: &str, method: &str, operation: &mut Value) {
     for (_, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         if response.get("description").is_none() {
             response["description"] = json!("Done");
@@ -88,7 +90,8 @@ fn complete_operation(method: &str, operation: &mut Value) {
             });
         }
     }
-    if !matches!(method, "get" | "head") {
+    // OAuth says itself what happens when a request comes twice.
+    if !matches!(method, "get" | "head") && !path.starts_with("/oauth/") {
         let header = json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": "Makes a repeated request be done once: within 24 hours the same key and body get the first answer again.",

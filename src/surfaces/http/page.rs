@@ -17,12 +17,16 @@ pub(crate) const STYLE_SHEET: &str = include_str!("../../../templates/page.css")
 /// Names the style sheet in a policy, which so allows that one and no other.
 static STYLE_SHEET_HASH: LazyLock<String> = LazyLock::new(|| STANDARD.encode(Sha256::digest(STYLE_SHEET)));
 
+/// Where the page of an app may lead on to, once it has its answer: the app itself, which has a scheme of its own. Browsers
+/// check the whole chain, and would leave the person standing on the page with the question.
+const ONWARD: &str = "https: claude: cursor: vscode: vscode-insiders:";
+
 /// Where the forms of a page may lead, redirects after them included.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum FormTarget<'a> {
     /// To the hub.
     Own,
-    /// To the hub, and from there to this origin, like `https://app.example` or `http://127.0.0.1:33418`.
+    /// To the hub, and from there to this origin and to where it leads on, like `https://app.example` or `http://127.0.0.1:33418`.
     OwnAnd(&'a str),
     /// To what a policy cannot name: a private scheme, or loopback as an IPv6 address.
     Anywhere,
@@ -42,7 +46,7 @@ pub(crate) fn html_page(
 fn content_security_policy(form_target: FormTarget<'_>) -> Result<HeaderValue, HubError> {
     let forms = match form_target {
         FormTarget::Own => "form-action 'self'; ".to_owned(),
-        FormTarget::OwnAnd(origin) if is_origin(origin) => format!("form-action 'self' {origin}; "),
+        FormTarget::OwnAnd(origin) if is_origin(origin) => format!("form-action 'self' {origin} {ONWARD}; "),
         FormTarget::OwnAnd(origin) => {
             return Err(HubError::internal(format!("{origin:?} is not an origin that a policy can name")));
         }
@@ -87,7 +91,7 @@ mod tests {
             )
         );
         for origin in ["https://a.example", "https://a-b.example:8443", "http://127.0.0.1:33418", "http://localhost"] {
-            let expected = own.replace("form-action 'self';", &format!("form-action 'self' {origin};"));
+            let expected = own.replace("form-action 'self';", &format!("form-action 'self' {origin} {ONWARD};"));
             assert_eq!(policy(FormTarget::OwnAnd(origin)), expected);
         }
         assert_eq!(policy(FormTarget::Anywhere), own.replace("form-action 'self'; ", ""));

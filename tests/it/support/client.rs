@@ -159,7 +159,11 @@ pub(crate) struct Reply {
 
 impl std::fmt::Debug for Reply {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} -> {} {}", self.what, self.status, self.text())
+        // Of a page, what it says matters, not how it looks.
+        let text = self.text();
+        let (before, after) = text.split_once("<style>").unwrap_or((&text, ""));
+        let after = after.split_once("</style>").map_or("", |(_, after)| after);
+        write!(formatter, "{} -> {} {before}{after}", self.what, self.status)
     }
 }
 

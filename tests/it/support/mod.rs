@@ -3,6 +3,7 @@
 mod actors;
 mod admin_socket;
 mod client;
+mod elsewhere;
 mod machines;
 pub(crate) mod oauth;
 mod place;
@@ -27,6 +28,7 @@ use tokio::task::JoinHandle;
 pub(crate) use actors::{Agent, Human, PASSWORD, each, items};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
+pub(crate) use elsewhere::Elsewhere;
 pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, TAG, fresh_nonce};
 use place::Folder;
 pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
@@ -210,6 +212,15 @@ impl TestHub {
 
     pub(crate) fn folder(&self) -> std::path::PathBuf {
         self.setup.folder.path()
+    }
+
+    /// The bytes of SQLite's files, or all rows of PostgreSQL.
+    pub(crate) fn everything_stored(&self) -> Vec<u8> {
+        if let Some(database) = &self.setup.database {
+            return database.everything_stored();
+        }
+        let paths = std::fs::read_dir(self.folder()).unwrap().map(|entry| entry.unwrap().path());
+        paths.filter(|path| path.is_file()).flat_map(|path| std::fs::read(path).unwrap()).collect()
     }
 
     pub(crate) fn advance(&self, by: Duration) {

@@ -60,10 +60,36 @@ impl TestDatabase {
         admin(&format!("alter database {} allow_connections true", self.name)).unwrap();
     }
 
+    /// All rows of all tables as text.
+    pub(crate) fn everything_stored(&self) -> Vec<u8> {
+        let read = || {
+            let mut client = self.connect();
+            let tables = client.query("select tablename from pg_tables where schemaname = 'public'", &[]).unwrap();
+            let mut text = String::new();
+            for table in tables {
+                let sql = format!("select t::text from {} t", table.get::<_, String>(0));
+                for row in client.query(&sql, &[]).unwrap() {
+                    text += &row.get::<_, String>(0);
+                    text.push('\n');
+                }
+            }
+            text
+        };
+        let text = off_the_runtime(read);
+        // Byte columns are shown in hexadecimal; a secret could hide there.
+        let hidden: Vec<u8> = text.split("\\x").skip(1).flat_map(unhexed).collect();
+        [text.into_bytes(), hidden].concat()
+    }
+
     /// A connection beside those of the hub. Use it on a thread of its own.
     pub(crate) fn connect(&self) -> postgres::Client {
         postgres::Client::connect(&self.url, postgres::NoTls).unwrap()
     }
+}
+
+fn unhexed(text: &str) -> Vec<u8> {
+    let digits: Vec<u32> = text.chars().map_while(|digit| digit.to_digit(16)).collect();
+    digits.chunks_exact(2).map(|pair| u8::try_from(pair[0] * 16 + pair[1]).unwrap()).collect()
 }
 
 impl Drop for TestDatabase {
