@@ -18,6 +18,7 @@ pub mod users;
 use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
 use crate::surfaces::http::ApiRouter;
+use crate::surfaces::mcp::Offer;
 
 /// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
@@ -61,4 +62,13 @@ pub fn admin_methods() -> Methods {
     system::add_methods(&mut methods);
     backup::add_methods(&mut methods);
     methods
+}
+
+/// All that agents are offered over MCP.
+pub fn offer() -> Offer {
+    let mut offer = Offer::default();
+    messages::add_tools(&mut offer.tools);
+    channels::add_tools(&mut offer.tools);
+    principals::add_tools(&mut offer.tools);
+    offer
 }

@@ -29,6 +29,17 @@ pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Prin
     authenticate(hub, credential_hash(credential), find).await?.ok_or_else(refused)
 }
 
+/// Whose bearer credential this is where OAuth tokens count too.
+pub async fn authenticate_agent_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
+    if recognise(credential) != Some(CredentialKind::AccessToken) {
+        return authenticate_bearer(hub, credential).await;
+    }
+    authenticate(hub, credential_hash(credential), oauth::find_by_token_hash).await?.ok_or_else(|| {
+        HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
+            .hint("Renew it with the refresh token, or let the person log in again.")
+    })
+}
+
 /// Whose session this is.
 pub async fn authenticate_session(hub: &Hub, token: &str) -> Result<Arc<Principal>, HubError> {
     let found = authenticate(hub, credential_hash(token), users::find_by_session_hash).await?;

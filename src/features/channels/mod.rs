@@ -5,6 +5,7 @@
 mod admin;
 mod http;
 mod levels;
+mod mcp;
 mod members;
 mod planner;
 mod service;
@@ -14,6 +15,7 @@ pub mod visibility;
 pub use admin::add_methods;
 pub use http::routes;
 pub use levels::list_quiet;
+pub use mcp::add_tools;
 pub use planner::plan;
 pub use service::{
     Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,

@@ -141,7 +141,7 @@ impl FromRequest<Hub> for RawBody {
     }
 }
 
-pub(super) fn call(parts: &Parts) -> Arc<Call> {
+pub(crate) fn call(parts: &Parts) -> Arc<Call> {
     parts.extensions.get::<Arc<Call>>().cloned().unwrap_or_default()
 }
 
@@ -167,7 +167,7 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// Reads a whole body, unless it is too long or takes too long.
-pub(super) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
+pub(crate) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if announced.is_some_and(|length| length > limit) {
         return Err(HubError::too_large(limit));
@@ -268,6 +268,14 @@ pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubErro
 pub(crate) fn parse_json_value(bytes: &[u8]) -> Result<serde_json::Value, HubError> {
     json::refuse_banned(bytes).map_err(|Banned(said)| HubError::invalid_field("", said))?;
     serde_json::from_slice(bytes).map_err(|error| HubError::malformed(format!("The body is not JSON: {error}.")))
+}
+
+/// Makes a request of JSON that was parsed already, with the fault's field named.
+pub(crate) fn from_json_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, HubError> {
+    serde_path_to_error::deserialize(value).map_err(|error| {
+        let path = error.path().to_string();
+        content_fault(&path, &error.into_inner().to_string())
+    })
 }
 
 /// PostgreSQL cannot store NUL, and nobody means to send one.

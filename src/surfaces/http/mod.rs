@@ -32,7 +32,9 @@ use crate::hub::Hub;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
-pub(crate) use extract::{essence, parse_json, parse_json_value};
+pub(crate) use extract::{
+    call as call_of, essence, from_json_value, parse_json, parse_json_value, read_body as read_whole_body,
+};
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;
 pub(crate) use server::serve;
@@ -51,6 +53,7 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
     let description = openapi::complete(description).map_err(HubError::internal)?;
     let state = envelope::EnvelopeState::new(hub.clone(), operations);
     Ok(routes
+        .merge(super::mcp::router(hub, features::offer()))
         .route(
             "/api/openapi.json",
             get(move || {

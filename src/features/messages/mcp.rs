@@ -1,0 +1,470 @@
+//! What agents do with messages. Lists show beginnings: a body costs its reader, so it is asked for.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stoa_model::MessageId;
+use stoa_model::messages::{
+    ClaimRequest, DeliveryView, DoneRequest, FailRequest, InboxStatus, MessageStatus, MessageView, PREVIEW_CHARACTERS,
+    SendMessageRequest, cut,
+};
+use stoa_model::notifications::MarkReadRequest;
+use stoa_model::permissions::Permission;
+
+use super::inbox::{self, InboxQuery};
+use super::read::{self, Range};
+use super::{send, unread};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::hub::Hub;
+use crate::page::ListQuery;
+use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
+
+/// A list is looked through by a model, not by a machine.
+const MAX_LISTED: i64 = 25;
+/// A word of English is about one and a third tokens, or some four bytes each.
+const BYTES_PER_TOKEN: usize = 4;
+
+pub fn add_tools(tools: &mut Tools) {
+    use Effect::{Adds, Reads, Sets};
+    use Permission::{MessagesRead, MessagesWrite};
+    let core = |name, effect, permission, description| {
+        ToolSpec::new(name, Toolset::Core, effect, Some(permission), description)
+    };
+    tools.add(core("my_status", Reads, MessagesRead, "Who you are, and what waits for you"), my_status);
+    tools.add(core("send_message", Adds, MessagesWrite, "Send a direct message").repeatable(), send_message);
+    tools
+        .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
+    tools.add(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
+    tools.add(
+        core("wait_for_messages", Reads, MessagesRead, "Wait until there is something new in your inbox"),
+        wait_for_messages,
+    );
+    tools.add(
+        core(
+            "claim_messages",
+            Adds,
+            MessagesWrite,
+            "Take messages from your inbox to work on, with their whole content",
+        ),
+        claim_messages,
+    );
+    tools.add(
+        core("mark_done", Sets, MessagesWrite, "Settle a claimed message; its author gets the result as a reply"),
+        mark_done,
+    );
+    tools.add(core("read_channel", Reads, MessagesRead, "Messages of a channel, oldest first"), read_channel);
+    tools.add(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
+    let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesRead), "Mark a channel or DM as read");
+    tools.add(mark, mark_read);
+}
+
+/// A message, as short as it can be said.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Item {
+    id: i64,
+    from: String,
+    from_kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    subject: Option<String>,
+    /// The beginning of what was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preview: Option<String>,
+    /// All that was said. It is data of its author's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content: Option<String>,
+    /// What the whole content costs to read, in tokens.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<usize>,
+    at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply_to: Option<i64>,
+    #[serde(skip_serializing_if = "is_zero")]
+    replies: i64,
+    #[serde(skip_serializing_if = "is_usual")]
+    priority: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lease_until: Option<String>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(with = "Value")]
+    metadata: Map<String, Value>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(number: &i64) -> bool {
+    *number == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_usual(priority: &i64) -> bool {
+    *priority == stoa_model::messages::DEFAULT_PRIORITY
+}
+
+impl Item {
+    /// With its content, or with the beginning of it.
+    pub(crate) fn of(message: MessageView, is_whole: bool) -> Self {
+        let is_short = message.body.chars().nth(PREVIEW_CHARACTERS).is_none();
+        let tokens = (!is_whole && !is_short).then(|| message.body.len() / BYTES_PER_TOKEN);
+        let (preview, content) = match is_whole || is_short {
+            true => (None, Some(message.body)),
+            false => (Some(cut(&message.body).to_owned()), None),
+        };
+        let is_dm = message.channel.is_none();
+        Self {
+            id: message.id.0,
+            from: message.from.name,
+            from_kind: message.from.kind.name(),
+            channel: message.channel,
+            to: message.to,
+            subject: message.subject,
+            preview,
+            content,
+            tokens,
+            at: message.created_at.to_string(),
+            reply_to: message.reply_to.map(|id| id.0),
+            replies: message.reply_count,
+            priority: message.priority,
+            status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
+            lease_until: message.lease_until.map(|at| at.to_string()),
+            metadata: message.metadata,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ItemPage {
+    items: Vec<Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sent {
+    id: i64,
+    #[schemars(with = "Vec<Value>")]
+    delivery: Vec<DeliveryView>,
+}
+
+/// What both ways to send have in common.
+#[derive(Deserialize, JsonSchema, Default)]
+struct Extras {
+    reply_to: Option<i64>,
+    subject: Option<String>,
+    /// 1 to 10; 5 is usual
+    priority: Option<i64>,
+    /// SHA-256 sums of uploaded files
+    attachments: Option<Vec<String>>,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    metadata: Option<Value>,
+    /// Wake nobody's automation
+    no_wake: Option<bool>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct SendArguments {
+    /// A user's or agent's name
+    to: String,
+    body: String,
+    #[serde(flatten)]
+    extras: Extras,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct PostArguments {
+    channel: String,
+    body: String,
+    #[serde(flatten)]
+    extras: Extras,
+}
+
+fn request(body: String, extras: Extras) -> Result<SendMessageRequest, HubError> {
+    let metadata = match extras.metadata {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(metadata)) => Some(metadata),
+        Some(_) => return Err(HubError::invalid_field("metadata", "must be an object")),
+    };
+    Ok(SendMessageRequest {
+        to: None,
+        channel: None,
+        body,
+        reply_to: extras.reply_to.map(MessageId),
+        subject: extras.subject,
+        priority: extras.priority,
+        metadata,
+        attachments: extras.attachments.unwrap_or_default(),
+        no_wake: extras.no_wake.unwrap_or(false),
+    })
+}
+
+async fn send_message(hub: Hub, actor: Actor, arguments: SendArguments) -> Result<Sent, HubError> {
+    let request = SendMessageRequest { to: Some(arguments.to), ..request(arguments.body, arguments.extras)? };
+    sent(&hub, &actor, request).await
+}
+
+async fn send_channel_message(hub: Hub, actor: Actor, arguments: PostArguments) -> Result<Sent, HubError> {
+    let request = SendMessageRequest { channel: Some(arguments.channel), ..request(arguments.body, arguments.extras)? };
+    sent(&hub, &actor, request).await
+}
+
+async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<Sent, HubError> {
+    let sent = send::send_message(hub, actor, request).await?;
+    Ok(Sent { id: sent.message.id.0, delivery: sent.delivery })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Status {
+    Pending,
+    Processing,
+    Done,
+    Failed,
+    All,
+}
+
+impl From<Status> for InboxStatus {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Pending => InboxStatus::Pending,
+            Status::Processing => InboxStatus::Processing,
+            Status::Done => InboxStatus::Done,
+            Status::Failed => InboxStatus::Failed,
+            Status::All => InboxStatus::All,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct InboxArguments {
+    /// pending unless given
+    status: Option<Status>,
+    /// Whole contents instead of previews
+    full: Option<bool>,
+    /// 1 to 25
+    limit: Option<i64>,
+    cursor: Option<String>,
+}
+
+async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<ItemPage, HubError> {
+    let is_full = arguments.full.unwrap_or(false);
+    let status = arguments.status.map_or(InboxStatus::Pending, Into::into);
+    let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: arguments.cursor };
+    // Whole, as the token count is that of the whole.
+    let query = InboxQuery { status, is_full: true, wait: None };
+    let page = inbox::list_inbox(&hub, &actor, query, list).await?;
+    let items = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
+    Ok(ItemPage { items, next_cursor: page.next_cursor })
+}
+
+fn limited(limit: Option<i64>) -> i64 {
+    limit.map_or(MAX_LISTED, |limit| limit.min(MAX_LISTED))
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct WaitArguments {
+    /// 0 to 50; 50 unless given
+    timeout_seconds: Option<i64>,
+    /// next_cursor of the last call: only what came after it
+    cursor: Option<String>,
+}
+
+async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> Result<ItemPage, HubError> {
+    let wait = arguments.timeout_seconds.unwrap_or(stoa_model::messages::MAX_WAIT_SECONDS);
+    let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
+    let query = InboxQuery { status: InboxStatus::Pending, is_full: true, wait: Some(wait) };
+    let page = inbox::list_inbox(&hub, &actor, query, list).await.map_err(|error| {
+        let is_wait = error.errors.iter().any(|fault| fault.field == "wait");
+        if is_wait { HubError::invalid_field("timeout_seconds", "must be from 0 to 50") } else { error }
+    })?;
+    let items = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    Ok(ItemPage { items, next_cursor: page.next_cursor })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ClaimArguments {
+    /// 1 to 25; 1 unless given
+    limit: Option<i64>,
+    /// 600 unless given
+    lease_seconds: Option<i64>,
+    /// Only these
+    message_ids: Option<Vec<i64>>,
+    /// Extend the claims of these instead
+    extend: Option<Vec<i64>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Claimed {
+    items: Vec<Item>,
+}
+
+async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<Claimed, HubError> {
+    let ids = |ids: Option<Vec<i64>>| ids.map(|ids| ids.into_iter().map(MessageId).collect());
+    let request = ClaimRequest {
+        limit: arguments.limit.map(|limit| limit.min(MAX_LISTED)),
+        lease_seconds: arguments.lease_seconds,
+        message_ids: ids(arguments.message_ids),
+        extend: ids(arguments.extend),
+    };
+    let claimed = inbox::claim(&hub, &actor, request).await?;
+    Ok(Claimed { items: claimed.items.into_iter().map(|message| Item::of(message, true)).collect() })
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Settlement {
+    Done,
+    Failed,
+    Released,
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct DoneArguments {
+    message_id: i64,
+    /// done unless given; released gives it back
+    status: Option<Settlement>,
+    /// The result, or what went wrong
+    result: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Settled {
+    id: i64,
+    status: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reply_id: Option<i64>,
+}
+
+async fn mark_done(hub: Hub, actor: Actor, arguments: DoneArguments) -> Result<Settled, HubError> {
+    let id = MessageId(arguments.message_id);
+    let settled = match arguments.status.unwrap_or(Settlement::Done) {
+        Settlement::Done => inbox::done(&hub, &actor, id, DoneRequest { result: arguments.result }).await?,
+        Settlement::Failed => {
+            let error =
+                arguments.result.ok_or_else(|| HubError::invalid_field("result", "is missing: say what went wrong"))?;
+            inbox::fail(&hub, &actor, id, FailRequest { error }).await?
+        }
+        Settlement::Released => {
+            let message = inbox::release(&hub, &actor, id).await?;
+            return Ok(Settled { id: id.0, status: message.status.name(), reply_id: None });
+        }
+    };
+    let reply_id = settled.reply_id.map(|id| id.0);
+    Ok(Settled { id: id.0, status: settled.message.status.name(), reply_id })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ChannelArguments {
+    channel: String,
+    /// Only before this message id
+    before: Option<i64>,
+    /// Only after this message id
+    after: Option<i64>,
+    /// Whole contents instead of previews
+    full: Option<bool>,
+    /// 1 to 25
+    limit: Option<i64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ChannelPage {
+    items: Vec<Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_read_message_id: Option<i64>,
+}
+
+async fn read_channel(hub: Hub, actor: Actor, arguments: ChannelArguments) -> Result<ChannelPage, HubError> {
+    let range = Range { before: arguments.before.map(MessageId), after: arguments.after.map(MessageId) };
+    let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: None };
+    let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
+    let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
+    let is_full = arguments.full.unwrap_or(false);
+    Ok(ChannelPage {
+        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
+        last_read_message_id: page.last_read_message_id.map(|id| id.0),
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct RepliesArguments {
+    message_id: i64,
+    /// Whole contents of the replies, too
+    full: Option<bool>,
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Thread {
+    message: Item,
+    items: Vec<Item>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Result<Thread, HubError> {
+    let id = MessageId(arguments.message_id);
+    let message = read::get_message(&hub, &actor, id).await?;
+    let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
+    let page = read::list_replies(&hub, &actor, id, list).await?;
+    let is_full = arguments.full.unwrap_or(false);
+    Ok(Thread {
+        message: Item::of(message, true),
+        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
+        next_cursor: page.next_cursor,
+    })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct MarkReadArguments {
+    channel: Option<String>,
+    /// The other side of a DM
+    dm: Option<String>,
+    /// The latest unless given
+    message_id: Option<i64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Unread {
+    name: String,
+    unread: i64,
+}
+
+async fn mark_read(hub: Hub, actor: Actor, arguments: MarkReadArguments) -> Result<Unread, HubError> {
+    let MarkReadArguments { channel, dm, message_id } = arguments;
+    let request = MarkReadRequest { channel, dm, message_id: message_id.map(MessageId) };
+    let standing = unread::mark_read(&hub, &actor, request).await?;
+    Ok(Unread { name: standing.name, unread: standing.unread_count })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct NoArguments {}
+
+#[derive(Serialize, JsonSchema)]
+struct Standing {
+    name: String,
+    kind: &'static str,
+    permissions: Vec<&'static str>,
+    /// Messages in the inbox that wait to be claimed; 25 means that many or more.
+    pending: usize,
+    unread: Vec<Unread>,
+    time: String,
+}
+
+async fn my_status(hub: Hub, actor: Actor, _: NoArguments) -> Result<Standing, HubError> {
+    let query = InboxQuery { status: InboxStatus::Pending, is_full: false, wait: None };
+    let pending = inbox::list_inbox(&hub, &actor, query, ListQuery { limit: Some(MAX_LISTED), cursor: None }).await?;
+    let unread = unread::list_unread(&hub, &actor).await?.into_iter().filter(|standing| standing.unread_count > 0);
+    let unread = unread.take(usize::try_from(MAX_LISTED).unwrap_or(0));
+    Ok(Standing {
+        name: actor.principal.handle.clone(),
+        kind: actor.principal.kind.name(),
+        permissions: actor.principal.permissions.names(),
+        pending: pending.items.len(),
+        unread: unread.map(|standing| Unread { name: standing.name, unread: standing.unread_count }).collect(),
+        time: hub.clock().now().to_string(),
+    })
+}

@@ -1,0 +1,225 @@
+//! The way in: who is calling, from where, with what; then the protocol.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use bytes::Bytes;
+use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::Offer;
+use super::server::{Caller, McpServer};
+use super::tools::{Effect, Toolset};
+use crate::actor::{Actor, Call, Credential};
+use crate::error::{ErrorKind, HubError};
+use crate::hub::Hub;
+use crate::surfaces::auth;
+use crate::surfaces::http::{call_of, essence, read_whole_body};
+use crate::surfaces::json::{Banned, refuse_banned};
+
+const PATH: &str = "/mcp";
+/// Files come in base64, which is a third longer.
+const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
+const ALL_SCOPES: &str = "mcp:read mcp:write";
+
+type Service = StreamableHttpService<McpServer, NeverSessionManager>;
+
+#[derive(Clone)]
+struct Gate {
+    hub: Hub,
+    offer: Arc<Offer>,
+    service: Service,
+}
+
+/// `/mcp`, with all that features offer.
+pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
+    let offer = Arc::new(offer);
+    let (hub_in, offer_in) = (hub.clone(), offer.clone());
+    // Without sessions, and with plain JSON wherever it will do. Hosts and origins are judged here, before anybody is
+    // looked up.
+    let config = StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(false)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_BODY_BYTES)
+        .with_cancellation_token(hub.stop_token())
+        .disable_allowed_hosts();
+    let make = move || Ok(McpServer::new(hub_in.clone(), offer_in.clone()));
+    let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
+    let gate = Gate { hub: hub.clone(), offer, service };
+    Router::new().route(PATH, any(enter).with_state(gate))
+}
+
+async fn enter(State(gate): State<Gate>, request: Request) -> Response {
+    let (mut parts, body) = request.into_parts();
+    match gate.admit(&mut parts, body).await {
+        Ok(body) => gate.serve(parts, body).await,
+        Err(refusal) => *refusal,
+    }
+}
+
+impl Gate {
+    /// Finds out who is calling and reads what they say.
+    async fn admit(&self, parts: &mut Parts, body: Body) -> Result<Bytes, Box<Response>> {
+        let call = call_of(parts);
+        let actor = self.authenticate(&call, &parts.headers).await?;
+        let toolsets = toolsets(parts.uri.query().unwrap_or_default()).map_err(boxed)?;
+        let bytes = match parts.method {
+            Method::POST => self.read(parts, body).await.map_err(boxed)?,
+            _ => Bytes::new(),
+        };
+        if matches!(actor.principal.credential, Credential::AccessToken(_)) {
+            self.require_scope(&actor, &bytes)?;
+        }
+        parts.extensions.insert(Caller { actor, toolsets });
+        Ok(bytes)
+    }
+
+    async fn authenticate(&self, call: &Arc<Call>, headers: &HeaderMap) -> Result<Actor, Box<Response>> {
+        let credential = headers.get(header::AUTHORIZATION).map(|value| {
+            let (scheme, credential) = value.to_str().ok()?.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| credential.trim())
+        });
+        let refused = |error: HubError, fault: &str| Box::new(with_challenge(error, &call.base_url, fault));
+        let Some(credential) = credential else {
+            let error = HubError::unauthenticated("unauthenticated", "MCP needs a bearer token or a key.")
+                .hint("Send `Authorization: Bearer <key>`, or let your client log in with OAuth.");
+            return Err(refused(error, ""));
+        };
+        let outcome = match credential {
+            Some(credential) => auth::authenticate_agent_bearer(&self.hub, credential).await,
+            None => Err(HubError::unauthenticated(
+                "invalid_credentials",
+                "The Authorization header is not `Bearer <token or key>`.",
+            )),
+        };
+        match outcome {
+            Ok(principal) => Ok(Actor::new(principal, call.clone())),
+            Err(error) if error.kind == ErrorKind::Unauthenticated => Err(refused(error, r#", error="invalid_token""#)),
+            Err(error) => Err(boxed(error)),
+        }
+    }
+
+    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes, HubError> {
+        if essence(&parts.headers).as_deref() != Some("application/json") {
+            let detail = "The body must be application/json.";
+            return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
+                .hint("Send the header Content-Type: application/json."));
+        }
+        let accepts = |kind: &str| {
+            let mut values = parts.headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+            values.any(|value| value.contains(kind) || value.contains("*/*"))
+        };
+        if !(accepts("application/json") && accepts("text/event-stream")) {
+            let detail = "The Accept header must have application/json and text/event-stream.";
+            return Err(HubError::new(ErrorKind::NotAcceptable, "not_acceptable", detail));
+        }
+        read_whole_body(&self.hub, &parts.headers, body, MAX_BODY_BYTES).await
+    }
+
+    /// An OAuth client that lacks a scope is told which, in the way by which clients ask for more (RFC 6750).
+    fn require_scope(&self, actor: &Actor, body: &[u8]) -> Result<(), Box<Response>> {
+        let Ok(asked) = serde_json::from_slice::<Asked<'_>>(body) else { return Ok(()) };
+        let tool = asked.params.and_then(|params| params.name).and_then(|name| self.offer.tools.find(name));
+        let Some(tool) = tool.filter(|_| asked.method == Some("tools/call")) else { return Ok(()) };
+        if tool.spec.is_open_to(actor.principal.permissions) {
+            return Ok(());
+        }
+        let scope = if tool.spec.effect == Effect::Reads { "mcp:read" } else { ALL_SCOPES };
+        let detail = format!("The token does not have the scope for {}.", tool.spec.name);
+        let error = HubError::forbidden("insufficient_scope", detail).hint(format!("Ask for the scope {scope}."));
+        let metadata = metadata_address(&actor.call.base_url);
+        let challenge =
+            format!(r#"Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{metadata}""#);
+        Err(Box::new(challenged(error, &challenge)))
+    }
+
+    async fn serve(&self, mut parts: Parts, body: Bytes) -> Response {
+        if let Err(Banned(said)) = refuse_banned(&body) {
+            return protocol_error(-32600, &format!("The message {said}."));
+        }
+        // Some clients say only that they take anything.
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        parts.headers.insert(header::ACCEPT, accept);
+        let is_post = parts.method == Method::POST;
+        let request = axum::http::Request::from_parts(parts, http_body_util::Full::new(body.clone()));
+        let response = self.service.handle(request).await;
+        // What cannot be read is called a wrong content type by the library; it is a wrong message.
+        if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return unreadable(&body);
+        }
+        response.map(Body::new).into_response()
+    }
+}
+
+/// The beginning of a message, as far as it has to be known before it is let in.
+#[derive(Deserialize)]
+struct Asked<'a> {
+    #[serde(borrow, default)]
+    method: Option<&'a str>,
+    #[serde(borrow, default)]
+    params: Option<AskedParams<'a>>,
+}
+
+#[derive(Deserialize)]
+struct AskedParams<'a> {
+    #[serde(borrow, default)]
+    name: Option<&'a str>,
+}
+
+fn unreadable(body: &[u8]) -> Response {
+    match serde_json::from_slice::<Value>(body) {
+        Err(error) => protocol_error(-32700, &format!("The message is not JSON: {error}.")),
+        Ok(Value::Array(_)) => protocol_error(-32600, "Batches are not possible: send one message at a time."),
+        Ok(_) => protocol_error(-32600, "This is not a message of JSON-RPC 2.0 with a method that MCP knows."),
+    }
+}
+
+fn protocol_error(code: i64, message: &str) -> Response {
+    let body = json!({"jsonrpc": "2.0", "id": null, "error": {"code": code, "message": message}});
+    (StatusCode::BAD_REQUEST, axum::Json(body)).into_response()
+}
+
+/// `?toolsets=core,goals`: the only tools to list.
+fn toolsets(query: &str) -> Result<Option<Arc<[Toolset]>>, HubError> {
+    let Some((_, named)) = form_urlencoded::parse(query.as_bytes()).find(|(name, _)| name == "toolsets") else {
+        return Ok(None);
+    };
+    let found = named.split(',').map(str::trim).filter(|name| !name.is_empty()).map(|name| {
+        Toolset::from_name(name).ok_or_else(|| {
+            let names = Toolset::ALL.map(Toolset::name).join(", ");
+            HubError::invalid_field("toolsets", format!("has a name that is not known; there are {names}"))
+        })
+    });
+    let found = found.collect::<Result<Vec<_>, _>>()?;
+    Ok((!found.is_empty()).then(|| found.into()))
+}
+
+fn metadata_address(base_url: &str) -> String {
+    format!("{base_url}/.well-known/oauth-protected-resource{PATH}")
+}
+
+/// A refusal that tells a client where to log in.
+fn with_challenge(error: HubError, base_url: &str, fault: &str) -> Response {
+    let metadata = metadata_address(base_url);
+    challenged(error, &format!(r#"Bearer resource_metadata="{metadata}", scope="{ALL_SCOPES}"{fault}"#))
+}
+
+fn challenged(error: HubError, challenge: &str) -> Response {
+    let mut response = error.into_response();
+    if let Ok(value) = HeaderValue::try_from(challenge) {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, value);
+    }
+    response
+}
+
+fn boxed(error: HubError) -> Box<Response> {
+    Box::new(error.into_response())
+}

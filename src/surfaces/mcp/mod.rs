@@ -1,0 +1,19 @@
+//! MCP: what agents use all day. One endpoint, `/mcp`, for every revision that clients speak.
+//!
+//! Nothing is bound to a connection or kept in memory between two requests, so a restart breaks no client. Features say in
+//! their own folders what tools, resources and prompts they offer; this surface translates and knows no rules. The library
+//! that speaks the protocol is used in here and nowhere else.
+
+mod gate;
+mod schema;
+mod server;
+mod tools;
+
+pub(crate) use gate::router;
+pub use tools::{Effect, ToolSpec, Tools, Toolset};
+
+/// All that features offer here.
+#[derive(Default)]
+pub struct Offer {
+    pub tools: Tools,
+}

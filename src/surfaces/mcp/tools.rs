@@ -1,0 +1,233 @@
+//! Tools: the frame into which features put what agents can do.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use stoa_model::handles::nearest;
+use stoa_model::permissions::{Permission, PermissionSet};
+
+use super::schema::{self, Schema};
+use crate::actor::{Actor, Call, Idempotency};
+use crate::error::HubError;
+use crate::hub::{BoxFuture, Hub};
+use crate::surfaces::http::from_json_value;
+use crate::surfaces::json::has_nul;
+
+const IDEMPOTENCY_KEY: &str = "idempotency_key";
+const MAX_IDEMPOTENCY_KEY: usize = 255;
+
+/// Which part of the hub a tool belongs to. Clients can ask for some of them only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Toolset {
+    Core,
+    Channels,
+    Workflow,
+    Attachments,
+    Automation,
+    Goals,
+    Wiki,
+}
+
+impl Toolset {
+    pub const ALL: [Self; 7] = [
+        Toolset::Core,
+        Toolset::Channels,
+        Toolset::Workflow,
+        Toolset::Attachments,
+        Toolset::Automation,
+        Toolset::Goals,
+        Toolset::Wiki,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Toolset::Core => "core",
+            Toolset::Channels => "channels",
+            Toolset::Workflow => "workflow",
+            Toolset::Attachments => "attachments",
+            Toolset::Automation => "automation",
+            Toolset::Goals => "goals",
+            Toolset::Wiki => "wiki",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|toolset| toolset.name() == name)
+    }
+}
+
+/// What a call does to the world, for clients that ask their person before some of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// It only looks.
+    Reads,
+    /// Each call adds something.
+    Adds,
+    /// A second call of the same kind changes nothing more.
+    Sets,
+    /// Something is gone afterwards.
+    Deletes,
+}
+
+/// What a tool is called, and what for.
+#[derive(Debug, Clone, Copy)]
+pub struct ToolSpec {
+    pub name: &'static str,
+    pub toolset: Toolset,
+    /// For models: as few words as will do.
+    pub description: &'static str,
+    pub effect: Effect,
+    /// What a credential needs to have for this; who lacks it is not shown the tool. None: any will do.
+    pub permission: Option<Permission>,
+    /// Whether a call can be repeated safely with an `idempotency_key`.
+    pub is_repeatable: bool,
+    /// Whether it reaches beyond the hub.
+    pub is_open_world: bool,
+}
+
+impl ToolSpec {
+    pub const fn new(
+        name: &'static str,
+        toolset: Toolset,
+        effect: Effect,
+        permission: Option<Permission>,
+        description: &'static str,
+    ) -> Self {
+        Self { name, toolset, description, effect, permission, is_repeatable: false, is_open_world: false }
+    }
+
+    pub const fn repeatable(self) -> Self {
+        Self { is_repeatable: true, ..self }
+    }
+
+    /// Whether a credential with these permissions may use it.
+    pub fn is_open_to(&self, permissions: PermissionSet) -> bool {
+        self.permission.is_none_or(|permission| permissions.contains(permission))
+    }
+
+    pub const fn open_world(self) -> Self {
+        Self { is_open_world: true, ..self }
+    }
+}
+
+type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+
+pub(super) struct Tool {
+    pub(super) spec: ToolSpec,
+    pub(super) input: Schema,
+    pub(super) output: Schema,
+    handler: Handler,
+}
+
+/// The tools that features offer, in the order in which they are listed.
+#[derive(Default)]
+pub struct Tools {
+    tools: Vec<Tool>,
+    by_name: HashMap<&'static str, usize>,
+}
+
+impl Tools {
+    /// Adds a tool whose arguments become `P`, and which answers `R`.
+    pub fn add<P, R, F, A>(&mut self, spec: ToolSpec, tool: F)
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        R: Serialize + JsonSchema,
+        F: Fn(Hub, Actor, P) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<R, HubError>> + Send + 'static,
+    {
+        let mut input = (*schema::of_input::<P>()).clone();
+        if spec.is_repeatable
+            && let Some(Value::Object(properties)) = input.get_mut("properties")
+        {
+            properties.insert(IDEMPOTENCY_KEY.to_owned(), json!({"type": "string"}));
+        }
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+            match from_json_value(arguments).map(|arguments| tool(hub, actor, arguments)) {
+                Ok(running) => {
+                    Box::pin(async move { serde_json::to_value(running.await?).map_err(HubError::internal) })
+                }
+                Err(error) => Box::pin(async move { Err(error) }),
+            }
+        };
+        self.by_name.insert(spec.name, self.tools.len());
+        let (input, output) = (Arc::new(input), schema::of_output::<R>());
+        self.tools.push(Tool { spec, input, output, handler: Box::new(handler) });
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Tool> {
+        self.by_name.get(name).and_then(|index| self.tools.get(*index))
+    }
+
+    /// The names nearest to one that no tool has.
+    pub(super) fn nearest(&self, name: &str) -> Vec<String> {
+        nearest(name, self.tools.iter().map(|tool| tool.spec.name)).into_iter().map(str::to_owned).collect()
+    }
+}
+
+impl Tool {
+    /// Does what the tool does, in the caller's name.
+    pub(super) async fn call(
+        &self,
+        hub: &Hub,
+        actor: &Actor,
+        mut arguments: Map<String, Value>,
+    ) -> Result<Value, HubError> {
+        self.check_names(&arguments)?;
+        let mut actor = actor.clone();
+        if self.spec.is_repeatable
+            && let Some(key) = arguments.remove(IDEMPOTENCY_KEY)
+        {
+            actor.call = Arc::new(self.repeatable_call(&actor.call, &key, &arguments)?);
+        }
+        let arguments = Value::Object(arguments);
+        if has_nul(&arguments) {
+            return Err(HubError::invalid_field("", "must not contain NUL characters"));
+        }
+        (self.handler)(hub.clone(), actor, arguments).await
+    }
+
+    /// A wrong name is answered with the right one.
+    fn check_names(&self, arguments: &Map<String, Value>) -> Result<(), HubError> {
+        let known = || self.input["properties"].as_object().into_iter().flat_map(Map::keys).map(String::as_str);
+        let Some(wrong) = arguments.keys().find(|name| !known().any(|known| known == name.as_str())) else {
+            return Ok(());
+        };
+        let near = nearest(wrong, known());
+        let hint = match near.as_slice() {
+            [] if known().next().is_none() => format!("{} takes no arguments.", self.spec.name),
+            [] => format!("{} takes {}.", self.spec.name, known().collect::<Vec<_>>().join(", ")),
+            [best, ..] => format!("Did you mean {best}?"),
+        };
+        let shown: String = wrong.chars().take(60).collect();
+        Err(HubError::invalid_field(&shown, "is not known").hint(hint))
+    }
+
+    fn repeatable_call(&self, call: &Call, key: &Value, arguments: &Map<String, Value>) -> Result<Call, HubError> {
+        let is_key = |key: &&str| {
+            (1..=MAX_IDEMPOTENCY_KEY).contains(&key.len())
+                && key.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
+        };
+        let key = key.as_str().filter(is_key).ok_or_else(|| {
+            HubError::invalid_field(IDEMPOTENCY_KEY, "must be a text of 1 to 255 printable ASCII characters")
+        })?;
+        let digest = Sha256::digest(serde_json::to_vec(arguments).map_err(HubError::internal)?);
+        let idempotency = Idempotency {
+            key: key.to_owned(),
+            route: format!("mcp {}", self.spec.name),
+            request_digest: digest.into(),
+            anonymous_caller: String::new(),
+            replayed: Arc::new(AtomicBool::new(false)),
+        };
+        Ok(Call { idempotency: Some(idempotency), ..call.clone() })
+    }
+}
