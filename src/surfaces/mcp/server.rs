@@ -69,10 +69,7 @@ impl McpServer {
             self.hub.metrics().internal_errors.inc();
         }
         self.trace(caller, tool.spec.name, started, code);
-        match outcome {
-            Ok(answer) => CallToolResult::structured(answer),
-            Err(error) => failed(&error),
-        }
+        outcome.unwrap_or_else(|error| failed(&error))
     }
 
     fn admit(&self, caller: &Caller, tool: &Tool) -> Result<(), HubError> {
@@ -140,9 +137,12 @@ fn listed(tool: &Tool) -> ListedTool {
         .destructive(effect == Effect::Deletes)
         .idempotent(effect != Effect::Adds)
         .open_world(tool.spec.is_open_world);
-    ListedTool::new(tool.spec.name, tool.spec.description, tool.input.clone())
-        .with_raw_output_schema(tool.output.clone())
-        .with_annotations(annotations)
+    let listed =
+        ListedTool::new(tool.spec.name, tool.spec.description, tool.input.clone()).with_annotations(annotations);
+    match &tool.output {
+        Some(output) => listed.with_raw_output_schema(output.clone()),
+        None => listed,
+    }
 }
 
 fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
