@@ -34,6 +34,7 @@ mod lists;
 mod login_page;
 mod machines;
 mod mcp;
+mod mcp_config;
 mod members;
 mod mentions;
 mod messages;
