@@ -264,10 +264,12 @@ impl ServerHandler for McpServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // The library takes a message that it knows, with parameters that it does not understand, for one it does not know.
-        if METHODS.contains(&request.method.as_str()) {
+        // And in the newest revision, in which each request says what it speaks, nobody shakes hands any more.
+        let is_gone = request.method == "initialize" && context.meta.protocol_version().is_some();
+        if METHODS.contains(&request.method.as_str()) && !is_gone {
             let words = format!("The parameters of {} are not right: check their names and types.", request.method);
             return Err(ErrorData::invalid_params(words, None));
         }
