@@ -158,6 +158,14 @@ fn listed(tool: &Tool) -> ListedTool {
     }
 }
 
+/// All lists are short enough for one page, so nobody has got a cursor from here.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        Some(_) => Err(ErrorData::invalid_params("The cursor is not one of this list, which has one page.", None)),
+        None => Ok(()),
+    }
+}
+
 fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
     let caller = context.extensions.get::<Parts>().and_then(|parts| parts.extensions.get::<Caller>());
     caller.cloned().ok_or_else(|| ErrorData::internal_error("the caller is missing", None))
@@ -198,9 +206,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let fixed = self.offer.resources.iter().filter(|resource| {
             !resource.spec.is_template() && resource.spec.is_open_to(caller.actor.principal.permissions)
@@ -214,9 +223,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let templates = self.offer.resources.iter().filter(|resource| {
             resource.spec.is_template() && resource.spec.is_open_to(caller.actor.principal.permissions)
@@ -279,9 +289,10 @@ impl ServerHandler for McpServer {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(page)?;
         let listed = self.offer.prompts.iter().map(|prompt| {
             let values =
                 prompt.spec.values.iter().map(|value| {
@@ -326,9 +337,10 @@ impl ServerHandler for McpServer {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let is_wanted = |tool: &&Tool| {
             caller.toolsets.as_ref().is_none_or(|toolsets| toolsets.contains(&tool.spec.toolset))
