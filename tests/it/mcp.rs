@@ -267,6 +267,12 @@ async fn bad_messages_get_answers_of_the_protocol() {
         .rpc_error(-32600);
     scout.mcp("no/such", json!({})).await.rpc_error(-32601);
     scout.mcp_latest("no/such", json!({})).await.status(404).rpc_error(-32601);
+    // The newest revision has no handshake any more; in the older ones this is a bad one.
+    scout.mcp_latest("initialize", json!({})).await.status(404).rpc_error(-32601);
+    scout.mcp("initialize", json!({})).await.rpc_error(-32602);
+    for list in ["tools/list", "prompts/list", "resources/list", "resources/templates/list"] {
+        scout.mcp(list, json!({"cursor": "made-up"})).await.rpc_error(-32602);
+    }
     scout
         .call("POST", "/mcp")
         .header("accept", "application/json, text/event-stream")
@@ -460,6 +466,24 @@ async fn who_goes_waits_no_longer() {
     waiting.abort();
     eventually("nobody waits", async || hub.inner().waiters().is_empty()).await;
     hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_waits_when_the_hub_stops_is_answered() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let waits = [false, true].map(|is_latest| {
+        let params = json!({"name": "wait_for_messages", "arguments": {"timeout_seconds": 50}});
+        let scout = scout.client.clone();
+        let call = if is_latest { scout.mcp_latest("tools/call", params) } else { scout.mcp("tools/call", params) };
+        tokio::spawn(call.into_future())
+    });
+    eventually("both wait", async || hub.inner().waiters().len() == 2).await;
+    hub.finish().await;
+    for wait in waits {
+        assert_eq!(wait.await.unwrap().tool_answer()["items"], json!([]));
+    }
 }
 
 #[tokio::test]
