@@ -33,6 +33,7 @@ mod listeners;
 mod lists;
 mod login_page;
 mod machines;
+mod mcp;
 mod mcp_config;
 mod members;
 mod mentions;
