@@ -35,6 +35,8 @@ async fn serve(folder: &str) -> Result<(), Box<dyn Error>> {
     let mut extensions = stoa::features::extensions();
     extensions.offers.push(fixtures::add);
     let mut terminated = signal(SignalKind::terminate())?;
-    let shutdown = async move { drop(terminated.recv().await) };
+    let shutdown = async move {
+        let _ = terminated.recv().await;
+    };
     Ok(stoa::run_with(config, extensions, listener, |_| {}, shutdown).await?)
 }
