@@ -36,7 +36,7 @@ async fn serve(folder: &str) -> Result<(), Box<dyn Error>> {
     extensions.offers.push(fixtures::add);
     let mut terminated = signal(SignalKind::terminate())?;
     let shutdown = async move {
-        terminated.recv().await;
+        let _ = terminated.recv().await;
     };
     Ok(stoa::run_with(config, extensions, listener, |_| {}, shutdown).await?)
 }
