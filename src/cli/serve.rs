@@ -233,7 +233,7 @@ fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
     if level.contains("rmcp") {
         return Err(format!("--log-level {level}: rmcp cannot be logged, as it would write down what people say"));
     }
-    let level = format!("{level},rmcp=warn");
+    let level = format!("{level},rmcp=error");
     let filter = EnvFilter::try_new(&level).map_err(|error| format!("--log-level {level}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
