@@ -53,6 +53,8 @@ pub struct Config {
     pub oauth_aliases: bool,
     /// Redirect URIs with a scheme of a program's own that clients may register.
     pub oauth_redirects: Vec<String>,
+    /// Origins of pages that may call `/mcp`, beside the hub's own.
+    pub mcp_origins: Vec<String>,
     /// Whether credentials that were checked are remembered (on SQLite only).
     pub auth_cache: bool,
     pub clock: Clock,
@@ -84,6 +86,7 @@ impl Config {
             outbound: None,
             oauth_aliases: true,
             oauth_redirects: vec![CURSOR_REDIRECT.to_owned()],
+            mcp_origins: Vec::new(),
             auth_cache: true,
             clock: Clock::system(),
             show_password: Arc::new(print_password),

@@ -103,6 +103,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_OAUTH_REDIRECTS", value_delimiter = ',', default_value = CURSOR_REDIRECT)]
     oauth_redirects: Vec<String>,
 
+    /// Origins of web pages that may call /mcp, like https://app.example, with commas between them
+    #[arg(long, env = "STOA_MCP_ORIGINS")]
+    mcp_origins: Option<String>,
+
     /// Whether checked credentials are remembered (on SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
     auth_cache: bool,
@@ -204,6 +208,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         outbound_allow,
         oauth_aliases: arguments.oauth_aliases,
         oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
+        mcp_origins: listed(arguments.mcp_origins.as_deref().unwrap_or_default()).map(str::to_owned).collect(),
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })
@@ -224,7 +229,12 @@ fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
             "--log-level {level}: there are off, error, warn, info, debug and trace, and filters like stoa=debug,warn"
         ));
     }
-    let filter = EnvFilter::try_new(level).map_err(|error| format!("--log-level {level}: {error}"))?;
+    // The library that speaks MCP would log whole messages, with what is secret in them.
+    if level.contains("rmcp") {
+        return Err(format!("--log-level {level}: rmcp cannot be logged, as it would write down what people say"));
+    }
+    let level = format!("{level},rmcp=warn");
+    let filter = EnvFilter::try_new(&level).map_err(|error| format!("--log-level {level}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {
         LogFormat::Text => {

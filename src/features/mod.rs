@@ -68,6 +68,8 @@ pub fn admin_methods() -> Methods {
 pub fn offer() -> Offer {
     let mut offer = Offer::default();
     messages::add_tools(&mut offer.tools);
+    messages::add_resources(&mut offer.resources);
+    messages::add_prompts(&mut offer.prompts);
     channels::add_tools(&mut offer.tools);
     principals::add_tools(&mut offer.tools);
     offer

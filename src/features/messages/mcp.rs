@@ -110,7 +110,7 @@ impl Item {
     /// With its content, or with the beginning of it.
     pub(crate) fn of(message: MessageView, is_whole: bool) -> Self {
         let is_short = message.body.chars().nth(PREVIEW_CHARACTERS).is_none();
-        let tokens = (!is_whole && !is_short).then(|| message.body.len() / BYTES_PER_TOKEN);
+        let tokens = (!is_whole && !is_short).then_some(message.body.len() / BYTES_PER_TOKEN);
         let (preview, content) = match is_whole || is_short {
             true => (None, Some(message.body)),
             false => (Some(cut(&message.body).to_owned()), None),

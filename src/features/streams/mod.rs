@@ -6,6 +6,7 @@
 //! the heartbeats, closes streams whose credential has ended, and notes who is online.
 
 mod backlog;
+mod follow;
 mod frames;
 mod http;
 mod keeper;
@@ -14,6 +15,7 @@ mod room;
 mod service;
 mod tap;
 
+pub(crate) use follow::follow;
 pub use http::routes;
 pub(crate) use keeper::keep;
 pub(crate) use service::close_all;

@@ -381,7 +381,15 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
     let mut response = (status, body).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
-    for name in [header::ALLOW, header::WWW_AUTHENTICATE, ACCEPT_SIGNATURE] {
+    let kept_names = [
+        header::ALLOW,
+        header::WWW_AUTHENTICATE,
+        ACCEPT_SIGNATURE,
+        header::VARY,
+        header::ACCESS_CONTROL_ALLOW_ORIGIN,
+        header::ACCESS_CONTROL_EXPOSE_HEADERS,
+    ];
+    for name in kept_names {
         if let Some(value) = kept.get(&name) {
             headers.insert(name, value.clone());
         }

@@ -15,9 +15,10 @@ use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, Stream
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::Offer;
+use super::origin::Doors;
 use super::server::{Caller, McpServer};
 use super::tools::{Effect, Toolset};
+use super::{Offer, origin};
 use crate::actor::{Actor, Call, Credential};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
@@ -59,10 +60,24 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
 
 async fn enter(State(gate): State<Gate>, request: Request) -> Response {
     let (mut parts, body) = request.into_parts();
-    match gate.admit(&mut parts, body).await {
-        Ok(body) => gate.serve(parts, body).await,
-        Err(refusal) => *refusal,
+    let config = gate.hub.config();
+    let base_url = call_of(&parts).base_url.clone();
+    let doors = Doors { base_url: &base_url, is_named: config.base_url.is_some(), origins: &config.mcp_origins };
+    let origin = match doors.check_host(&parts.headers).and_then(|()| doors.check_origin(&parts.headers)) {
+        Ok(origin) => origin,
+        Err(error) => return error.into_response(),
+    };
+    let mut response = match (&parts.method, &origin) {
+        (&Method::OPTIONS, Some(_)) => StatusCode::NO_CONTENT.into_response(),
+        _ => match gate.admit(&mut parts, body).await {
+            Ok(body) => gate.serve(parts, body).await,
+            Err(refusal) => *refusal,
+        },
+    };
+    if let Some(origin) = origin {
+        origin::allow(&origin, response.headers_mut());
     }
+    response
 }
 
 impl Gate {

@@ -5,15 +5,23 @@
 //! that speaks the protocol is used in here and nowhere else.
 
 mod gate;
+mod origin;
+mod prompts;
+mod resources;
 mod schema;
 mod server;
+mod subscriptions;
 mod tools;
 
 pub(crate) use gate::router;
+pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
+pub use resources::{ResourceSpec, Resources};
 pub use tools::{Effect, ToolSpec, Tools, Toolset};
 
 /// All that features offer here.
 #[derive(Default)]
 pub struct Offer {
     pub tools: Tools,
+    pub resources: Resources,
+    pub prompts: Prompts,
 }

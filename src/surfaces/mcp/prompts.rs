@@ -1,0 +1,65 @@
+//! Prompts: what people ask agents to do, filled with what is the case.
+
+use std::collections::BTreeMap;
+
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::hub::{BoxFuture, Hub};
+
+/// A value that a prompt needs.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptValue {
+    pub name: &'static str,
+    pub description: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct PromptSpec {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// All of them are needed.
+    pub values: &'static [PromptValue],
+}
+
+pub type PromptValues = BTreeMap<String, String>;
+type Writer = Box<dyn Fn(Hub, Actor, PromptValues) -> BoxFuture<'static, Result<String, HubError>> + Send + Sync>;
+
+pub(super) struct Prompt {
+    pub(super) spec: PromptSpec,
+    writer: Writer,
+}
+
+/// The prompts that features offer.
+#[derive(Default)]
+pub struct Prompts(Vec<Prompt>);
+
+impl Prompts {
+    pub fn add<F, A>(&mut self, spec: PromptSpec, write: F)
+    where
+        F: Fn(Hub, Actor, PromptValues) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<String, HubError>> + Send + 'static,
+    {
+        let writer: Writer = Box::new(move |hub, actor, values| Box::pin(write(hub, actor, values)));
+        self.0.push(Prompt { spec, writer });
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Prompt> {
+        self.0.iter()
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Prompt> {
+        self.0.iter().find(|prompt| prompt.spec.name == name)
+    }
+}
+
+impl Prompt {
+    pub(super) async fn write(&self, hub: &Hub, actor: &Actor, values: PromptValues) -> Result<String, HubError> {
+        if let Some(missing) = self.spec.values.iter().find(|value| !values.contains_key(value.name)) {
+            return Err(HubError::invalid_field(missing.name, "is missing"));
+        }
+        if let Some(unknown) = values.keys().find(|name| !self.spec.values.iter().any(|value| value.name == *name)) {
+            return Err(HubError::invalid_field(unknown, "is not known"));
+        }
+        (self.writer)(hub.clone(), actor.clone(), values).await
+    }
+}
