@@ -40,6 +40,8 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	exec scripts/check-signatures
 	$(call stage,OAuth clients of others)
 	exec scripts/check-oauth
+	$(call stage,MCP clients of others)
+	exec scripts/check-mcp
 	$(call stage,pages in a browser)
 	exec scripts/check-pages
 	$(call stage,fuzzing the API)

@@ -199,11 +199,6 @@ impl Hub {
         self.0.stopping.cancelled().await;
     }
 
-    /// Cancelled when the hub begins to shut down.
-    pub(crate) fn stop_token(&self) -> CancellationToken {
-        self.0.stopping.child_token()
-    }
-
     pub fn is_stopping(&self) -> bool {
         self.0.stopping.is_cancelled()
     }

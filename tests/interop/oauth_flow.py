@@ -9,9 +9,8 @@ import json
 import sys
 import time
 from contextlib import contextmanager
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import parse_qs, urljoin, urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import requests
 from authlib.common.security import generate_token
@@ -21,6 +20,7 @@ from authlib.oauth2 import rfc8414, rfc9207
 from authlib.oauth2.rfc6749.errors import MissingCodeException
 from authlib.oauth2.rfc6749.parameters import parse_authorization_code_response
 from authlib.oauth2.rfc7591 import ClientMetadataClaims
+from person import Person, equal
 
 SETTINGS = json.loads(Path(sys.argv[1]).read_text())
 PHASE = sys.argv[2]
@@ -43,79 +43,11 @@ def named(what):
         raise
 
 
-def equal(what, found, wanted):
-    if found != wanted:
-        raise AssertionError(f"{what} is {found!r}, not {wanted!r}")
-
-
 def secret(value):
     """Notes what neither the log nor the database may hold."""
     with open(SETTINGS["secrets"], "a") as file:
         print(value, file=file)
     return value
-
-
-class Forms(HTMLParser):
-    """The forms of a page: where each goes, and the controls that have a name."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.forms = []
-        self.inside = False
-        self.feed(text)
-        self.close()
-
-    def handle_starttag(self, tag, attrs):
-        attributes = dict(attrs)
-        if tag == "form":
-            self.inside = True
-            self.forms.append({"action": attributes.get("action", ""), "controls": []})
-        elif self.inside and tag in ("input", "button") and "name" in attributes and "disabled" not in attributes:
-            kind = attributes.get("type", "submit" if tag == "button" else "text")
-            self.forms[-1]["controls"].append((kind, attributes["name"], attributes.get("value", "")))
-
-    def handle_endtag(self, tag):
-        if tag == "form":
-            self.inside = False
-
-
-class Person:
-    """A person at a browser, as far as the page of the hub needs one."""
-
-    def __init__(self, cookies=None):
-        self.session = requests.Session()
-        self.session.trust_env = False  # no proxy, whatever the environment says
-        self.session.cookies.update(cookies or {})
-
-    def call(self, method, target, status, **body):
-        answer = self.session.request(method, urljoin(HUB, target), timeout=20, allow_redirects=False, **body)
-        if answer.status_code != status:
-            raise AssertionError(f"{method} {target}: {answer.status_code} {answer.text[:1000]}")
-        return answer
-
-    def open(self, address):
-        """Returns the hidden fields of the question, and what may be answered."""
-        answer = self.call("GET", address, 200)
-        equal("the type of the page", answer.headers["Content-Type"].split(";")[0], "text/html")
-        for form in Forms(answer.text).forms:
-            if ("submit", "decision", "approve") in form["controls"]:
-                return {"address": urljoin(address, form["action"]), "controls": form["controls"]}
-        raise AssertionError(f"nothing can be approved at {address}")
-
-    def decide(self, page, agent, decision):
-        """Answers a question. Returns the address that the client's browser would be sent to."""
-        controls = [tuple(control) for control in page["controls"]]
-        for wanted in (("radio", "agent", agent), ("submit", "decision", decision)):
-            if wanted not in controls:
-                raise AssertionError(f"{wanted} is not offered: {controls}")
-        fields = [(name, value) for kind, name, value in controls if kind == "hidden"]
-        fields += [("agent", agent), ("decision", decision)]
-        answer = self.call("POST", page["address"], 303, data=fields, headers={"Origin": HUB})
-        location = answer.headers["Location"]
-        equal("the redirect", location.split("?")[0], REDIRECT)
-        # Authlib leaves RFC 9207 to the caller.
-        equal("iss", parse_qs(urlsplit(location).query).get("iss"), [HUB])
-        return location
 
 
 def discover():
@@ -234,7 +166,7 @@ def begin_run(person, method):
 
 
 def begin():
-    person = Person()
+    person = Person(HUB, REDIRECT)
     person.call("POST", "/auth/login", 200, json={"username": SETTINGS["username"], "password": SETTINGS["password"]})
     for cookie in person.session.cookies:
         secret(cookie.value)
@@ -329,7 +261,7 @@ def check_credentials(person):
 
 def resume():
     state = json.loads(STATE.read_text())
-    person = Person(state["cookies"])
+    person = Person(HUB, REDIRECT, state["cookies"])
     inspector = library({**SETTINGS["inspector"], "token_endpoint_auth_method": "client_secret_basic"})
     for run in state["runs"]:
         with named(run["client"]["client_name"]):

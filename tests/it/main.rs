@@ -33,6 +33,8 @@ mod listeners;
 mod lists;
 mod login_page;
 mod machines;
+mod mcp;
+mod mcp_config;
 mod members;
 mod mentions;
 mod messages;

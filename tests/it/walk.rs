@@ -35,6 +35,7 @@ fn table() -> Vec<Row> {
         session_thing("POST /api/agents/{name}/pause"),
         session_thing("POST /api/agents/{name}/resume"),
         session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
+        either_thing("GET /api/agents/{name}/mcp-config"),
         session("GET /api/keys"),
         session_thing("POST /api/keys")
             .body(json!({"name": "k", "agent": "{name}", "permissions": ["*"]}))

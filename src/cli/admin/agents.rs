@@ -9,6 +9,7 @@ use super::{Failure, Session};
 
 const ARCHETYPES: [&str; 6] = ["researcher", "writer", "commenter", "monitor", "operator", "custom"];
 const TRIGGER_MODES: [&str; 3] = ["passive", "reactive", "disabled"];
+const CLIENTS: [&str; 7] = ["generic", "claude-code", "codex", "cursor", "vscode", "gemini", "stdio"];
 
 #[derive(Subcommand)]
 pub(super) enum AgentsCommand {
@@ -43,6 +44,15 @@ pub(super) enum AgentsCommand {
     Unquarantine { name: String },
     /// Print a new key for an agent; the old one stops working
     RotateKey { name: String },
+    /// Print what to write into a client's settings so that it works as an agent
+    McpConfig {
+        name: String,
+        #[arg(long, value_parser = CLIENTS, default_value = "generic")]
+        client: String,
+        /// Whether its person logs in, or it has a key in STOA_KEY [default: oauth, but key for generic and stdio]
+        #[arg(long, value_parser = ["oauth", "key"])]
+        auth: Option<String>,
+    },
     /// Take an agent away, with every key that acts as it; what it wrote stays
     Delete {
         name: String,
@@ -186,6 +196,14 @@ impl AgentsCommand {
                 let rotated = session.call("agents.rotate_key", &json!({"name": name}))?;
                 show_key(session, &rotated, "Its new key, which is shown this once; the old one works no more:")
             }
+            AgentsCommand::McpConfig { name, client, auth } => {
+                let params = json!({"name": name, "client": client, "auth": auth});
+                let settings = session.call("agents.mcp_config", &params)?;
+                session.output.result(&settings, |_| match settings["toml"].as_str() {
+                    Some(text) => text.to_owned(),
+                    None => format!("{settings:#}\n"),
+                })
+            }
             AgentsCommand::Delete { name, yes } => {
                 if !yes {
                     // Whoever mistyped the name hears of it before being asked.
@@ -245,11 +263,13 @@ fn status(agent: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::features::agents::McpClient;
     use stoa_model::agents::{Archetype, TriggerMode};
 
     #[test]
     fn the_words_on_the_command_line_are_the_hubs() {
         assert!(ARCHETYPES.iter().all(|word| serde_json::from_value::<Archetype>(json!(word)).is_ok()));
         assert!(TRIGGER_MODES.iter().all(|word| serde_json::from_value::<TriggerMode>(json!(word)).is_ok()));
+        assert!(CLIENTS.iter().all(|word| serde_json::from_value::<McpClient>(json!(word)).is_ok()));
     }
 }

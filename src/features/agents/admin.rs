@@ -1,6 +1,7 @@
 use serde::Deserialize;
 use stoa_model::agents::{CreateAgentRequest, UpdateAgentRequest};
 
+use super::connect::{self, ConnectQuery, McpAuth, McpClient};
 use super::service;
 use crate::page::ListQuery;
 use crate::surfaces::admin::Methods;
@@ -23,6 +24,16 @@ struct CreateParams {
 struct UpdateParams {
     name: String,
     changes: UpdateAgentRequest,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ConnectParams {
+    name: String,
+    #[serde(default)]
+    client: McpClient,
+    #[serde(default)]
+    auth: Option<McpAuth>,
 }
 
 pub fn add_methods(methods: &mut Methods) {
@@ -50,6 +61,10 @@ pub fn add_methods(methods: &mut Methods) {
     });
     methods.add("agents.rotate_key", |hub, actor, params: NameParams| async move {
         service::rotate_key(&hub, &actor, params.name).await
+    });
+    methods.add("agents.mcp_config", |hub, actor, params: ConnectParams| async move {
+        let query = ConnectQuery { client: params.client, auth: params.auth, api_key: None };
+        connect::mcp_config(&hub, &actor, params.name, query).await
     });
     methods.add("agents.delete", |hub, actor, params: NameParams| async move {
         service::delete_agent(&hub, &actor, params.name).await

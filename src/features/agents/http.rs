@@ -1,11 +1,13 @@
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse;
 use stoa_model::agents::{AgentView, CreateAgentRequest, CreatedAgent, UpdateAgentRequest};
 use stoa_model::page::Page;
 use stoa_model::users::MeView;
 use utoipa_axum::routes;
 
+use super::connect::{self, ConnectQuery};
 use super::service::{self, RevisedAgent};
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -22,6 +24,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(pause_agent))
         .routes(routes!(resume_agent))
         .routes(routes!(unquarantine_agent))
+        .routes(routes!(mcp_config))
 }
 
 fn revised(agent: RevisedAgent) -> Result<WithEtag<AgentView>, HubError> {
@@ -142,4 +145,27 @@ async fn unquarantine_agent(
     _: NoBody,
 ) -> Result<WithEtag<AgentView>, HubError> {
     revised(service::unquarantine_agent(&hub, &actor, name).await?)
+}
+
+/// What to write into a client's settings so that it reaches the hub over MCP as this agent. For Codex, whose settings are
+/// TOML, the text is in the field `toml`. Nothing is stored, and queries are not logged.
+#[utoipa::path(get, path = "/api/agents/{name}/mcp-config", tag = "agents",
+    params(("name" = String, Path), ConnectQuery),
+    responses((status = 200, body = serde_json::Value, content_type = "application/json")),
+    security(("session" = []), ("bearer" = [])))]
+async fn mcp_config(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    Query(query): Query<ConnectQuery>,
+) -> Result<impl IntoResponse, HubError> {
+    let settings = connect::mcp_config(&hub, &actor, name, query).await?;
+    let text = serde_json::to_string_pretty(&settings).map_err(HubError::internal)?;
+    // The address may have a key in it: it is to stay where it was typed.
+    let headers = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::REFERRER_POLICY, "no-referrer"),
+    ];
+    Ok((headers, text + "\n"))
 }

@@ -80,17 +80,16 @@ pub(super) async fn revoke(
     parameters: &Parameters,
 ) -> Result<(), Failure> {
     let client = clients::authenticate(hub, call, headers, parameters).await?;
-    let (kind, hash) = token(parameters)?;
+    let (Some(kind), hash) = token(parameters)? else { return Ok(()) };
     let hub_in = hub.clone();
     let revoked = hub
         .write(move |tx| {
             let grant = match kind {
-                Some(CredentialKind::RefreshToken) => store::find_refresh_token(tx, &hash)?.map(|(_, grant)| grant),
-                Some(CredentialKind::AccessToken) => store::find_access_token(tx, &hash)?.map(|(_, grant)| grant),
-                _ => None,
+                CredentialKind::RefreshToken => store::find_refresh_token(tx, &hash)?.map(|(_, grant)| grant),
+                _ => store::find_access_token(tx, &hash)?.map(|(_, grant)| grant),
             };
             let Some(grant) = grant.filter(|grant| grant.client == client.id) else { return Ok(None) };
-            let is_news = if kind == Some(CredentialKind::RefreshToken) {
+            let is_news = if kind == CredentialKind::RefreshToken {
                 grants::withdraw(&hub_in, tx, &Actor::system(), &grant, "by_the_client")?
             } else {
                 store::delete_access_token(tx, &hash)?;

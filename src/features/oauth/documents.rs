@@ -190,7 +190,10 @@ fn fresh_for(headers: &HeaderMap) -> Duration {
             return FRESH_AT_LEAST;
         }
         if let Some(number) = directive.strip_prefix("max-age=") {
-            seconds = number.trim_matches('"').parse().ok();
+            let digits = number.trim_matches('"');
+            let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+            // More than can be counted is long.
+            seconds = is_number.then(|| digits.parse().unwrap_or(u64::MAX));
         }
     }
     Duration::from_secs(seconds.unwrap_or(0)).clamp(FRESH_AT_LEAST, FRESH_AT_MOST)
@@ -234,6 +237,7 @@ mod tests {
         assert_eq!(fresh("max-age=3600"), 3600);
         assert_eq!(fresh("public, max-age=10"), 300);
         assert_eq!(fresh("max-age=99999999"), 86400);
+        assert_eq!(fresh("max-age=99999999999999999999999"), 86400);
         assert_eq!(fresh("no-store, max-age=3600"), 300);
         assert_eq!(fresh("max-age=much"), 300);
         assert_eq!(fresh_for(&HeaderMap::new()).as_secs(), 300);

@@ -414,7 +414,6 @@ fn add_headers(hub: &Hub, response: &mut Response, request_id: &str, path: &str)
     }
     let fixed = [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
-        (header::REFERRER_POLICY, "same-origin"),
         (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
         (HeaderName::from_static("permissions-policy"), "camera=(), microphone=(), geolocation=(), payment=()"),
     ];
@@ -424,6 +423,7 @@ fn add_headers(hub: &Hub, response: &mut Response, request_id: &str, path: &str)
     // A page that opened the login in a window of its own waits for that window to come back to it.
     let opener = if IN_WINDOWS_OF_OTHERS.contains(&path) { "unsafe-none" } else { "same-origin" };
     headers.insert(HeaderName::from_static("cross-origin-opener-policy"), HeaderValue::from_static(opener));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("same-origin"));
     // Pages bring a policy of their own; data needs none of what one could allow.
     let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);

@@ -45,12 +45,12 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
     let offer = Arc::new(offer);
     let (hub_in, offer_in) = (hub.clone(), offer.clone());
     // Without sessions, and with plain JSON wherever it will do. Hosts and origins are judged here, before anybody is
-    // looked up.
+    // looked up. The library is not told when the hub stops: it would drop the calls that wait, and who waits is to get an
+    // answer.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(MAX_BODY_BYTES)
-        .with_cancellation_token(hub.stop_token())
         .disable_allowed_hosts();
     let make = move || Ok(McpServer::new(hub_in.clone(), offer_in.clone()));
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);

@@ -98,7 +98,6 @@ mod tests {
 
     #[derive(Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
-    #[expect(dead_code, reason = "only its schema is looked at")]
     enum Mood {
         Good,
         Bad,

@@ -1,0 +1,505 @@
+//! MCP: who gets in, what they find there, and what they are told when something is wrong.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::{LATEST, TestHub, eventually, meta};
+
+fn object(value: &Value) -> Vec<String> {
+    value.as_object().unwrap().keys().cloned().collect()
+}
+
+#[tokio::test]
+async fn every_kind_of_bearer_gets_in_and_nobody_else() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (_, key) = ada.key("scout", json!(["*"])).await;
+    let app = hub.app().await;
+    let as_scout = app.tokens(&ada, "scout").await;
+    let as_ada = app.tokens(&ada, "self").await;
+    for (client, name, kind) in [
+        (scout.client.clone(), "scout", "agent"),
+        (hub.nobody().bearer(&key), "scout", "agent"),
+        (hub.nobody().bearer(&as_scout.access), "scout", "agent"),
+        (hub.nobody().bearer(&as_ada.access), "ada", "user"),
+    ] {
+        let status = client.tool("my_status", json!({})).await;
+        assert_eq!((&status["name"], &status["kind"]), (&json!(name), &json!(kind)));
+    }
+    let metadata = format!("http://{}/.well-known/oauth-protected-resource/mcp", hub.address);
+    let challenge = format!(r#"Bearer resource_metadata="{metadata}", scope="mcp:read mcp:write""#);
+    let stranger = hub.nobody().mcp("tools/list", json!({})).await.problem(401, "unauthenticated");
+    assert_eq!(stranger.header("www-authenticate"), Some(challenge.as_str()));
+    // A session is for pages.
+    ada.mcp("tools/list", json!({})).await.problem(401, "unauthenticated");
+    for wrong in ["x", "stoa_at_x", &as_scout.refresh, &format!("{key}x")] {
+        let refused = hub.nobody().bearer(wrong).mcp("tools/list", json!({})).await.problem(401, "invalid_credentials");
+        assert_eq!(refused.header("www-authenticate"), Some(format!("{challenge}, error=\"invalid_token\"").as_str()));
+    }
+    hub.nobody().get(&format!("/mcp?access_token={}", as_ada.access)).await.problem(401, "unauthenticated");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_token_for_an_agent_acts_as_that_agent() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let bob = hub.human("bob").await;
+    let tokens = hub.app().await.tokens(&ada, "scout").await;
+    let client = hub.nobody().bearer(&tokens.access);
+    let sent = client.tool("send_message", json!({"to": "bob", "body": "hello"})).await;
+    let message = bob.get(&format!("/api/messages/{}", sent["id"])).await.ok().json();
+    assert_eq!((&message["from"]["name"], &message["from"]["kind"]), (&json!("scout"), &json!("agent")));
+    // It is over with the next call after it was taken back, whoever takes it.
+    let grants = ada.grants().await;
+    ada.delete(&format!("/api/oauth/grants/{}", grants[0]["id"])).await.status(204);
+    client.mcp("tools/list", json!({})).await.problem(401, "invalid_credentials");
+    let tokens = hub.app().await.tokens(&ada, "scout").await;
+    let client = hub.nobody().bearer(&tokens.access);
+    client.tool("my_status", json!({})).await;
+    ada.delete("/api/agents/scout").await.ok();
+    client.mcp("tools/list", json!({})).await.problem(401, "invalid_credentials");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_token_that_only_reads_is_told_how_to_get_more() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let app = hub.app().await;
+    let page = crate::support::oauth::Consent::of(
+        crate::support::oauth::authorize(&ada, &app.parameters().set("scope", "mcp:read")).await,
+    );
+    let code = page.approve(&ada, "scout").await.landing().get("code");
+    let client = hub.nobody().bearer(&app.exchange(&code).await.tokens().access);
+    let names = client.tool_names("/mcp").await;
+    assert!(names.contains(&"read_inbox".to_owned()) && !names.contains(&"send_message".to_owned()), "{names:?}");
+    client.tool("read_inbox", json!({})).await;
+    let call = client.mcp("tools/call", json!({"name": "send_message", "arguments": {"to": "ada", "body": "x"}}));
+    let refused = call.await.problem(403, "insufficient_scope");
+    let challenge = refused.header("www-authenticate").unwrap();
+    for part in [r#"error="insufficient_scope""#, r#"scope="mcp:read mcp:write""#, "resource_metadata="] {
+        assert!(challenge.contains(part), "{challenge}");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn every_revision_is_spoken() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    for version in ["2025-06-18", "2025-11-25"] {
+        let params =
+            json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+        let answer = scout.mcp("initialize", params).await.rpc_result();
+        assert_eq!(answer["protocolVersion"], version);
+        assert_eq!(answer["serverInfo"]["name"], "stoa");
+        assert_eq!(object(&answer["capabilities"]), ["prompts", "resources", "tools"]);
+        let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        scout.mcp_at("/mcp", &initialized).header("mcp-protocol-version", version).await.status(202);
+        let listed = scout.mcp("tools/list", json!({})).header("mcp-protocol-version", version).await.rpc_result();
+        assert!(listed["tools"].as_array().unwrap().len() > 10);
+        scout.mcp("ping", json!({})).header("mcp-protocol-version", version).await.rpc_result();
+    }
+    // A client that speaks an unknown one is offered one that is known.
+    let params =
+        json!({"protocolVersion": "2099-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    assert_eq!(scout.mcp("initialize", params).await.rpc_result()["protocolVersion"], "2025-11-25");
+    let discovered = scout.mcp_latest("server/discover", json!({})).await.rpc_result();
+    assert_eq!(discovered["supportedVersions"], json!(["2025-06-18", "2025-11-25", LATEST]));
+    let called = scout.mcp_latest("tools/call", json!({"name": "my_status", "arguments": {}})).await;
+    assert_eq!(called.tool_answer()["name"], "scout");
+    let listed = scout.mcp_latest("tools/list", json!({})).await.rpc_result();
+    assert_eq!(listed["cacheScope"], "private");
+    // Headers that say something else than the message.
+    let call = || scout.mcp("tools/call", json!({"name": "my_status", "arguments": {}, "_meta": meta()}));
+    call()
+        .header("mcp-protocol-version", LATEST)
+        .header("mcp-method", "tools/list")
+        .await
+        .status(400)
+        .rpc_error(-32020);
+    scout.mcp("tools/list", json!({})).header("mcp-protocol-version", "1999-01-01").await.status(400);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn work_goes_from_one_agent_to_another_and_back() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let (scout, scribe) = (ada.agent("scout").await, ada.agent("scribe").await);
+    let waiting = tokio::spawn({
+        let scribe = scribe.client.clone();
+        async move { scribe.tool("wait_for_messages", json!({"timeout_seconds": 50})).await }
+    });
+    eventually("it waits", async || hub.inner().waiters().len() == 1).await;
+    let body = "Please write about it. ".repeat(20);
+    let arguments = json!({"to": "scribe", "body": body, "subject": "A task", "priority": 8, "idempotency_key": "one"});
+    let sent = scout.tool("send_message", arguments.clone()).await;
+    assert_eq!(scout.tool("send_message", arguments).await, sent, "it is sent once");
+    assert_eq!(sent["delivery"][0]["recipient"], "scribe");
+    let woken = waiting.await.unwrap();
+    let item = &woken["items"][0];
+    assert_eq!((&item["id"], &item["from"], &item["from_kind"]), (&sent["id"], &json!("scout"), &json!("agent")));
+    assert_eq!(item["preview"].as_str().unwrap().chars().count(), 120);
+    assert_eq!((&item["tokens"], &item["content"]), (&json!(body.len() / 4), &Value::Null));
+    let cursor = woken["next_cursor"].clone();
+    let nothing = scribe.tool("wait_for_messages", json!({"timeout_seconds": 0, "cursor": cursor})).await;
+    assert_eq!(nothing["items"], json!([]));
+    let claimed = scribe.tool("claim_messages", json!({"limit": 5})).await;
+    assert_eq!((&claimed["items"][0]["content"], &claimed["items"][0]["status"]), (&json!(body), &json!("processing")));
+    let done = scribe.tool("mark_done", json!({"message_id": sent["id"], "result": "Written."})).await;
+    assert_eq!(done["status"], "done");
+    let thread = scout.tool("get_replies", json!({"message_id": sent["id"]})).await;
+    assert_eq!((&thread["message"]["content"], &thread["items"][0]["content"]), (&json!(body), &json!("Written.")));
+    let inbox = scout.tool("read_inbox", json!({})).await;
+    assert_eq!(inbox["items"][0]["id"], done["reply_id"]);
+    // Another message with another result: it fails, or is given back.
+    let sent = scout.tool("send_message", json!({"to": "scribe", "body": "again"})).await;
+    scribe.tool("claim_messages", json!({})).await;
+    let (code, said) = scribe.tool_refused("mark_done", json!({"message_id": sent["id"], "status": "failed"})).await;
+    assert!(code == "validation_failed" && said.contains("result"), "{said}");
+    let released = scribe.tool("mark_done", json!({"message_id": sent["id"], "status": "released"})).await;
+    assert_eq!(released["status"], "pending");
+    scribe.tool("claim_messages", json!({"message_ids": [sent["id"]]})).await;
+    let failed = scribe.tool("mark_done", json!({"message_id": sent["id"], "status": "failed", "result": "no"})).await;
+    assert_eq!(failed["status"], "failed");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn channels_are_used() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let (scout, scribe) = (ada.agent("scout").await, ada.agent("scribe").await);
+    let made = scout.tool("create_channel", json!({"name": "work", "topic": "What we do"})).await;
+    assert_eq!((&made["name"], &made["joined"], &made["owner"]), (&json!("work"), &json!(true), &json!("ada")));
+    assert_eq!(scribe.tool("join_channel", json!({"channel": "#work"})).await["joined"], true);
+    let posted = scout.tool("send_channel_message", json!({"channel": "work", "body": "@scribe look"})).await;
+    assert_eq!(posted["delivery"][0]["recipient"], "scribe");
+    let page = scribe.tool("read_channel", json!({"channel": "work"})).await;
+    assert_eq!((&page["items"][0]["id"], &page["items"][0]["content"]), (&posted["id"], &json!("@scribe look")));
+    let status = scribe.tool("my_status", json!({})).await;
+    assert!(status["unread"].as_array().unwrap().iter().any(|unread| unread["name"] == "work"), "{status}");
+    assert_eq!(scribe.tool("mark_read", json!({"channel": "work"})).await["unread"], 0);
+    let settings = scout.tool("update_channel_settings", json!({"channel": "work", "workflow_enabled": true})).await;
+    assert_eq!(settings["workflow_enabled"], true);
+    assert_eq!(scribe.tool("leave_channel", json!({"channel": "work"})).await["left"], "work");
+    let listed = scribe.tool("list_channels", json!({})).await;
+    let names: Vec<_> = listed["items"].as_array().unwrap().iter().map(|channel| channel["name"].clone()).collect();
+    assert_eq!(names, ["general", "work"]);
+    let found = scout.tool("list_agents", json!({"query": "scri"})).await;
+    assert_eq!((&found["items"][0]["name"], &found["items"][0]["owner"]), (&json!("scribe"), &json!("ada")));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_is_said_in_a_sentence_and_a_code() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let unknown = scout.mcp("tools/call", json!({"name": "send_mesage", "arguments": {}})).await;
+    assert!(unknown.rpc_error(-32602).contains("Did you mean send_message?"));
+    for (tool, arguments, code, word) in [
+        ("send_message", json!({"too": "ada", "body": "x"}), "validation_failed", "Did you mean to?"),
+        ("send_message", json!({"to": "ada"}), "validation_failed", "body"),
+        ("send_message", json!({"to": "ada", "body": 5}), "validation_failed", "body must be a string"),
+        ("send_message", json!({"to": "ada", "body": "x", "priority": 11}), "validation_failed", "priority"),
+        ("send_message", json!({"to": "ada", "body": "x", "metadata": []}), "validation_failed", "metadata"),
+        (
+            "send_message",
+            json!({"to": "ada", "body": "x", "idempotency_key": ""}),
+            "validation_failed",
+            "idempotency_key",
+        ),
+        ("send_message", json!({"to": "adda", "body": "x"}), "unknown_recipient", "ada"),
+        ("send_message", json!({"to": "scout", "body": "x"}), "cannot_message_self", ""),
+        ("my_status", json!({"verbose": true}), "validation_failed", "takes no arguments"),
+        ("read_inbox", json!({"status": "open"}), "validation_failed", "pending"),
+        ("read_inbox", json!({"cursor": "x"}), "invalid_cursor", ""),
+        ("read_inbox", json!({"limit": 0}), "validation_failed", "limit"),
+        ("wait_for_messages", json!({"timeout_seconds": 51}), "validation_failed", "timeout_seconds"),
+        ("claim_messages", json!({"message_ids": []}), "validation_failed", "message_ids"),
+        ("mark_done", json!({"message_id": 99}), "not_found", ""),
+        ("read_channel", json!({"channel": "nowhere"}), "not_found", ""),
+        ("get_replies", json!({"message_id": "1"}), "validation_failed", "message_id must be a whole number"),
+    ] {
+        let (found, said) = scout.tool_refused(tool, arguments.clone()).await;
+        assert_eq!(found, code, "{tool} {arguments}: {said}");
+        assert!(said.contains(word), "{tool} {arguments}: {said}");
+    }
+    let reused = json!({"to": "ada", "body": "one", "idempotency_key": "k"});
+    scout.tool("send_message", reused).await;
+    let other = json!({"to": "ada", "body": "two", "idempotency_key": "k"});
+    assert_eq!(scout.tool_refused("send_message", other).await.0, "idempotency_key_reused");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn bad_messages_get_answers_of_the_protocol() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let send = |body: &'static str| {
+        scout
+            .call("POST", "/mcp")
+            .header("accept", "application/json, text/event-stream")
+            .body("application/json", body)
+    };
+    send("{").await.status(400).rpc_error(-32700);
+    send("").await.status(400).rpc_error(-32700);
+    send("\u{1}").await.status(400).rpc_error(-32700);
+    send("[]").await.status(400).rpc_error(-32600);
+    send(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#).await.status(400).rpc_error(-32600);
+    send(r#"{"id":1,"method":"ping"}"#).await.status(400);
+    send(r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#).await.status(400);
+    send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"my_status","arguments":[]}}"#)
+        .await
+        .rpc_error(-32602);
+    send(r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"send_message","arguments":{"to":"ada","body":"a\u0000b"}}}"#)
+        .await
+        .status(400)
+        .rpc_error(-32600);
+    scout.mcp("no/such", json!({})).await.rpc_error(-32601);
+    scout.mcp_latest("no/such", json!({})).await.status(404).rpc_error(-32601);
+    scout
+        .call("POST", "/mcp")
+        .header("accept", "application/json, text/event-stream")
+        .body("text/plain", "{}")
+        .await
+        .problem(415, "unsupported_media_type");
+    scout.call("POST", "/mcp").header("accept", "text/html").json(&json!({})).await.problem(406, "not_acceptable");
+    // What is too long is refused before it is sent.
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\naccept: */*\r\n",
+        hub.address, scout.key
+    );
+    let head = format!(
+        "{head}content-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+        70 * 1024 * 1024 + 1
+    );
+    assert!(hub.raw(head.as_bytes()).await.starts_with("HTTP/1.1 413"));
+    // There is nothing to listen to, and nothing to end.
+    scout.get("/mcp").header("accept", "text/event-stream").await.status(405);
+    scout.delete("/mcp").await.status(405);
+    scout.mcp_at("/mcp?toolsets=core,nothing", &json!({})).await.problem(422, "validation_failed");
+    // Clients that take anything are served.
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    scout.post("/mcp", &message).header("accept", "*/*").await.rpc_result();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_may_do_less_is_shown_less() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (_, key) = ada.key("scout", json!(["channels:read"])).await;
+    let limited = hub.nobody().bearer(&key);
+    assert_eq!(limited.tool_names("/mcp").await, ["list_channels", "list_agents"]);
+    assert_eq!(limited.tool_refused("send_message", json!({"to": "ada", "body": "x"})).await.0, "forbidden");
+    let all = scout.tool_names("/mcp").await;
+    let core = scout.tool_names("/mcp?toolsets=core").await;
+    let both = scout.tool_names("/mcp?toolsets=core,channels").await;
+    assert!(core.len() <= 12 && core.len() < all.len() && core.iter().all(|name| all.contains(name)), "{core:?}");
+    assert_eq!(both, all);
+    // What is not listed can still be called by its name.
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "create_channel", "arguments": {"name": "made"}}});
+    assert_eq!(scout.mcp_at("/mcp?toolsets=core", &message).await.tool_answer()["name"], "made");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn tools_say_what_they_take_give_and_do() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let listed = scout.mcp("tools/list", json!({})).await.rpc_result();
+    for tool in listed["tools"].as_array().unwrap() {
+        let name = &tool["name"];
+        assert_eq!(tool["inputSchema"]["type"], "object", "{name}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{name}");
+        let hints = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+        assert!(hints.iter().all(|hint| tool["annotations"][hint].is_boolean()), "{tool}");
+        assert!(tool["description"].as_str().is_some_and(|text| text.len() < 100), "{name}");
+    }
+    hub.finish().await;
+}
+
+/// Every agent pays for the list in every conversation.
+#[tokio::test]
+async fn the_list_of_tools_is_cheap() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let tokens = tiktoken_rs::o200k_base().unwrap();
+    for (path, most) in [("/mcp?toolsets=core", 3_000), ("/mcp", 10_000)] {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let listed = scout.mcp_at(path, &message).await.rpc_result();
+        let count = tokens.encode_ordinary(&listed["tools"].to_string()).len();
+        assert!(count <= most, "{path}: {count} tokens, and {most} are allowed");
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn two_owners_do_not_meet() {
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let (scout, spy) = (ada.agent("scout").await, eve.agent("spy").await);
+    scout.tool("create_channel", json!({"name": "den", "public": false})).await;
+    let post = scout.tool("send_channel_message", json!({"channel": "den", "body": "a secret"})).await;
+    let dm = ada.post("/api/messages", &json!({"to": "scout", "body": "another secret"})).await.status(201).json();
+    // Every tool is here: with somebody else's things, and what it says then; or that it shows none of them.
+    let refused = |tool: &'static str, arguments: Value| (tool, Some(arguments));
+    let table = [
+        refused("read_channel", json!({"channel": "den"})),
+        refused("send_channel_message", json!({"channel": "den", "body": "x"})),
+        refused("create_channel", json!({"name": "den"})),
+        refused("join_channel", json!({"channel": "den"})),
+        refused("leave_channel", json!({"channel": "den"})),
+        refused("update_channel_settings", json!({"channel": "den", "workflow_enabled": true})),
+        refused("mark_read", json!({"channel": "den"})),
+        refused("get_replies", json!({"message_id": post["id"]})),
+        refused("get_replies", json!({"message_id": dm["id"]})),
+        refused("mark_done", json!({"message_id": dm["id"]})),
+        refused("send_message", json!({"to": "ada", "body": "x", "reply_to": dm["id"]})),
+        ("claim_messages", None),
+        ("my_status", None),
+        ("read_inbox", None),
+        ("wait_for_messages", None),
+        ("list_channels", None),
+        ("list_agents", None),
+    ];
+    let described: std::collections::BTreeSet<_> = spy.tool_names("/mcp").await.into_iter().collect();
+    let tried: std::collections::BTreeSet<_> = table.iter().map(|(tool, _)| (*tool).to_owned()).collect();
+    assert_eq!(tried, described, "a new tool is a line in the table");
+    for (tool, arguments) in table {
+        let Some(arguments) = arguments else { continue };
+        let (code, said) = spy.tool_refused(tool, arguments.clone()).await;
+        assert!(
+            ["not_found", "validation_failed", "name_taken"].contains(&code.as_str()),
+            "{tool} {arguments}: {code} {said}"
+        );
+        assert!(!said.contains("secret"), "{said}");
+    }
+    assert_eq!(spy.tool("claim_messages", json!({"message_ids": [dm["id"]]})).await["items"], json!([]));
+    assert_eq!(spy.tool("wait_for_messages", json!({"timeout_seconds": 0})).await["items"], json!([]));
+    for uri in ["stoa://channels/den", "stoa://inbox"] {
+        let told = own.next().await;
+        assert_eq!((&told["method"], &told["params"]["uri"]), (&json!("notifications/resources/updated"), &json!(uri)));
+    }
+    // The other one hears only of what is theirs.
+    ada.post("/api/messages", &json!({"to": "spy", "body": "x"})).await.status(201);
+    assert_eq!(foreign.next().await["params"]["uri"], "stoa://inbox");
+    drop((own, foreign));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn pages_and_names_of_others_are_turned_away() {
+    let hub = TestHub::setup().configure(|config| config.mcp_origins = vec!["https://app.example".to_owned()]);
+    let hub = hub.base_url("https://hub.example").start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let ping = || scout.mcp("ping", json!({}));
+    for origin in ["https://hub.example", "https://app.example"] {
+        let reply = ping().header("origin", origin).await.status(200);
+        assert_eq!(reply.header("access-control-allow-origin"), Some(origin));
+        assert_eq!(reply.header("vary"), Some("Origin"));
+        let preflight = hub.nobody().call("OPTIONS", "/mcp").header("origin", origin).await.status(204);
+        assert!(preflight.header("access-control-allow-headers").unwrap().contains("Mcp-Method"));
+    }
+    for origin in ["https://evil.example", "null", "http://localhost:6274"] {
+        ping().header("origin", origin).await.problem(403, "forbidden");
+        hub.nobody().call("OPTIONS", "/mcp").header("origin", origin).await.problem(403, "forbidden");
+    }
+    ping().header("host", "evil.example").await.problem(403, "forbidden");
+    ping().header("host", "hub.example").await.status(200);
+    let refused = hub.nobody().mcp("ping", json!({})).header("origin", "https://app.example").await.status(401);
+    assert_eq!(refused.header("access-control-allow-origin"), Some("https://app.example"));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_restart_is_not_noticed() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    scout.mcp("initialize", params).await.rpc_result();
+    let waited = scout.tool("wait_for_messages", json!({"timeout_seconds": 0})).await;
+    let key = scout.key.clone();
+    let hub = hub.restart().await;
+    let scout = hub.nobody().bearer(&key);
+    hub.log_in("ada").await.post("/api/messages", &json!({"to": "scout", "body": "x"})).await.status(201);
+    let go_on = json!({"timeout_seconds": 0, "cursor": waited["next_cursor"]});
+    let call = scout.mcp("tools/call", json!({"name": "wait_for_messages", "arguments": go_on}));
+    let answer = call.header("mcp-protocol-version", "2025-11-25").header("mcp-session-id", "of another time").await;
+    assert_eq!(answer.tool_answer()["items"][0]["content"], "x");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_goes_waits_no_longer() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let waiting = tokio::spawn({
+        let scout = scout.client.clone();
+        async move { scout.tool("wait_for_messages", json!({"timeout_seconds": 50})).await }
+    });
+    eventually("it waits", async || hub.inner().waiters().len() == 1).await;
+    waiting.abort();
+    eventually("nobody waits", async || hub.inner().waiters().is_empty()).await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn every_call_leaves_a_trace() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    scout.tool("send_message", json!({"to": "ada", "body": "a secret"})).await;
+    scout.tool_refused("send_message", json!({"to": "nobody", "body": "a secret"})).await;
+    scout.mcp("resources/read", json!({"uri": "stoa://inbox"})).await.rpc_result();
+    hub.settle().await;
+    let traces = ada.get("/api/traces?agent=scout").await.ok().json();
+    let seen: Vec<_> = traces["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|trace| (trace["action"].clone(), trace["error"].clone()))
+        .collect();
+    for expected in
+        [("send_message", Value::Null), ("send_message", json!("unknown_recipient")), ("read_resource", Value::Null)]
+    {
+        assert!(seen.contains(&(json!(expected.0), expected.1.clone())), "{expected:?}: {seen:?}");
+    }
+    assert!(!traces.to_string().contains("a secret"));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn writes_are_counted() {
+    let hub = TestHub::setup().rate_limit(3).start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let send = json!({"to": "ada", "body": "x"});
+    for _ in 0..3 {
+        scout.tool("send_message", send.clone()).await;
+    }
+    let (code, said) = scout.tool_refused("send_message", send).await;
+    assert!(code == "rate_limited" && said.contains("seconds"), "{said}");
+    scout.tool("read_inbox", json!({})).await;
+    hub.advance(Duration::from_secs(60));
+    scout.tool("send_message", json!({"to": "ada", "body": "x"})).await;
+    hub.finish().await;
+}
