@@ -263,7 +263,7 @@ fn status(agent: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::features::agents::McpClient;
+    use stoa::features::agents::McpClient;
     use stoa_model::agents::{Archetype, TriggerMode};
 
     #[test]
