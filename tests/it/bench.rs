@@ -126,6 +126,26 @@ fn machines_are_compared_with_a_bare_check_and_the_bare_writer() {
 }
 
 #[test]
+fn tools_are_compared_with_rest_and_a_bare_tool() {
+    let arguments = ["mcp", "--clients", "4", "--waits", "6", "--messages-before", "300"];
+    let report = bench(&[arguments.as_slice(), SMALL.as_slice()].concat());
+    let calls = report["calls"].as_array().unwrap();
+    let names: Vec<_> = calls.iter().map(|call| call["call"].as_str().unwrap()).collect();
+    assert_eq!(names, ["send, tool", "send, REST", "bare tool"]);
+    for call in calls {
+        for figure in ["requests_per_second", "p50_ms", "server_cpu_us_per_request"] {
+            assert!(is_measured(&call[figure]), "{figure}: {call}");
+        }
+    }
+    assert!(is_measured(&report["cpu_ratio"]), "{report}");
+    assert_eq!(report["waits"]["waits"], 6);
+    assert!(report["waits"]["wake_p50_ms"]["median"].is_number(), "{report}");
+    let budgets = report["budgets"].as_array().unwrap();
+    assert_eq!((&budgets[0]["ratio"], &budgets[0]["limit"]), (&report["cpu_ratio"]["median"], &1.5.into()));
+    assert_eq!((&budgets[1]["unit"], &budgets[1]["limit"]), (&" ms".into(), &1.0.into()));
+}
+
+#[test]
 fn pages_are_compared_by_size() {
     let report = bench(&[&["read", "--sizes", "300,600"], SMALL.as_slice()].concat());
     let pages: Vec<_> =

@@ -89,25 +89,10 @@ async fn the_settings_work() {
         // The address by which this caller came.
         assert_eq!(server["url"], format!("http://{}/mcp", hub.address));
         let bearer = server["headers"]["Authorization"].as_str().unwrap();
-        let listed = list_tools(&hub.nobody(), "/mcp", Some(bearer)).await;
-        assert!(listed.iter().any(|tool| tool["name"] == "read_inbox"), "{listed:?}");
+        let listed = hub.nobody().mcp("tools/list", json!({})).header("authorization", bearer).await.rpc_result();
+        assert_eq!(listed["tools"][0]["name"], "my_status");
     }
     hub.finish().await;
-}
-
-async fn list_tools(client: &Client, path: &str, authorization: Option<&str>) -> Vec<Value> {
-    ask(client, path, authorization, "tools/list", json!({})).await["tools"].as_array().unwrap().clone()
-}
-
-async fn ask(client: &Client, path: &str, authorization: Option<&str>, method: &str, params: Value) -> Value {
-    let mut call = client
-        .post(path, &json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
-        .header("accept", "application/json, text/event-stream")
-        .header("mcp-protocol-version", "2025-11-25");
-    if let Some(value) = authorization {
-        call = call.header("authorization", value);
-    }
-    call.await.status(200).json()["result"].take()
 }
 
 #[tokio::test]
@@ -219,7 +204,9 @@ async fn the_page_lists_the_tools_that_there_are() {
     let scout = hub.human("ada").await.agent("scout").await;
     let mut table = String::from("| toolset | tool | arguments | what it does |\n|---|---|---|---|\n");
     for toolset in ["core", "channels", "workflow", "attachments", "automation", "goals", "wiki"] {
-        for tool in list_tools(&scout, &format!("/mcp?toolsets={toolset}"), None).await {
+        let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let listed = scout.mcp_at(&format!("/mcp?toolsets={toolset}"), &message).await.rpc_result();
+        for tool in listed["tools"].as_array().unwrap() {
             let schema = &tool["inputSchema"];
             let is_required = |name: &str| schema["required"].as_array().is_some_and(|all| all.contains(&json!(name)));
             let mut names: Vec<_> = schema["properties"].as_object().unwrap().keys().cloned().collect();
@@ -238,7 +225,7 @@ async fn the_page_lists_the_tools_that_there_are() {
 async fn the_page_shows_an_error_as_it_is() {
     let (hub, _, scout) = public_hub().await;
     let params = json!({"name": "send_message", "arguments": {"to": "skout", "body": "Are you there?"}});
-    let answer = ask(&scout, "/mcp", None, "tools/call", params).await;
+    let answer = scout.mcp("tools/call", params).await.rpc_result();
     let shown = PAGE.split("```json error\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(serde_json::from_str::<Value>(shown).unwrap(), answer);
     hub.finish().await;

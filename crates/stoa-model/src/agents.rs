@@ -66,6 +66,32 @@ pub enum HarnessAdapter {
     Gemini,
 }
 
+/// Clients whose settings are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum McpClient {
+    /// What most clients understand.
+    #[default]
+    Generic,
+    ClaudeCode,
+    Codex,
+    Cursor,
+    Vscode,
+    Gemini,
+    /// A client without HTTP, which starts `stoa mcp`.
+    Stdio,
+}
+
+/// How a client proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum McpAuth {
+    /// Its person logs in and chooses the agent.
+    Oauth,
+    /// It has a key of the agent.
+    Key,
+}
+
 /// What an agent may spend in a day (UTC).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]

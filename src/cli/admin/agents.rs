@@ -263,8 +263,7 @@ fn status(agent: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stoa::features::agents::McpClient;
-    use stoa_model::agents::{Archetype, TriggerMode};
+    use stoa_model::agents::{Archetype, McpClient, TriggerMode};
 
     #[test]
     fn the_words_on_the_command_line_are_the_hubs() {

@@ -22,6 +22,7 @@ use tokio::task::JoinSet;
 use super::events::{EventOrder, EventSource};
 use super::machine::{CpuTimes, WRITER_THREAD};
 use super::report::{Figure, Latency, Outcome, json, per};
+use super::requests::{MCP_PATH, add_mcp_headers};
 use super::{Dice, now, pause};
 
 /// How long a process that was asked nothing more may take to become idle.
@@ -242,6 +243,9 @@ impl Requests {
         if ask.method == Method::POST {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
+        if ask.uri == MCP_PATH {
+            add_mcp_headers(headers);
+        }
         let place = credential.or(ask.credential);
         let place = place.unwrap_or_else(|| dice.below(self.authorization.len() as u64) as usize);
         if let Some(credential) = self.authorization.get(place) {
@@ -315,14 +319,25 @@ impl Client {
                 Some(events) => events.next()?,
                 None => requests.next(&mut self.dice, credential),
             };
+            let is_tool = request.uri() == MCP_PATH;
             let answer = self.send(request, requests.status).await?;
             if let Some(events) = &self.events {
                 events.check(&answer)?;
             }
             samples.push(started.elapsed());
+            if is_tool {
+                check_tool(&answer)?;
+            }
             due = due.zip(self.pace).map(|(due, pace)| due + pace.every);
         }
     }
+}
+
+/// A tool that failed is answered with success.
+fn check_tool(answer: &[u8]) -> Result<(), String> {
+    let text = String::from_utf8_lossy(answer);
+    let is_done = text.contains(r#""structuredContent""#) && !text.contains(r#""isError":true"#);
+    if is_done { Ok(()) } else { Err(format!("a tool failed: {text}")) }
 }
 
 /// Lets all clients send at once, and gives them back with how long each request took.

@@ -15,10 +15,13 @@ mod hub_process;
 mod load;
 mod machine;
 mod machine_principals;
+mod mcp;
+mod mcp_waits;
 mod mixed;
 mod population;
 mod raw;
 mod raw_events;
+mod raw_mcp;
 mod raw_writer;
 mod read;
 mod report;
@@ -50,6 +53,8 @@ pub(super) enum BenchCommand {
     Send(send::SendArguments),
     /// What a signed request and the events of services cost, against a bare check and the bare writer
     Machine(machine_principals::MachineArguments),
+    /// What a tool costs against REST and a bare tool, and what agents that wait cost
+    Mcp(mcp::McpArguments),
     /// What listings cost, with few messages and with many
     Read(read::ReadArguments),
     /// Sends while something else goes on: a reader that takes its time, an export
@@ -126,6 +131,7 @@ async fn run(command: BenchCommand) -> Result<Outcome, String> {
         BenchCommand::Fill(arguments) => Box::pin(fill::fill(arguments)).await,
         BenchCommand::Send(arguments) => Box::pin(send::send(arguments)).await,
         BenchCommand::Machine(arguments) => Box::pin(machine_principals::machine(arguments)).await,
+        BenchCommand::Mcp(arguments) => Box::pin(mcp::mcp(arguments)).await,
         BenchCommand::Read(arguments) => Box::pin(read::read(arguments)).await,
         BenchCommand::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
         BenchCommand::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,

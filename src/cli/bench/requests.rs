@@ -1,6 +1,7 @@
 //! What is asked of a hub that was filled.
 
-use serde_json::json;
+use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
+use serde_json::{Value, json};
 
 use super::Dice;
 use super::fill::Filled;
@@ -9,6 +10,7 @@ use super::hub_process::HubProcess;
 use super::load::{Ask, Extent, Order};
 use super::raw_writer::DM_EVERY;
 
+pub(super) const MCP_PATH: &str = "/mcp";
 /// Different messages that are sent in turn.
 const MESSAGES: usize = 1024;
 /// Rooms and agents that listings are asked of: those that have much to show, whatever the size.
@@ -43,6 +45,29 @@ pub(super) fn messages(filled: &Filled) -> Vec<Ask> {
         }
     }
     asks
+}
+
+/// The same messages, sent by tools.
+pub(super) fn tool_calls(sends: &[Ask]) -> Result<Vec<Ask>, String> {
+    let call = |ask: &Ask| {
+        let arguments: Value = serde_json::from_str(ask.body.as_deref().unwrap_or_default())
+            .map_err(|error| format!("a message is not JSON: {error}"))?;
+        let tool = if arguments["to"].is_null() { "send_channel_message" } else { "send_message" };
+        let body = Some(tool_call(tool, &arguments));
+        Ok(Ask { path: MCP_PATH.to_owned(), body, credential: ask.credential })
+    };
+    sends.iter().map(call).collect()
+}
+
+pub(super) fn tool_call(tool: &str, arguments: &Value) -> String {
+    let params = json!({"name": tool, "arguments": arguments});
+    json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string()
+}
+
+/// What MCP wants to see in each request.
+pub(super) fn add_mcp_headers(headers: &mut HeaderMap) {
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+    headers.insert("mcp-protocol-version", HeaderValue::from_static("2025-11-25"));
 }
 
 /// The pages that people and agents look at most.

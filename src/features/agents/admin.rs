@@ -1,7 +1,7 @@
 use serde::Deserialize;
-use stoa_model::agents::{CreateAgentRequest, UpdateAgentRequest};
+use stoa_model::agents::{CreateAgentRequest, McpAuth, McpClient, UpdateAgentRequest};
 
-use super::connect::{self, ConnectQuery, McpAuth, McpClient};
+use super::connect::{self, ConnectQuery};
 use super::service;
 use crate::page::ListQuery;
 use crate::surfaces::admin::Methods;

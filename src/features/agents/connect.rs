@@ -1,10 +1,11 @@
 //! What to write into a client's settings so that it reaches the hub over MCP as an agent.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use stoa_model::Secret;
+use stoa_model::agents::{McpAuth, McpClient};
 use stoa_model::credentials::{CredentialKind, recognise};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::IntoParams;
 
 use super::service;
 use crate::actor::Actor;
@@ -14,32 +15,6 @@ use crate::hub::Hub;
 const MCP_PATH: &str = "/mcp";
 /// The variable from which clients take a key that is not in the file itself.
 const KEY_VARIABLE: &str = "STOA_KEY";
-
-/// Clients whose settings are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum McpClient {
-    /// What most clients understand.
-    #[default]
-    Generic,
-    ClaudeCode,
-    Codex,
-    Cursor,
-    Vscode,
-    Gemini,
-    /// A client without HTTP, which starts `stoa mcp`.
-    Stdio,
-}
-
-/// How a client proves who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum McpAuth {
-    /// Its person logs in and chooses the agent.
-    Oauth,
-    /// It has a key of the agent.
-    Key,
-}
 
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -74,7 +49,7 @@ pub async fn mcp_config(hub: &Hub, actor: &Actor, name: String, query: ConnectQu
         "" => hub.base_url(),
         base_url => base_url,
     };
-    Ok(client.settings(&format!("{base_url}{MCP_PATH}"), &proof))
+    Ok(settings(client, &format!("{base_url}{MCP_PATH}"), &proof))
 }
 
 impl ConnectQuery {
@@ -102,41 +77,39 @@ fn is_key(key: &Secret) -> bool {
     matches!(recognise(key.expose()), Some(CredentialKind::AgentKey | CredentialKind::ApiKey))
 }
 
-impl McpClient {
-    fn settings(self, url: &str, proof: &Proof) -> Value {
-        match self {
-            McpClient::Generic | McpClient::ClaudeCode => {
-                let server = with_bearer(json!({"type": "http", "url": url}), proof, "${STOA_KEY}");
-                json!({"mcpServers": {"stoa": server}})
+fn settings(client: McpClient, url: &str, proof: &Proof) -> Value {
+    match client {
+        McpClient::Generic | McpClient::ClaudeCode => {
+            let server = with_bearer(json!({"type": "http", "url": url}), proof, "${STOA_KEY}");
+            json!({"mcpServers": {"stoa": server}})
+        }
+        McpClient::Cursor => {
+            let server = with_bearer(json!({"url": url}), proof, "${env:STOA_KEY}");
+            json!({"mcpServers": {"stoa": server}})
+        }
+        McpClient::Gemini => {
+            let server = with_bearer(json!({"httpUrl": url}), proof, "${STOA_KEY}");
+            json!({"mcpServers": {"stoa": server}})
+        }
+        McpClient::Vscode => {
+            let server = with_bearer(json!({"type": "http", "url": url}), proof, "${input:stoa-key}");
+            let mut settings = json!({"servers": {"stoa": server}});
+            if matches!(proof, Proof::Variable) {
+                let description = "Key of the agent in Stoa";
+                settings["inputs"] = json!([
+                    {"type": "promptString", "id": "stoa-key", "description": description, "password": true},
+                ]);
             }
-            McpClient::Cursor => {
-                let server = with_bearer(json!({"url": url}), proof, "${env:STOA_KEY}");
-                json!({"mcpServers": {"stoa": server}})
-            }
-            McpClient::Gemini => {
-                let server = with_bearer(json!({"httpUrl": url}), proof, "${STOA_KEY}");
-                json!({"mcpServers": {"stoa": server}})
-            }
-            McpClient::Vscode => {
-                let server = with_bearer(json!({"type": "http", "url": url}), proof, "${input:stoa-key}");
-                let mut settings = json!({"servers": {"stoa": server}});
-                if matches!(proof, Proof::Variable) {
-                    let description = "Key of the agent in Stoa";
-                    settings["inputs"] = json!([
-                        {"type": "promptString", "id": "stoa-key", "description": description, "password": true},
-                    ]);
-                }
-                settings
-            }
-            McpClient::Codex => json!({"toml": codex(url, proof)}),
-            McpClient::Stdio => {
-                let key = match proof {
-                    Proof::Key(key) => key.expose(),
-                    Proof::Login | Proof::Variable => "${STOA_KEY}",
-                };
-                let environment = json!({"STOA_MCP_URL": url, "STOA_MCP_KEY": key});
-                json!({"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp"], "env": environment}}})
-            }
+            settings
+        }
+        McpClient::Codex => json!({"toml": codex(url, proof)}),
+        McpClient::Stdio => {
+            let key = match proof {
+                Proof::Key(key) => key.expose(),
+                Proof::Login | Proof::Variable => "${STOA_KEY}",
+            };
+            let environment = json!({"STOA_MCP_URL": url, "STOA_MCP_KEY": key});
+            json!({"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp"], "env": environment}}})
         }
     }
 }

@@ -7,6 +7,5 @@ mod service;
 mod store;
 
 pub use admin::add_methods;
-pub use connect::McpClient;
 pub use http::routes;
 pub use service::{count_active, find_by_key_hash, list_choices, note_key_use, require_owned, sleep_reason};
