@@ -441,6 +441,23 @@ fn a_restart_of_the_hub_is_hardly_noticed() {
 }
 
 #[test]
+fn a_stream_outlives_the_hub() {
+    let place = Place::new();
+    let (hub, scout, bee) = with_two(&place, &["--listen", OWN_ADDRESS]);
+    let address = hub.address.clone();
+    let start = |key: &str| Bridge::start(bridge_command(&address, &["--retry", "60s"]).env("STOA_MCP_KEY", key));
+    let (mut scout, mut bee) = (start(&scout), start(&bee));
+    let wanted = json!({"notifications": {"resourceSubscriptions": ["stoa://inbox"]}});
+    bee.request(1, "subscriptions/listen", &stateless(wanted));
+    assert_eq!(bee.next()["method"], "notifications/subscriptions/acknowledged");
+    hub.kill();
+    let _hub = place.start_with(&["--listen", &address]);
+    assert_eq!(bee.next()["method"], "notifications/subscriptions/acknowledged", "it is there again");
+    scout.call(1, "send_message", &json!({"to": "bee", "body": "Still there?"}));
+    assert_eq!(bee.next()["params"]["uri"], "stoa://inbox");
+}
+
+#[test]
 fn what_is_no_message_is_answered() {
     let place = Place::new();
     let (hub, key) = with_scout(&place);

@@ -14,7 +14,7 @@ mod message;
 mod tools;
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -95,6 +95,11 @@ fn carry_messages(arguments: McpArguments) -> Result<(), Failure> {
     }?;
     if !is_private(&url) {
         tracing::warn!("the key goes to {url} unencrypted: whoever is on the way can read it. Use https");
+    }
+    if std::io::stdin().is_terminal() {
+        tracing::warn!(
+            "this is for MCP clients, which start it themselves; type messages of JSON-RPC, one a line, to try it"
+        );
     }
     // Reading the certificates of the system takes time that a client without TLS need not spend.
     let roots = if url.scheme() == "https" { Roots::System } else { Roots::Only(Vec::new()) };
