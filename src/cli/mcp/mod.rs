@@ -32,6 +32,7 @@ use super::serve::{LogFormat, start_log};
 use exchange::Hub;
 
 const KEY: &str = "STOA_MCP_KEY";
+const DEFAULT_URL: &str = "http://127.0.0.1:8080/mcp";
 /// No key or token is longer.
 const MAX_KEY_BYTES: u64 = 16 * 1024;
 
@@ -44,8 +45,8 @@ A client that is set up with a file wants something like this in it:
     \"command\": \"stoa\", \"args\": [\"mcp\", \"--url\", \"https://hub.example\"],
     \"env\": {\"STOA_MCP_KEY\": \"<the agent's key>\"}}}}
 
-Messages are JSON-RPC, one a line; what people should know goes to standard error. It ends when its input ends and what is
-under way is done, or when it is told to (SIGTERM).
+Messages are JSON-RPC, one a line; what people should know goes to standard error. It ends when
+its input ends and what is under way is done, or when it is told to (SIGTERM).
 
 Exit codes:
   0  the input ended, or it was told to end
@@ -56,7 +57,7 @@ Exit codes:
 #[command(after_help = MORE)]
 pub(super) struct McpArguments {
     /// Address of the hub, with or without /mcp at its end; ?toolsets=core,channels chooses tools
-    #[arg(long, env = "STOA_MCP_URL", default_value = "http://127.0.0.1:8080/mcp")]
+    #[arg(long, env = "STOA_MCP_URL", default_value = DEFAULT_URL)]
     url: String,
 
     /// File with the key, which only its owner may read [default: the key is in STOA_MCP_KEY]
@@ -85,8 +86,10 @@ pub(super) fn run(arguments: McpArguments) -> ExitCode {
 fn carry_messages(arguments: McpArguments) -> Result<(), Failure> {
     start_log(&arguments.log_level, LogFormat::Text).map_err(Failure::Usage)?;
     let policy = policy()?;
-    let url = endpoint(&policy, &arguments.url)
-        .map_err(|fault| Failure::Usage(format!("the address {} (--url, STOA_MCP_URL): {fault}", arguments.url)))?;
+    // Settings of clients often have an empty text where nothing was filled in.
+    let written = if arguments.url.trim().is_empty() { DEFAULT_URL } else { &arguments.url };
+    let url = endpoint(&policy, written)
+        .map_err(|fault| Failure::Usage(format!("the address {written} (--url, STOA_MCP_URL): {fault}")))?;
     let key = match &arguments.key_file {
         Some(path) => {
             read_key(path).map_err(|fault| Failure::Usage(format!("the key file {}: {fault}", path.display())))
