@@ -26,6 +26,7 @@ use crate::keys::KeyRing;
 use crate::limits::Limits;
 use crate::metrics::Metrics;
 use crate::password::{LOWEST_COST, PasswordHasher};
+use crate::surfaces::mcp::Offer;
 use crate::waiters::Waiters;
 
 /// Traces that may wait to be written. One more is lost, and counted.
@@ -40,6 +41,8 @@ pub struct Extensions {
     pub listeners: Vec<Arc<dyn Listener>>,
     pub workers: Vec<Arc<dyn Worker>>,
     pub taps: Vec<Arc<dyn Tap>>,
+    /// What agents are offered beside what features offer.
+    pub offers: Vec<fn(&mut Offer)>,
 }
 
 /// A handle to the running hub. Clones share it.
@@ -178,6 +181,10 @@ impl Hub {
 
     pub fn planners(&self) -> &[Planner] {
         &self.0.extensions.planners
+    }
+
+    pub(crate) fn offers(&self) -> &[fn(&mut Offer)] {
+        &self.0.extensions.offers
     }
 
     pub fn keys(&self) -> Arc<KeyRing> {

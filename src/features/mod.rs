@@ -27,6 +27,7 @@ pub fn extensions() -> Extensions {
         listeners: vec![],
         workers: vec![housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
+        offers: vec![],
     }
 }
 

@@ -288,6 +288,7 @@ async fn bad_messages_get_answers_of_the_protocol() {
     scout.get("/mcp").header("accept", "text/event-stream").await.status(405);
     scout.delete("/mcp").await.status(405);
     scout.mcp_at("/mcp?toolsets=core,nothing", &json!({})).await.problem(422, "validation_failed");
+    scout.mcp_at("/mcp/", &json!({"jsonrpc": "2.0", "id": 1, "method": "ping"})).await.rpc_result();
     // Clients that take anything are served.
     let message = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     scout.post("/mcp", &message).header("accept", "*/*").await.rpc_result();

@@ -31,7 +31,7 @@ async fn a_request_keeps_its_id_or_gets_one() {
 async fn where_there_is_nothing_there_is_a_problem_document() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    for path in ["/api", "/api/", "/auth", "/oauth", "/mcp", "/machine", "/.well-known"] {
+    for path in ["/api", "/api/", "/auth", "/oauth", "/mcp/nothing", "/machine", "/.well-known"] {
         for end in ["", "/", "/nothing", "/nothing/at/all", "/../x", "/%2e%2e/x"] {
             for client in [&hub.nobody(), &ada.client] {
                 client.get(&format!("{path}{end}")).await.problem(404, "not_found");

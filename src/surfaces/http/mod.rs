@@ -49,11 +49,13 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
     if hub.config().oauth_aliases {
         routes = routes.merge(features::oauth::alias_routes());
     }
+    let mut offer = features::offer();
+    hub.offers().iter().for_each(|add| add(&mut offer));
     let operations = openapi::operations(&description);
     let description = openapi::complete(description).map_err(HubError::internal)?;
     let state = envelope::EnvelopeState::new(hub.clone(), operations);
     Ok(routes
-        .merge(super::mcp::router(hub, features::offer()))
+        .merge(super::mcp::router(hub, offer))
         .route(
             "/api/openapi.json",
             get(move || {

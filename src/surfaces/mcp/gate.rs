@@ -55,7 +55,9 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
     let make = move || Ok(McpServer::new(hub_in.clone(), offer_in.clone()));
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     let gate = Gate { hub: hub.clone(), offer, service };
-    Router::new().route(PATH, any(enter).with_state(gate))
+    // Many write a slash behind it.
+    let both = [PATH.to_owned(), format!("{PATH}/")];
+    both.iter().fold(Router::new(), |router, path| router.route(path, any(enter).with_state(gate.clone())))
 }
 
 async fn enter(State(gate): State<Gate>, request: Request) -> Response {

@@ -82,10 +82,7 @@ impl McpServer {
             self.hub.metrics().internal_errors.inc();
         }
         self.trace(caller, tool.spec.name, started, code);
-        match outcome {
-            Ok(answer) => CallToolResult::structured(answer),
-            Err(error) => failed(&error),
-        }
+        outcome.unwrap_or_else(|error| failed(&error))
     }
 
     fn admit(&self, caller: &Caller, tool: &Tool) -> Result<(), HubError> {
@@ -153,9 +150,20 @@ fn listed(tool: &Tool) -> ListedTool {
         .destructive(effect == Effect::Deletes)
         .idempotent(effect != Effect::Adds)
         .open_world(tool.spec.is_open_world);
-    ListedTool::new(tool.spec.name, tool.spec.description, tool.input.clone())
-        .with_raw_output_schema(tool.output.clone())
-        .with_annotations(annotations)
+    let listed =
+        ListedTool::new(tool.spec.name, tool.spec.description, tool.input.clone()).with_annotations(annotations);
+    match &tool.output {
+        Some(output) => listed.with_raw_output_schema(output.clone()),
+        None => listed,
+    }
+}
+
+/// All lists are short enough for one page, so nobody has got a cursor from here.
+fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
+    match page.and_then(|page| page.cursor) {
+        Some(_) => Err(ErrorData::invalid_params("The cursor is not one of this list, which has one page.", None)),
+        None => Ok(()),
+    }
 }
 
 fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
@@ -198,9 +206,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resources(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let fixed = self.offer.resources.iter().filter(|resource| {
             !resource.spec.is_template() && resource.spec.is_open_to(caller.actor.principal.permissions)
@@ -214,9 +223,10 @@ impl ServerHandler for McpServer {
 
     async fn list_resource_templates(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let templates = self.offer.resources.iter().filter(|resource| {
             resource.spec.is_template() && resource.spec.is_open_to(caller.actor.principal.permissions)
@@ -264,10 +274,12 @@ impl ServerHandler for McpServer {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         // The library takes a message that it knows, with parameters that it does not understand, for one it does not know.
-        if METHODS.contains(&request.method.as_str()) {
+        // And in the newest revision, in which each request says what it speaks, nobody shakes hands any more.
+        let is_gone = request.method == "initialize" && context.meta.protocol_version().is_some();
+        if METHODS.contains(&request.method.as_str()) && !is_gone {
             let words = format!("The parameters of {} are not right: check their names and types.", request.method);
             return Err(ErrorData::invalid_params(words, None));
         }
@@ -277,9 +289,10 @@ impl ServerHandler for McpServer {
 
     async fn list_prompts(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
+        only_page(page)?;
         let listed = self.offer.prompts.iter().map(|prompt| {
             let values =
                 prompt.spec.values.iter().map(|value| {
@@ -324,9 +337,10 @@ impl ServerHandler for McpServer {
 
     async fn list_tools(
         &self,
-        _: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        only_page(page)?;
         let caller = caller(&context)?;
         let is_wanted = |tool: &&Tool| {
             caller.toolsets.as_ref().is_none_or(|toolsets| toolsets.contains(&tool.spec.toolset))

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use rmcp::model::CallToolResult;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -121,7 +122,8 @@ type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value,
 pub(super) struct Tool {
     pub(super) spec: ToolSpec,
     pub(super) input: Schema,
-    pub(super) output: Schema,
+    /// None if it answers with content of every kind.
+    pub(super) output: Option<Schema>,
     handler: Handler,
 }
 
@@ -155,9 +157,27 @@ impl Tools {
                 Err(error) => Box::pin(async move { Err(error) }),
             }
         };
-        self.by_name.insert(spec.name, self.tools.len());
-        let (input, output) = (Arc::new(input), schema::of_output::<R>());
-        self.tools.push(Tool { spec, input, output, handler: Box::new(handler) });
+        let output = Some(schema::of_output::<R>());
+        self.push(Tool { spec, input: Arc::new(input), output, handler: Box::new(handler) });
+    }
+
+    /// Adds a tool that says itself what it takes, and which answers with blocks of content as the protocol has them:
+    /// texts, images, sounds, resources.
+    pub fn add_with_content<F, A>(&mut self, spec: ToolSpec, input: Map<String, Value>, tool: F)
+    where
+        F: Fn(Hub, Actor, Value) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<Value>, HubError>> + Send + 'static,
+    {
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+            let running = tool(hub, actor, arguments);
+            Box::pin(async move { running.await.map(Value::Array) })
+        };
+        self.push(Tool { spec, input: Arc::new(input), output: None, handler: Box::new(handler) });
+    }
+
+    fn push(&mut self, tool: Tool) {
+        self.by_name.insert(tool.spec.name, self.tools.len());
+        self.tools.push(tool);
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Tool> {
@@ -181,7 +201,7 @@ impl Tool {
         hub: &Hub,
         actor: &Actor,
         mut arguments: Map<String, Value>,
-    ) -> Result<Value, HubError> {
+    ) -> Result<CallToolResult, HubError> {
         self.check_names(&arguments)?;
         let mut actor = actor.clone();
         if self.spec.is_repeatable
@@ -193,7 +213,11 @@ impl Tool {
         if has_nul(&arguments) {
             return Err(HubError::invalid_field("", "must not contain NUL characters"));
         }
-        (self.handler)(hub.clone(), actor, arguments).await
+        let answer = (self.handler)(hub.clone(), actor, arguments).await?;
+        match self.output {
+            Some(_) => Ok(CallToolResult::structured(answer)),
+            None => serde_json::from_value(answer).map(CallToolResult::success).map_err(HubError::internal),
+        }
     }
 
     /// A wrong name is answered with the right one.
