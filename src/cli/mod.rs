@@ -3,6 +3,7 @@
 mod admin;
 mod bench;
 mod failure;
+mod mcp;
 mod output;
 mod registry;
 mod serve;
@@ -27,6 +28,8 @@ enum Command {
     Serve(Box<serve::ServeArguments>),
     /// Look after a running hub
     Admin(Box<admin::AdminArguments>),
+    /// Speak MCP on standard input and output, for clients that cannot call a hub themselves
+    Mcp(mcp::McpArguments),
     /// Registry documents: check them, show them, make keys for them, sign requests with those
     Registry(registry::RegistryArguments),
     /// Measure this machine, and the hub on it
@@ -40,6 +43,7 @@ pub(crate) fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
         Command::Admin(arguments) => admin::run(*arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
         Command::Registry(arguments) => registry::run(arguments),
         Command::Bench(command) => bench::bench(command),
         Command::Completions { shell } => {

@@ -113,7 +113,7 @@ pub(super) struct ServeArguments {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum LogFormat {
+pub(super) enum LogFormat {
     Text,
     Json,
 }
@@ -220,7 +220,7 @@ fn listed(text: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Logs go to standard error; standard output is for the first password.
-fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
+pub(super) fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
     // The filter takes a word that it does not know for the name of a module, and logs nothing else.
     let is_level =
         ["off", "error", "warn", "info", "debug", "trace"].iter().any(|known| level.eq_ignore_ascii_case(known));

@@ -19,6 +19,7 @@ mod bodies;
 mod channels;
 mod cli;
 mod cli_conversations;
+mod cli_mcp;
 mod cli_oauth;
 mod cli_principals;
 mod cli_serve;

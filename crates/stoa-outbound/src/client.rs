@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::{BodyExt, Full};
@@ -11,6 +12,7 @@ use hyper_util::rt::TokioIo;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 
+use crate::streamed::{Streamed, Watched};
 use crate::target::{Target, TargetHost};
 use crate::trust::{fault_of, tls_connector};
 use crate::{
@@ -81,18 +83,37 @@ impl Client {
             .unwrap_or(Err(OutboundError::TimedOut { stage: Stage::Answering, after }))
     }
 
+    /// Sends a request once, and returns as soon as the head of the answer is there. The body is read piece by piece and may
+    /// be as long and take as long as the server likes, but when no byte has moved for the time of `silence`, that is the
+    /// end. Of the limits only the one for connecting counts here.
+    pub async fn open(&self, request: Request, silence: Duration) -> Result<Streamed, OutboundError> {
+        let target = Target::parse(&self.shared.policy, &request.url)?;
+        request.check_headers()?;
+        let stream = Box::pin(self.reach(&target)).await?;
+        #[expect(clippy::disallowed_methods, reason = "this is the place where others are called")]
+        let handshake =
+            http1::Builder::new().max_buf_size(BUFFER_BYTES).handshake(TokioIo::new(Watched::new(stream, silence)));
+        let (sender, connection) = handshake.await.map_err(|_| OutboundError::Broken)?;
+        Streamed::ask(sender, connection, request.into_message(&target), silence).await
+    }
+
     async fn exchange(&self, target: &Target, request: Request) -> Result<Answer, OutboundError> {
-        let after = self.limits.connect_timeout;
-        let stream = timeout(after, self.open(target))
-            .await
-            .unwrap_or(Err(OutboundError::TimedOut { stage: Stage::Connecting, after }))?;
+        let stream = self.reach(target).await?;
         ask(stream, request.into_message(target), self.limits.max_answer_bytes).await.map_err(|error| {
             tracing::debug!(%error, "an outbound request broke off");
             OutboundError::Broken
         })
     }
 
-    async fn open(&self, target: &Target) -> Result<Box<dyn Stream>, OutboundError> {
+    /// A stream to the target that can be used, within the time for that.
+    async fn reach(&self, target: &Target) -> Result<Box<dyn Stream>, OutboundError> {
+        let after = self.limits.connect_timeout;
+        timeout(after, self.secure_stream(target))
+            .await
+            .unwrap_or(Err(OutboundError::TimedOut { stage: Stage::Connecting, after }))
+    }
+
+    async fn secure_stream(&self, target: &Target) -> Result<Box<dyn Stream>, OutboundError> {
         let tls = match (target.is_https, &self.shared.tls) {
             (false, _) => None,
             (true, Some(tls)) => Some(tls),

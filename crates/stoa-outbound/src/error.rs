@@ -73,9 +73,17 @@ pub enum Stage {
     Connecting,
     #[error("The server did not give a whole answer")]
     Answering,
+    /// An answer that is read as it comes fell silent.
+    #[error("The server said nothing")]
+    Listening,
 }
 
 impl OutboundError {
+    /// Whether nothing of the request can have reached the server, so that it can be sent again without being done twice.
+    pub fn is_before_sending(&self) -> bool {
+        !matches!(self, Self::TimedOut { stage: Stage::Answering | Stage::Listening, .. } | Self::Broken)
+    }
+
     /// A stable word, for records and figures.
     pub fn code(&self) -> &'static str {
         match self {

@@ -5,7 +5,7 @@
 //! of the answers is forbidden, nothing is connected to; else only to the addresses that were judged, and the peer
 //! is compared after connecting. The next request resolves again: no answer of the DNS, no connection and no TLS session
 //! is kept. Redirects are not followed, proxies of the environment not asked, answers not decompressed, and reading stops
-//! at a number of bytes and at a time.
+//! at a number of bytes and at a time; [`Client::open`] is for the answers that have no end, and stops when they fall silent.
 //!
 //! It is a crate of its own, without anything of the hub, so that all of this can be tried against resolvers and peers
 //! that lie. See `docs/adr/0008-outbound-client.md` for why it stands on hyper itself.
@@ -45,6 +45,7 @@ mod network;
 mod policy;
 mod request;
 mod resolver;
+mod streamed;
 mod target;
 mod trust;
 
@@ -56,6 +57,7 @@ pub use network::{BadNetwork, Network};
 pub use policy::{Limits, Policy};
 pub use request::{Answer, Request};
 pub use resolver::{Resolver, SystemResolver};
+pub use streamed::{Streamed, StreamedBody};
 pub use tokio_rustls::rustls::pki_types::CertificateDer;
 pub use trust::Roots;
 pub use url::Url;

@@ -10,6 +10,7 @@ mod limits;
 mod networks;
 mod rebinding;
 mod sockets;
+mod streamed;
 mod support;
 mod tls;
 mod urls;

@@ -149,6 +149,20 @@ async fn a_certificate_for_another_name_is_refused() {
     assert_eq!(secure.refusal("https://hooks.example/").await, OutboundError::Tls(TlsFault::WrongName));
 }
 
+/// Reading an answer as it comes is no less secure.
+#[tokio::test]
+async fn answers_that_are_read_as_they_come_are_those_of_the_right_server() {
+    let silence = std::time::Duration::from_secs(60);
+    let secure = Secure::new(&certificate_for("hooks.example"));
+    let mut answer = secure.client.open(Request::get("https://hooks.example/"), silence).await.unwrap();
+    assert_eq!(answer.body.next().await.unwrap().unwrap(), "ok");
+
+    let secure = Secure::new(&certificate_for("other.example"));
+    let refused = secure.client.open(Request::post("https://hooks.example/", "secret"), silence).await.err();
+    assert_eq!(refused, Some(OutboundError::Tls(TlsFault::WrongName)));
+    assert!(secure.world.heard().is_empty());
+}
+
 #[tokio::test]
 async fn an_expired_certificate_is_refused() {
     let mut expired = certificate_for("hooks.example");
