@@ -1,6 +1,7 @@
 // The MCP client of the official library in JavaScript: node mcp_clients.mjs SETTINGS
 //
-// Goes through a piece of work between two agents, once for each revision of the protocol and for each kind of credential.
+// Goes through a piece of work between two agents, once for each revision of the protocol and for each way to the hub: with
+// OAuth, with a key, and with a key through `stoa mcp`.
 // In the middle of all of them it prints `restart` and waits for a line: the hub is started again in between. SETTINGS is a
 // file of scripts/check-mcp.
 
@@ -8,6 +9,7 @@ import assert from "node:assert/strict";
 import { appendFileSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { Client, StreamableHTTPClientTransport, UnauthorizedError } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Person } from "./person.mjs";
 
 const settings = JSON.parse(readFileSync(process.argv[2], "utf8"));
@@ -84,10 +86,11 @@ class Login {
 
 /** A client of one revision, which notes what the hub answered. */
 class Agent {
-  constructor(name, revision, authProvider) {
+  constructor(name, revision, authProvider, bridgeKey) {
     this.name = name;
     this.revision = revision;
     this.authProvider = authProvider;
+    this.bridgeKey = bridgeKey;
     this.answers = [];
     const options =
       revision < "2026" ? { supportedProtocolVersions: [revision] } : { versionNegotiation: { mode: "auto" } };
@@ -95,6 +98,11 @@ class Agent {
   }
 
   makeTransport() {
+    if (this.bridgeKey) {
+      const env = { STOA_MCP_KEY: this.bridgeKey, STOA_MCP_URL: settings.url };
+      this.transport = new StdioClientTransport({ command: settings.binary, args: ["mcp"], env });
+      return this.transport;
+    }
     this.transport = new StreamableHTTPClientTransport(endpoint, {
       authProvider: this.authProvider,
       fetch: async (address, init) => {
@@ -228,21 +236,23 @@ Object.values(person.cookies).forEach(secret);
 
 async function makeAgent(name) {
   const { key } = await person.call("POST", "/api/agents", { name }, 201);
-  secret(key);
-  return { token: async () => key };
+  return secret(key);
 }
+
+const withKey = (key) => ({ token: async () => key });
 
 let where = "at the beginning";
 try {
   const pairs = [];
   for (const [index, revision] of REVISIONS.entries()) {
-    for (const kind of ["oauth", "key"]) {
+    for (const kind of ["oauth", "key", "bridge"]) {
       where = `${revision} with ${kind}`;
       const names = { author: `javascript-author-${index}-${kind}`, worker: `javascript-worker-${index}-${kind}` };
       const key = await makeAgent(names.author);
-      const author = new Agent(names.author, revision, kind === "key" ? key : new Login(`JavaScript ${revision}`));
-      const worker = new Agent(names.worker, revision, await makeAgent(names.worker));
-      await (kind === "key" ? author.connect() : logIn(author, person));
+      const provider = { oauth: () => new Login(`JavaScript ${revision}`), key: () => withKey(key), bridge: () => undefined }[kind]();
+      const author = new Agent(names.author, revision, provider, kind === "bridge" ? key : undefined);
+      const worker = new Agent(names.worker, revision, withKey(await makeAgent(names.worker)));
+      await (kind === "oauth" ? logIn(author, person) : author.connect());
       await worker.connect();
       await checkTools(author);
       await worker.client.listTools();

@@ -1,7 +1,7 @@
 """The MCP client of the official library in Python: python mcp_clients.py SETTINGS
 
-Goes through a piece of work between two agents, once for each revision of the protocol and for each kind of credential. In the
-middle of all of them it prints `restart` and waits for a line: the hub is started again in between. SETTINGS is a file of
+Goes through a piece of work between two agents, once for each revision of the protocol and for each way to the hub: with OAuth,
+with a key, and with a key through `stoa mcp`. In the middle of all of them it prints `restart` and waits for a line: the hub is started again in between. SETTINGS is a file of
 scripts/check-mcp.
 """
 
@@ -17,6 +17,7 @@ import mcp.client.session
 from anyio import to_thread
 from mcp import Client
 from mcp.client.auth import OAuthClientProvider
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
 from mcp.shared.exceptions import MCPError
@@ -86,23 +87,30 @@ class Login(OAuthClientProvider):
 class Agent:
     """A client of one revision, which notes what the hub answered."""
 
-    def __init__(self, name, revision, key=None, login=None):
+    def __init__(self, name, revision, key=None, login=None, bridge_key=None):
         self.name = name
         self.revision = revision
         self.key = key
+        self.bridge_key = bridge_key
         self.login = login
         self.answers = []
 
-    async def connect(self, stack):
+    async def transport(self, stack):
+        if self.bridge_key:
+            environment = {"STOA_MCP_KEY": self.bridge_key, "STOA_MCP_URL": HUB}
+            return stdio_client(StdioServerParameters(command=SETTINGS["binary"], args=["mcp"], env=environment))
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         http = httpx2.AsyncClient(
             auth=self.login, headers=headers, timeout=PATIENCE, trust_env=False, event_hooks={"response": [self.note]}
         )
         await stack.enter_async_context(http)
+        return streamable_http_client(ENDPOINT, http_client=http)
+
+    async def connect(self, stack):
         mode = "auto" if self.revision >= "2026" else "legacy"
         # The library offers only the newest of the revisions that begin with a handshake.
         mcp.client.session.LATEST_HANDSHAKE_VERSION = min(self.revision, "2025-11-25")
-        transport = streamable_http_client(ENDPOINT, http_client=http)
+        transport = await self.transport(stack)
         self.client = await stack.enter_async_context(Client(transport, mode=mode, read_timeout_seconds=PATIENCE))
         equal("the revision", self.client.protocol_version, self.revision)
         equal("the server", self.client.server_info.name, "stoa")
@@ -211,6 +219,8 @@ async def make_pair(stack, person, index, revision, kind):
     keys = [make_agent(name) for name in names]
     if kind == "oauth":
         author = Agent(names[0], revision, login=Login(f"Python {revision}", names[0], person))
+    elif kind == "bridge":
+        author = Agent(names[0], revision, bridge_key=keys[0])
     else:
         author = Agent(names[0], revision, key=keys[0])
     worker = Agent(names[1], revision, key=keys[1])
@@ -227,7 +237,7 @@ async def run(where):
     async with AsyncExitStack() as stack:
         rounds = []
         for index, revision in enumerate(REVISIONS):
-            for kind in ("oauth", "key"):
+            for kind in ("oauth", "key", "bridge"):
                 where[0] = f"{revision} with {kind}"
                 author, worker = await make_pair(stack, person, index, revision, kind)
                 if author.login:
