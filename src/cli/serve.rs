@@ -230,10 +230,12 @@ pub(super) fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
         ));
     }
     // The library that speaks MCP would log whole messages, with what is secret in them.
-    if level.contains("rmcp") {
-        return Err(format!("--log-level {level}: rmcp cannot be logged, as it would write down what people say"));
+    if level.contains("rmcp") || level.contains('[') {
+        return Err(format!(
+            "--log-level {level}: neither rmcp nor single spans can be logged, as what people say would be"
+        ));
     }
-    let level = format!("{level},rmcp=error");
+    let level = format!("{level},rmcp=off");
     let filter = EnvFilter::try_new(&level).map_err(|error| format!("--log-level {level}: {error}"))?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     let started = match format {

@@ -34,6 +34,28 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
+/// How much there is in a text of JSON, told without making anything of it: values and names, and how deep they lie.
+pub(crate) fn extent(bytes: &[u8]) -> (usize, usize) {
+    let (mut parts, mut depth, mut deepest) = (1, 0usize, 0);
+    let (mut is_text, mut is_escaped) = (false, false);
+    for byte in bytes {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            _ if is_text => {}
+            b'{' | b'[' => {
+                (parts, depth) = (parts + 1, depth + 1);
+                deepest = deepest.max(depth);
+            }
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b',' | b':' => parts += 1,
+            _ => {}
+        }
+    }
+    (parts, deepest)
+}
+
 pub(crate) fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
@@ -127,6 +149,14 @@ impl<'de> Deserialize<'de> for Name {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_extent_of_a_text() {
+        assert_eq!(extent(b"1"), (1, 0));
+        assert_eq!(extent(br#"{"a": [1, 2], "b": "[{,:\"[["}"#), (7, 2));
+        assert_eq!(extent(&[b'['; 1000]).1, 1000);
+        assert_eq!(extent(b"]]]]"), (1, 0));
+    }
 
     #[test]
     fn nul_and_reserved_names_are_found_however_they_are_written() {

@@ -619,8 +619,72 @@ async fn writes_are_counted() {
     }
     let (code, said) = scout.tool_refused("send_message", send).await;
     assert!(code == "rate_limited" && said.contains("seconds"), "{said}");
+    scout.tool_refused("send_message", json!({"to": "ada", "body": "x"})).await;
+    hub.settle().await;
+    let traced = hub.count("select count(*) as n from traces where error = 'rate_limited'").await;
+    assert_eq!(traced, 1, "a refusal is traced once a minute");
     scout.tool("read_inbox", json!({})).await;
     hub.advance(Duration::from_secs(60));
     scout.tool("send_message", json!({"to": "ada", "body": "x"})).await;
+    hub.finish().await;
+}
+
+/// A message of little length can be made of much.
+#[tokio::test]
+async fn messages_are_not_made_of_too_much() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let many = Value::Array(vec![json!(0); 60_000]);
+    scout.mcp("ping", json!({"x": many})).await.status(400).rpc_error(-32600);
+    let deep = (0..70).fold(json!(0), |inner, _| json!([inner]));
+    scout.mcp("ping", json!({"x": deep})).await.status(400).rpc_error(-32600);
+    // A long text is one value.
+    let refused = scout.tool_refused("send_message", json!({"to": "ada", "body": "[,".repeat(200_000)})).await;
+    assert_eq!(refused.0, "validation_failed");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up_has_acted_all_the_same_and_it_is_traced() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+        "params": {"name": "send_message", "arguments": {"to": "ada", "body": "x"}}})
+    .to_string();
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\naccept: */*\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        hub.address,
+        scout.key,
+        body.len()
+    );
+    for _ in 0..5 {
+        use tokio::io::AsyncWriteExt;
+        let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+        drop(stream);
+    }
+    // Some may have gone before they were heard; of the others there is a trace for each message.
+    let counts = async || {
+        hub.settle().await;
+        let sent = hub.count("select count(*) as n from messages").await;
+        let traced = hub.count("select count(*) as n from traces where action = 'send_message'").await;
+        (sent, traced)
+    };
+    eventually("each message has its trace", async || counts().await.0 == counts().await.1).await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn previews_are_cheap_whatever_comes_with_them() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let metadata = json!({"long": "x".repeat(10_000)});
+    ada.post("/api/messages", &json!({"to": "scout", "body": "x", "metadata": metadata})).await.status(201);
+    let listed = scout.tool("read_inbox", json!({})).await;
+    assert!(listed["items"][0]["metadata"].is_null(), "{listed}");
+    assert_eq!(scout.tool("read_inbox", json!({"full": true})).await["items"][0]["metadata"], metadata);
     hub.finish().await;
 }

@@ -22,6 +22,8 @@ use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
 
 /// A list is looked through by a model, not by a machine.
 const MAX_LISTED: i64 = 25;
+/// More metadata than this is shown with whole contents only.
+const MAX_SHOWN_METADATA: usize = 500;
 /// A word of English is about one and a third tokens, or some four bytes each.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -132,9 +134,14 @@ impl Item {
             priority: message.priority,
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
-            metadata: message.metadata,
+            metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
         }
     }
+}
+
+/// Whether metadata costs little enough to be shown with a preview.
+fn is_brief(metadata: &Map<String, Value>) -> bool {
+    metadata.is_empty() || serde_json::to_string(metadata).is_ok_and(|text| text.len() <= MAX_SHOWN_METADATA)
 }
 
 #[derive(Serialize, JsonSchema)]

@@ -1,5 +1,6 @@
 //! The way in: who is calling, from where, with what; then the protocol.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::Router;
@@ -24,11 +25,14 @@ use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::surfaces::auth;
 use crate::surfaces::http::{call_of, essence, read_whole_body};
-use crate::surfaces::json::{Banned, refuse_banned};
+use crate::surfaces::json::{Banned, extent, refuse_banned};
 
 const PATH: &str = "/mcp";
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
+/// Names and values in a message, and how deep they lie.
+const MAX_PARTS: usize = 50_000;
+const MAX_DEPTH: usize = 64;
 const ALL_SCOPES: &str = "mcp:read mcp:write";
 
 type Service = StreamableHttpService<McpServer, NeverSessionManager>;
@@ -144,8 +148,8 @@ impl Gate {
     /// An OAuth client that lacks a scope is told which, in the way by which clients ask for more (RFC 6750).
     fn require_scope(&self, actor: &Actor, body: &[u8]) -> Result<(), Box<Response>> {
         let Ok(asked) = serde_json::from_slice::<Asked<'_>>(body) else { return Ok(()) };
-        let tool = asked.params.and_then(|params| params.name).and_then(|name| self.offer.tools.find(name));
-        let Some(tool) = tool.filter(|_| asked.method == Some("tools/call")) else { return Ok(()) };
+        let tool = asked.params.and_then(|params| params.name).and_then(|name| self.offer.tools.find(&name));
+        let Some(tool) = tool.filter(|_| asked.method.as_deref() == Some("tools/call")) else { return Ok(()) };
         if tool.spec.is_open_to(actor.principal.permissions) {
             return Ok(());
         }
@@ -159,6 +163,11 @@ impl Gate {
     }
 
     async fn serve(&self, mut parts: Parts, body: Bytes) -> Response {
+        // The library keeps each value several times over, so a message may be long, but not made of much.
+        let (parts_of_body, depth) = extent(&body);
+        if parts_of_body > MAX_PARTS || depth > MAX_DEPTH {
+            return protocol_error(-32600, "The message has too many values in it, or they lie too deep.");
+        }
         if let Err(Banned(said)) = refuse_banned(&body) {
             return protocol_error(-32600, &format!("The message {said}."));
         }
@@ -180,7 +189,7 @@ impl Gate {
 #[derive(Deserialize)]
 struct Asked<'a> {
     #[serde(borrow, default)]
-    method: Option<&'a str>,
+    method: Option<Cow<'a, str>>,
     #[serde(borrow, default)]
     params: Option<AskedParams<'a>>,
 }
@@ -188,7 +197,7 @@ struct Asked<'a> {
 #[derive(Deserialize)]
 struct AskedParams<'a> {
     #[serde(borrow, default)]
-    name: Option<&'a str>,
+    name: Option<Cow<'a, str>>,
 }
 
 fn unreadable(body: &[u8]) -> Response {

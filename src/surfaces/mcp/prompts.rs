@@ -58,7 +58,8 @@ impl Prompt {
             return Err(HubError::invalid_field(missing.name, "is missing"));
         }
         if let Some(unknown) = values.keys().find(|name| !self.spec.values.iter().any(|value| value.name == *name)) {
-            return Err(HubError::invalid_field(unknown, "is not known"));
+            let shown: String = unknown.chars().take(60).collect();
+            return Err(HubError::invalid_field(&shown, "is not known"));
         }
         (self.writer)(hub.clone(), actor.clone(), values).await
     }
