@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stoa::surfaces::mcp::{Effect, Offer, ToolSpec, Toolset};
 
 use crate::support::{Client, LATEST, Messages, TestHub, eventually, meta};
 
@@ -645,34 +646,68 @@ async fn messages_are_not_made_of_too_much() {
     hub.finish().await;
 }
 
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Nothing {}
+
+/// Gates that a tool of these tests stands at: one says that it has begun, the other lets it go on.
+static BEGUN: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
+static GO_ON: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
+
+fn odd_tools(offer: &mut Offer) {
+    let spec = |name, effect| ToolSpec::new(name, Toolset::Core, effect, None, "For tests");
+    for (name, effect) in [("break_reading", Effect::Reads), ("break_writing", Effect::Adds)] {
+        offer.tools.add(spec(name, effect), |hub, _, Nothing {}| async move {
+            assert!(hub.is_stopping(), "this tool is broken");
+            Ok(json!({}))
+        });
+    }
+    offer.tools.add(spec("take_long", Effect::Adds), |_, _, Nothing {}| async move {
+        BEGUN.add_permits(1);
+        GO_ON.acquire().await.unwrap().forget();
+        Ok(json!({}))
+    });
+}
+
 #[tokio::test]
-async fn who_hangs_up_has_acted_all_the_same_and_it_is_traced() {
-    let hub = TestHub::start().await;
+async fn a_mistake_in_a_tool_is_an_answer() {
+    let hub = TestHub::setup().offer(odd_tools).may_fail().start().await;
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-        "params": {"name": "send_message", "arguments": {"to": "ada", "body": "x"}}})
-    .to_string();
-    let head = format!(
-        "POST /mcp HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\naccept: */*\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-        hub.address,
-        scout.key,
-        body.len()
-    );
-    for _ in 0..5 {
-        use tokio::io::AsyncWriteExt;
-        let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
-        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
-        drop(stream);
+    for tool in ["break_reading", "break_writing"] {
+        assert_eq!(scout.tool_refused(tool, json!({})).await.0, "internal");
     }
-    // Some may have gone before they were heard; of the others there is a trace for each message.
-    let counts = async || {
+    assert_eq!(hub.metric("stoa_internal_errors_total").await, 2.0);
+    hub.settle().await;
+    assert_eq!(hub.count("select count(*) as n from traces where error = 'internal'").await, 2);
+    scout.tool("my_status", json!({})).await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_hangs_up_has_acted_all_the_same_and_it_is_traced() {
+    let hub = TestHub::setup().offer(odd_tools).start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let calling = tokio::spawn({
+        let scout = scout.client.clone();
+        async move { scout.tool("take_long", json!({})).await }
+    });
+    BEGUN.acquire().await.unwrap().forget();
+    calling.abort();
+    // The hub sees that the caller has gone: another one, who only waits, is let go by the same sign.
+    let waiting = tokio::spawn({
+        let scout = scout.client.clone();
+        async move { scout.tool("wait_for_messages", json!({"timeout_seconds": 50})).await }
+    });
+    eventually("it waits", async || hub.inner().waiters().len() == 1).await;
+    waiting.abort();
+    eventually("nobody waits", async || hub.inner().waiters().is_empty()).await;
+    GO_ON.add_permits(1);
+    let traced = async || {
         hub.settle().await;
-        let sent = hub.count("select count(*) as n from messages").await;
-        let traced = hub.count("select count(*) as n from traces where action = 'send_message'").await;
-        (sent, traced)
+        hub.count("select count(*) as n from traces where action = 'take_long' and error is null").await
     };
-    eventually("each message has its trace", async || counts().await.0 == counts().await.1).await;
+    eventually("it is traced", async || traced().await == 1).await;
     hub.finish().await;
 }
 

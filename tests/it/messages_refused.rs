@@ -53,7 +53,7 @@ async fn there_has_to_be_somebody_to_read_it() {
 async fn its_fields_have_to_be_right() {
     let hub = TestHub::start().await;
     let (ada, _bob) = (hub.human("ada").await, hub.human("bob").await);
-    let deep = (0..100).fold(json!(1), |inner, _| json!([inner]));
+    let nested = |levels| (0..levels).fold(json!(1), |inner, _| json!([inner]));
     let cases = [
         (json!({"to": null}), "to"),
         (json!({"channel": "general"}), "to"),
@@ -101,7 +101,9 @@ async fn its_fields_have_to_be_right() {
     let wrong = json!({"body": "", "priority": 99, "subject": "\n"});
     ada.post("/api/messages", &wrong).await.invalid(&["to", "body", "subject", "priority"]);
     assert_eq!(stored(&hub).await, before);
-    ada.send(json!({"to": "bob", "body": "x", "metadata": {"deep": deep}})).await;
+    ada.send(json!({"to": "bob", "body": "x", "metadata": {"deep": nested(32)}})).await;
+    let deeper = json!({"to": "bob", "body": "x", "metadata": {"deep": nested(33)}});
+    ada.post("/api/messages", &deeper).await.problem(422, "validation_failed");
     let too_deep = format!(r#"{{"to":"bob","body":"x","metadata":{{"a":{}1{}}}}}"#, "[".repeat(5000), "]".repeat(5000));
     ada.call("POST", "/api/messages").body("application/json", too_deep).await.problem(400, "malformed_request");
     hub.finish().await;

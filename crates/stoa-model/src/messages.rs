@@ -11,6 +11,7 @@ use crate::{ChannelId, ConversationId, MessageId, Timestamp};
 
 pub const MAX_BODY_BYTES: usize = 256 * 1024;
 pub const MAX_METADATA_BYTES: usize = 16 * 1024;
+const MAX_METADATA_DEPTH: usize = 32;
 pub const MAX_SUBJECT: usize = 200;
 pub const MAX_ERROR_BYTES: usize = 16 * 1024;
 pub const DEFAULT_PRIORITY: i64 = 5;
@@ -333,12 +334,24 @@ impl SendMessageRequest {
             "must not have `mention`, by which the hub tells of mentions",
         );
         faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
+        // Deeper than that, and some of its readers could not read the answer that it is in.
+        let is_flat = metadata.values().all(|value| is_within(value, MAX_METADATA_DEPTH));
+        faults.require("metadata", is_flat, "must not be nested deeper than 32 levels");
         faults.require("attachments", self.attachments.is_empty(), "names files that were never uploaded");
         faults.finish()?;
         // Without a target there was a fault.
         let target = target.ok_or_else(Vec::new)?;
         let (subject, body, reply_to, no_wake) = (self.subject, self.body, self.reply_to, self.no_wake);
         Ok(Draft { target, subject, body, reply_to, priority, metadata, no_wake })
+    }
+}
+
+/// Whether nothing in a value lies deeper than that.
+fn is_within(value: &Value, depth: usize) -> bool {
+    match value {
+        Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
+        Value::Object(fields) => depth > 0 && fields.values().all(|field| is_within(field, depth - 1)),
+        _ => true,
     }
 }
 
@@ -429,6 +442,18 @@ mod tests {
         ] {
             assert_eq!(preview(body), line, "{body:?}");
         }
+    }
+
+    #[test]
+    fn metadata_lies_not_too_deep() {
+        let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        let draft = |levels| {
+            let metadata = Some(Map::from_iter([("x".to_owned(), nested(levels))]));
+            let request =
+                SendMessageRequest { to: Some("ada".to_owned()), body: "x".to_owned(), metadata, ..Default::default() };
+            request.into_draft().map(|_| ())
+        };
+        assert!(draft(32).is_ok() && draft(33).is_err());
     }
 
     #[test]

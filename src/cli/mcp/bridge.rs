@@ -114,7 +114,8 @@ impl Bridge {
             }
         };
         match message {
-            Ok(message) if self.tasks.len() < MAX_RUNNING => self.start(message),
+            // Who cancels makes room.
+            Ok(message) if self.tasks.len() < MAX_RUNNING || message.cancelled().is_some() => self.start(message),
             Ok(message) => {
                 let said =
                     format!("{MAX_RUNNING} messages are under way already. Wait for answers before you send more.");

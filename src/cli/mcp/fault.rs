@@ -2,6 +2,7 @@
 
 use axum::http::{HeaderMap, StatusCode, header};
 use serde_json::{Value, json};
+use stoa_model::credentials::recognise;
 use stoa_outbound::{OutboundError, TlsFault};
 
 /// JSON-RPC leaves this number to servers. What it was in particular is in the data.
@@ -159,9 +160,16 @@ impl Fault {
 fn details_of(body: &[u8]) -> String {
     let problem: Value = serde_json::from_slice(body).unwrap_or_default();
     match problem["detail"].as_str() {
-        Some(detail) => format!(" {}", cut(detail)),
+        Some(detail) => format!(" {}", cut(&without_keys(detail))),
         None => String::new(),
     }
+}
+
+/// A server that is no hub may say again what it was sent, and what is said here is read by a model.
+fn without_keys(text: &str) -> String {
+    let is_part = |character: char| character.is_ascii_alphanumeric() || character == '_';
+    let words = text.split(|character| !is_part(character)).filter(|word| recognise(word).is_some());
+    words.fold(text.to_owned(), |text, key| text.replace(key, "(key)"))
 }
 
 fn cut(text: &str) -> String {
@@ -206,6 +214,9 @@ mod tests {
                 assert!(fault.said.contains(word), "{word:?}: {}", fault.said);
             }
         }
+        let key = stoa_model::credentials::CredentialKind::AgentKey.render([7; 32]);
+        let echo = of_status(401, &[], &json!({"detail": format!("Bad header: Bearer {key}.")}).to_string());
+        assert!(echo.said.contains("Bearer (key).") && !echo.said.contains(&key), "{}", echo.said);
         let fault = of_status(429, &[], "<html>");
         assert_eq!(fault.said, "The hub has had too many messages of this agent. Try again later.");
         assert!(fault.to_error()["data"].get("retry_after_seconds").is_none());

@@ -70,17 +70,10 @@ impl McpServer {
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
         let outcome = match self.admit(caller, tool) {
-            Ok(()) => tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default()).await,
+            Ok(()) => caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default())).await,
             Err(error) => Err(error),
         };
-        let code = outcome.as_ref().err().map(|error| error.code);
-        if let Err(error) = &outcome
-            && error.cause.is_some()
-        {
-            let request_id = &caller.actor.call.request_id;
-            tracing::error!(request_id, tool = tool.spec.name, cause = error.cause, "a tool failed");
-            self.hub.metrics().internal_errors.inc();
-        }
+        let code = self.note_failure(caller, tool.spec.name, &outcome);
         // Refusing what is too much must not cost a row each time.
         let is_noted = code != Some("rate_limited")
             || self.hub.limits().take_refusal(caller.actor.id(), self.hub.clock().now_ms());
@@ -88,6 +81,22 @@ impl McpServer {
             self.trace(caller, tool.spec.name, started, code);
         }
         outcome.unwrap_or_else(|error| failed(&error))
+    }
+
+    /// The code of a failure. What was not the caller's doing goes to the log, where its cause is looked for.
+    fn note_failure<T>(
+        &self,
+        caller: &Caller,
+        action: &'static str,
+        outcome: &Result<T, HubError>,
+    ) -> Option<&'static str> {
+        let error = outcome.as_ref().err()?;
+        if error.cause.is_some() {
+            let request_id = &caller.actor.call.request_id;
+            tracing::error!(request_id, action, cause = error.cause, "a call over MCP failed");
+            self.hub.metrics().internal_errors.inc();
+        }
+        Some(error.code)
     }
 
     fn admit(&self, caller: &Caller, tool: &Tool) -> Result<(), HubError> {
@@ -135,10 +144,9 @@ fn failed(error: &HubError) -> CallToolResult {
     result
 }
 
-/// What is said when a tool has a mistake in it.
-fn broken() -> CallToolResult {
-    tracing::error!("a tool panicked");
-    failed(&HubError::internal("a tool panicked"))
+/// What a feature's code comes to. A mistake in it is an answer, and not silence.
+async fn caught<T>(work: impl Future<Output = Result<T, HubError>>) -> Result<T, HubError> {
+    catch_panic(work).await.unwrap_or_else(|| Err(HubError::internal("a handler panicked")))
 }
 
 /// A refusal of what is no tool.
@@ -175,6 +183,11 @@ fn only_page(page: Option<PaginatedRequestParams>) -> Result<(), ErrorData> {
         Some(_) => Err(ErrorData::invalid_params("The cursor is not one of this list, which has one page.", None)),
         None => Ok(()),
     }
+}
+
+/// What was asked for is said again, but not at any length.
+fn shown_uri(uri: &str) -> String {
+    uri.chars().take(2048).collect()
 }
 
 fn caller(context: &RequestContext<RoleServer>) -> Result<Caller, ErrorData> {
@@ -255,14 +268,14 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = caller(&context)?;
-        let missing =
-            || ErrorData::resource_not_found("There is no such resource.", Some(json!({"uri": &request.uri})));
+        let missing = || {
+            ErrorData::resource_not_found("There is no such resource.", Some(json!({"uri": shown_uri(&request.uri)})))
+        };
         let (resource, rest) = self.offer.resources.find(&request.uri).ok_or_else(missing)?;
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
-        let outcome = catch_panic(resource.read(&self.hub, &caller.actor, rest)).await;
-        let outcome = outcome.unwrap_or_else(|| Err(HubError::internal("a resource panicked")));
-        self.trace(&caller, "read_resource", started, outcome.as_ref().err().map(|error| error.code));
+        let outcome = caught(resource.read(&self.hub, &caller.actor, rest)).await;
+        self.trace(&caller, "read_resource", started, self.note_failure(&caller, "read_resource", &outcome));
         let value =
             outcome.map_err(|error| if error.kind == ErrorKind::NotFound { missing() } else { refused(&error) })?;
         let contents = ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON);
@@ -340,9 +353,8 @@ impl ServerHandler for McpServer {
         }
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
-        let outcome = catch_panic(prompt.write(&self.hub, &caller.actor, values)).await;
-        let outcome = outcome.unwrap_or_else(|| Err(HubError::internal("a prompt panicked")));
-        self.trace(&caller, "get_prompt", started, outcome.as_ref().err().map(|error| error.code));
+        let outcome = caught(prompt.write(&self.hub, &caller.actor, values)).await;
+        self.trace(&caller, "get_prompt", started, self.note_failure(&caller, "get_prompt", &outcome));
         let text = outcome.map_err(|error| refused(&error))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.spec.description).into())
@@ -381,9 +393,8 @@ impl ServerHandler for McpServer {
         };
         if tool.spec.effect == Effect::Reads {
             // A caller who has gone waits for nothing any more.
-            let reading = catch_panic(self.call(&caller, tool, request));
             return tokio::select! {
-                result = reading => Ok(result.unwrap_or_else(broken).into()),
+                result = self.call(&caller, tool, request) => Ok(result.into()),
                 () = context.ct.cancelled() => Err(ErrorData::internal_error("the call was cancelled", None)),
             };
         }
@@ -391,8 +402,9 @@ impl ServerHandler for McpServer {
         let (server, name) = (self.clone(), tool.spec.name);
         let calling = tokio::spawn(async move {
             let tool = server.offer.tools.find(name)?;
-            catch_panic(server.call(&caller, tool, request)).await
+            Some(server.call(&caller, tool, request).await)
         });
-        Ok(calling.await.ok().flatten().unwrap_or_else(broken).into())
+        let result = calling.await.ok().flatten();
+        result.map(Into::into).ok_or_else(|| ErrorData::internal_error("the call broke off", None))
     }
 }

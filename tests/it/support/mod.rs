@@ -21,6 +21,7 @@ use stoa::clock::Clock;
 use stoa::config::{Config, Network};
 use stoa::events::{Listener, Planner, Worker};
 use stoa::hub::{Extensions, Hub};
+use stoa::surfaces::mcp::Offer;
 use stoa_model::{Secret, Timestamp};
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
@@ -116,6 +117,12 @@ impl Setup {
 
     pub(crate) fn worker(mut self, worker: Arc<impl Worker>) -> Self {
         self.extensions.workers.push(worker);
+        self
+    }
+
+    /// Offers agents more than the features do.
+    pub(crate) fn offer(mut self, add: fn(&mut Offer)) -> Self {
+        self.extensions.offers.push(add);
         self
     }
 
