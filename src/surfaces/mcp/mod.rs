@@ -4,6 +4,7 @@
 //! their own folders what tools, resources and prompts they offer; this surface translates and knows no rules. The library
 //! that speaks the protocol is used in here and nowhere else, but for the bench that compares with it.
 
+mod exchange;
 mod gate;
 mod origin;
 mod prompts;
@@ -13,6 +14,7 @@ mod server;
 mod subscriptions;
 mod tools;
 
+pub use exchange::Exchange;
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
 pub use resources::{ResourceSpec, Resources};

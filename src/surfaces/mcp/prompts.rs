@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use rmcp::model::{ErrorData, GetPromptRequestParams, GetPromptResponse};
+
+use super::exchange::{Converse, Exchange};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
@@ -24,9 +27,17 @@ pub struct PromptSpec {
 pub type PromptValues = BTreeMap<String, String>;
 type Writer = Box<dyn Fn(Hub, Actor, PromptValues) -> BoxFuture<'static, Result<String, HubError>> + Send + Sync>;
 
+type Converser = Converse<GetPromptRequestParams, GetPromptResponse>;
+
+enum Way {
+    /// It is a text.
+    Writes(Writer),
+    Converses(Converser),
+}
+
 pub(super) struct Prompt {
     pub(super) spec: PromptSpec,
-    writer: Writer,
+    way: Way,
 }
 
 /// The prompts that features offer.
@@ -40,7 +51,17 @@ impl Prompts {
         A: Future<Output = Result<String, HubError>> + Send + 'static,
     {
         let writer: Writer = Box::new(move |hub, actor, values| Box::pin(write(hub, actor, values)));
-        self.0.push(Prompt { spec, writer });
+        self.0.push(Prompt { spec, way: Way::Writes(writer) });
+    }
+
+    /// Adds a prompt that is more than a text, or that asks its client for something first.
+    pub fn add_conversing<F, A>(&mut self, spec: PromptSpec, converse: F)
+    where
+        F: Fn(Exchange<GetPromptRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<GetPromptResponse, ErrorData>> + Send + 'static,
+    {
+        let way = Way::Converses(Box::new(move |exchange| Box::pin(converse(exchange))));
+        self.0.push(Prompt { spec, way });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Prompt> {
@@ -53,6 +74,14 @@ impl Prompts {
 }
 
 impl Prompt {
+    /// How it talks with its client, if it does.
+    pub(super) fn converser(&self) -> Option<&Converser> {
+        match &self.way {
+            Way::Writes(_) => None,
+            Way::Converses(converse) => Some(converse),
+        }
+    }
+
     pub(super) async fn write(&self, hub: &Hub, actor: &Actor, values: PromptValues) -> Result<String, HubError> {
         if let Some(missing) = self.spec.values.iter().find(|value| !values.contains_key(value.name)) {
             return Err(HubError::invalid_field(missing.name, "is missing"));
@@ -61,6 +90,9 @@ impl Prompt {
             let shown: String = unknown.chars().take(60).collect();
             return Err(HubError::invalid_field(&shown, "is not known"));
         }
-        (self.writer)(hub.clone(), actor.clone(), values).await
+        match &self.way {
+            Way::Writes(write) => write(hub.clone(), actor.clone(), values).await,
+            Way::Converses(_) => Err(HubError::internal("a prompt that converses was written like a text")),
+        }
     }
 }

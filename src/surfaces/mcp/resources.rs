@@ -17,9 +17,10 @@ pub struct ResourceSpec {
 }
 
 impl ResourceSpec {
-    /// What comes before the variable part. The whole, if there is none.
-    fn prefix(&self) -> &'static str {
-        self.uri.split('{').next().unwrap_or(self.uri)
+    /// What comes before the variable part, and what after it. The whole, if there is none.
+    fn around(&self) -> (&'static str, &'static str) {
+        let (before, rest) = self.uri.split_once('{').unwrap_or((self.uri, ""));
+        (before, rest.split_once('}').map_or("", |(_, after)| after))
     }
 
     pub(super) fn is_template(&self) -> bool {
@@ -31,10 +32,19 @@ impl ResourceSpec {
     }
 }
 
-type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+/// What a resource holds.
+pub(super) enum Contents {
+    Json(Value),
+    Bytes(Vec<u8>),
+}
+
+type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Contents, HubError>> + Send + Sync>;
+
+const JSON: &str = "application/json";
 
 pub(super) struct Resource {
     pub(super) spec: ResourceSpec,
+    pub(super) mime_type: &'static str,
     reader: Reader,
 }
 
@@ -49,8 +59,24 @@ impl Resources {
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Value, HubError>> + Send + 'static,
     {
-        let reader: Reader = Box::new(move |hub, actor, rest| Box::pin(read(hub, actor, rest)));
-        self.0.push(Resource { spec, reader });
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::Json) })
+        });
+        self.0.push(Resource { spec, mime_type: JSON, reader });
+    }
+
+    /// Adds a resource that is not text.
+    pub fn add_bytes<F, A>(&mut self, spec: ResourceSpec, mime_type: &'static str, read: F)
+    where
+        F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<u8>, HubError>> + Send + 'static,
+    {
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::Bytes) })
+        });
+        self.0.push(Resource { spec, mime_type, reader });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
@@ -60,7 +86,8 @@ impl Resources {
     /// The resource that an address is of, and the variable part of it.
     pub(super) fn find<'u>(&self, uri: &'u str) -> Option<(&Resource, &'u str)> {
         self.0.iter().find_map(|resource| {
-            let rest = uri.strip_prefix(resource.spec.prefix())?;
+            let (before, after) = resource.spec.around();
+            let rest = uri.strip_prefix(before)?.strip_suffix(after)?;
             let fits = if resource.spec.is_template() { is_name(rest) } else { rest.is_empty() };
             fits.then_some((resource, rest))
         })
@@ -73,7 +100,7 @@ fn is_name(rest: &str) -> bool {
 }
 
 impl Resource {
-    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Value, HubError> {
+    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Contents, HubError> {
         actor.require(self.spec.permission)?;
         (self.reader)(hub.clone(), actor.clone(), rest.to_owned()).await
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use stoa_model::handles::nearest;
 use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::exchange::{Converse, Exchange};
 use super::schema::{self, Schema};
 use crate::actor::{Actor, Call, Idempotency};
 use crate::error::HubError;
@@ -118,13 +119,20 @@ impl ToolSpec {
 }
 
 type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+type Converser = Converse<CallToolRequestParams, CallToolResponse>;
+
+enum Way {
+    /// It answers, and that is all.
+    Answers(Handler),
+    Converses(Converser),
+}
 
 pub(super) struct Tool {
     pub(super) spec: ToolSpec,
     pub(super) input: Schema,
     /// None if it answers with content of every kind.
     pub(super) output: Option<Schema>,
-    handler: Handler,
+    way: Way,
 }
 
 /// The tools that features offer, in the order in which they are listed.
@@ -158,7 +166,7 @@ impl Tools {
             }
         };
         let output = Some(schema::of_output::<R>());
-        self.push(Tool { spec, input: Arc::new(input), output, handler: Box::new(handler) });
+        self.push(Tool { spec, input: Arc::new(input), output, way: Way::Answers(Box::new(handler)) });
     }
 
     /// Adds a tool that says itself what it takes, and which answers with blocks of content as the protocol has them:
@@ -172,7 +180,17 @@ impl Tools {
             let running = tool(hub, actor, arguments);
             Box::pin(async move { running.await.map(Value::Array) })
         };
-        self.push(Tool { spec, input: Arc::new(input), output: None, handler: Box::new(handler) });
+        self.push(Tool { spec, input: Arc::new(input), output: None, way: Way::Answers(Box::new(handler)) });
+    }
+
+    /// Adds a tool that talks with its client before it answers.
+    pub fn add_conversing<F, A>(&mut self, spec: ToolSpec, input: Map<String, Value>, tool: F)
+    where
+        F: Fn(Exchange<CallToolRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CallToolResponse, ErrorData>> + Send + 'static,
+    {
+        let way = Way::Converses(Box::new(move |exchange| Box::pin(tool(exchange))));
+        self.push(Tool { spec, input: Arc::new(input), output: None, way });
     }
 
     fn push(&mut self, tool: Tool) {
@@ -195,6 +213,14 @@ impl Tools {
 }
 
 impl Tool {
+    /// How it talks with its client, if it does.
+    pub(super) fn converser(&self) -> Option<&Converser> {
+        match &self.way {
+            Way::Answers(_) => None,
+            Way::Converses(converse) => Some(converse),
+        }
+    }
+
     /// Does what the tool does, in the caller's name.
     pub(super) async fn call(
         &self,
@@ -213,7 +239,10 @@ impl Tool {
         if has_nul(&arguments) {
             return Err(HubError::invalid_field("", "must not contain NUL characters"));
         }
-        let answer = (self.handler)(hub.clone(), actor, arguments).await?;
+        let Way::Answers(handler) = &self.way else {
+            return Err(HubError::internal("a tool that converses was called like one that answers"));
+        };
+        let answer = handler(hub.clone(), actor, arguments).await?;
         match self.output {
             Some(_) => Ok(CallToolResult::structured(answer)),
             None => serde_json::from_value(answer).map(CallToolResult::success).map_err(HubError::internal),
