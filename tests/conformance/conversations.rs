@@ -47,7 +47,8 @@ pub(crate) fn add(offer: &mut Offer) {
     offer.prompts.add_conversing(prompt_spec("test_prompt_with_image", &[]), |_| async {
         shown(vec![image(), text("Please analyze the image above.")])
     });
-    const URI: &[PromptValue] = &[PromptValue { name: "resourceUri", description: "The resource to embed" }];
+    const URI: &[PromptValue] =
+        &[PromptValue { name: "resourceUri", description: "The resource to embed", completer: None }];
     offer.prompts.add_conversing(prompt_spec("test_prompt_with_embedded_resource", URI), with_resource);
 }
 

@@ -49,8 +49,8 @@ pub(crate) fn add(offer: &mut Offer) {
         Ok("This is a simple prompt for testing.".to_owned())
     });
     const VALUES: &[PromptValue] = &[
-        PromptValue { name: "arg1", description: "First test argument" },
-        PromptValue { name: "arg2", description: "Second test argument" },
+        PromptValue { name: "arg1", description: "First test argument", completer: None },
+        PromptValue { name: "arg2", description: "Second test argument", completer: None },
     ];
     offer.prompts.add(prompt_spec("test_prompt_with_arguments", VALUES), with_arguments);
     conversations::add(offer);
@@ -61,11 +61,11 @@ pub(crate) fn spec(name: &'static str) -> ToolSpec {
 }
 
 fn resource_spec(uri: &'static str, name: &'static str) -> ResourceSpec {
-    ResourceSpec { uri, name, description: "A resource of the conformance suite", permission: Permission::MessagesRead }
+    ResourceSpec::new(uri, name, &[Permission::MessagesRead], "A resource of the conformance suite")
 }
 
 pub(crate) fn prompt_spec(name: &'static str, values: &'static [PromptValue]) -> PromptSpec {
-    PromptSpec { name, description: "A prompt of the conformance suite", values }
+    PromptSpec { name, description: "A prompt of the conformance suite", values, permissions: &[] }
 }
 
 /// Adds a tool that takes nothing and always says the same.

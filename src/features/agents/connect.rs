@@ -11,8 +11,8 @@ use super::service;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
+use crate::surfaces::mcp::PATH;
 
-const MCP_PATH: &str = "/mcp";
 /// The variable from which clients take a key that is not in the file itself.
 const KEY_VARIABLE: &str = "STOA_KEY";
 
@@ -49,7 +49,7 @@ pub async fn mcp_config(hub: &Hub, actor: &Actor, name: String, query: ConnectQu
         "" => hub.base_url(),
         base_url => base_url,
     };
-    Ok(settings(client, &format!("{base_url}{MCP_PATH}"), &proof))
+    Ok(settings(client, &format!("{base_url}{PATH}"), &proof))
 }
 
 impl ConnectQuery {

@@ -225,7 +225,7 @@ pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     Ok(expired.len() as u64)
 }
 
-/// Wakes those who wait for an inbox into which an event puts something.
+/// Wakes those who wait for an inbox into which an event puts something, and those whom it may have shut out.
 pub(super) fn wake(waiters: &Waiters, event: &Event) {
     match event {
         Event::MessageSent(sent) => {
@@ -238,10 +238,10 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
                 waiters.wake_for_change(recipient);
             }
         }
+        Event::PrincipalUpdated { principal }
+        | Event::PrincipalDeleted { principal }
+        | Event::AccessChanged { principal } => waiters.wake_for_access(*principal),
         Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }

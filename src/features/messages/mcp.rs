@@ -18,10 +18,10 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
+use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
-/// A list is looked through by a model, not by a machine.
-const MAX_LISTED: i64 = 25;
+/// What the whole contents in one answer may cost, in bytes. What does not fit is shown by its beginning.
+const MAX_WHOLE: usize = 64 * 1024;
 /// More metadata than this is shown with whole contents only.
 const MAX_SHOWN_METADATA: usize = 500;
 /// A word of English is about one and a third tokens, or some four bytes each.
@@ -48,11 +48,13 @@ pub fn add_tools(tools: &mut Tools) {
             Adds,
             MessagesWrite,
             "Take messages from your inbox to work on, with their whole content",
-        ),
+        )
+        .and(MessagesRead),
         claim_messages,
     );
     tools.add(
-        core("mark_done", Sets, MessagesWrite, "Settle a claimed message; its author gets the result as a reply"),
+        core("mark_done", Sets, MessagesWrite, "Settle a claimed message; its author gets the result as a reply")
+            .and(MessagesRead),
         mark_done,
     );
     tools.add(core("read_channel", Reads, MessagesRead, "Messages of a channel, oldest first"), read_channel);
@@ -137,6 +139,21 @@ impl Item {
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
         }
     }
+}
+
+/// Messages with their contents, as long as these do not cost too much together; the first one always.
+fn whole(messages: Vec<MessageView>) -> Vec<Item> {
+    let mut bytes = 0;
+    let show = |message: MessageView| {
+        bytes += message.body.len();
+        let is_whole = bytes == message.body.len() || bytes <= MAX_WHOLE;
+        Item::of(message, is_whole)
+    };
+    messages.into_iter().map(show).collect()
+}
+
+fn shown(messages: Vec<MessageView>, is_full: bool) -> Vec<Item> {
+    if is_full { whole(messages) } else { messages.into_iter().map(|message| Item::of(message, false)).collect() }
 }
 
 /// Whether metadata costs little enough to be shown with a preview.
@@ -264,8 +281,7 @@ async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };
     let page = inbox::list_inbox(&hub, &actor, query, list).await?;
-    let items = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
-    Ok(ItemPage { items, next_cursor: page.next_cursor })
+    Ok(ItemPage { items: shown(page.items, is_full), next_cursor: page.next_cursor })
 }
 
 fn limited(limit: Option<i64>) -> i64 {
@@ -288,7 +304,7 @@ async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> 
         let is_wait = error.errors.iter().any(|fault| fault.field == "wait");
         if is_wait { HubError::invalid_field("timeout_seconds", "must be from 0 to 50") } else { error }
     })?;
-    let items = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    let items = shown(page.items, false);
     Ok(ItemPage { items, next_cursor: page.next_cursor })
 }
 
@@ -318,7 +334,7 @@ async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Re
         extend: ids(arguments.extend),
     };
     let claimed = inbox::claim(&hub, &actor, request).await?;
-    Ok(Claimed { items: claimed.items.into_iter().map(|message| Item::of(message, true)).collect() })
+    Ok(Claimed { items: whole(claimed.items) })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -391,7 +407,7 @@ async fn read_channel(hub: Hub, actor: Actor, arguments: ChannelArguments) -> Re
     let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
     let is_full = arguments.full.unwrap_or(false);
     Ok(ChannelPage {
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
+        items: shown(page.items, is_full),
         last_read_message_id: page.last_read_message_id.map(|id| id.0),
     })
 }
@@ -418,11 +434,7 @@ async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Res
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let page = read::list_replies(&hub, &actor, id, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    Ok(Thread {
-        message: Item::of(message, true),
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
-        next_cursor: page.next_cursor,
-    })
+    Ok(Thread { message: Item::of(message, true), items: shown(page.items, is_full), next_cursor: page.next_cursor })
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use rmcp::model::{ErrorData, GetPromptRequestParams, GetPromptResponse};
+use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::completion::Completer;
 use super::exchange::{Converse, Exchange};
 use crate::actor::Actor;
 use crate::error::HubError;
@@ -14,6 +16,8 @@ use crate::hub::{BoxFuture, Hub};
 pub struct PromptValue {
     pub name: &'static str,
     pub description: &'static str,
+    /// Finds values that begin with what is there already.
+    pub completer: Option<Completer>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +26,14 @@ pub struct PromptSpec {
     pub description: &'static str,
     /// All of them are needed.
     pub values: &'static [PromptValue],
+    /// All that it needs to be filled; who lacks some of it is not shown the prompt.
+    pub permissions: &'static [Permission],
+}
+
+impl PromptSpec {
+    pub(super) fn is_open_to(&self, permissions: PermissionSet) -> bool {
+        self.permissions.iter().all(|needed| permissions.contains(*needed))
+    }
 }
 
 pub type PromptValues = BTreeMap<String, String>;
@@ -83,6 +95,9 @@ impl Prompt {
     }
 
     pub(super) async fn write(&self, hub: &Hub, actor: &Actor, values: PromptValues) -> Result<String, HubError> {
+        for needed in self.spec.permissions {
+            actor.require(*needed)?;
+        }
         if let Some(missing) = self.spec.values.iter().find(|value| !values.contains_key(value.name)) {
             return Err(HubError::invalid_field(missing.name, "is missing"));
         }

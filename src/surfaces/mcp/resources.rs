@@ -3,6 +3,7 @@
 use serde_json::Value;
 use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::completion::Completer;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
@@ -13,10 +14,31 @@ pub struct ResourceSpec {
     pub uri: &'static str,
     pub name: &'static str,
     pub description: &'static str,
-    pub permission: Permission,
+    /// All that reading it needs; who lacks some of it is not shown the resource.
+    pub permissions: &'static [Permission],
+    /// Finds values for the variable part.
+    pub completer: Option<Completer>,
 }
 
 impl ResourceSpec {
+    pub const fn new(
+        uri: &'static str,
+        name: &'static str,
+        permissions: &'static [Permission],
+        description: &'static str,
+    ) -> Self {
+        Self { uri, name, description, permissions, completer: None }
+    }
+
+    pub const fn completed_by(self, completer: Completer) -> Self {
+        Self { completer: Some(completer), ..self }
+    }
+
+    /// The name of the variable part.
+    pub(super) fn variable(&self) -> Option<&'static str> {
+        self.uri.split_once('{')?.1.split_once('}').map(|(name, _)| name)
+    }
+
     /// What comes before the variable part, and what after it. The whole, if there is none.
     fn around(&self) -> (&'static str, &'static str) {
         let (before, rest) = self.uri.split_once('{').unwrap_or((self.uri, ""));
@@ -28,7 +50,7 @@ impl ResourceSpec {
     }
 
     pub(super) fn is_open_to(&self, permissions: PermissionSet) -> bool {
-        permissions.contains(self.permission)
+        self.permissions.iter().all(|needed| permissions.contains(*needed))
     }
 }
 
@@ -83,6 +105,11 @@ impl Resources {
         self.0.iter()
     }
 
+    /// The resource of which this is the address as it is listed.
+    pub(super) fn find_listed(&self, uri: &str) -> Option<&Resource> {
+        self.0.iter().find(|resource| resource.spec.uri == uri)
+    }
+
     /// The resource that an address is of, and the variable part of it.
     pub(super) fn find<'u>(&self, uri: &'u str) -> Option<(&Resource, &'u str)> {
         self.0.iter().find_map(|resource| {
@@ -101,7 +128,9 @@ fn is_name(rest: &str) -> bool {
 
 impl Resource {
     pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Contents, HubError> {
-        actor.require(self.spec.permission)?;
+        for needed in self.spec.permissions {
+            actor.require(*needed)?;
+        }
         (self.reader)(hub.clone(), actor.clone(), rest.to_owned()).await
     }
 }

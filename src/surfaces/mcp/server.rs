@@ -8,12 +8,12 @@ use axum::http::request::Parts;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, InitializeRequestParams,
-    InitializeResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig, SubscriptionFilter, Tool as ListedTool, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
+    CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
+    ResourceTemplate, Role, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool as ListedTool, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 use stoa_model::traces::NewTrace;
 
 use super::Offer;
+use super::completion;
 use super::exchange::{Converse, Exchange};
 use super::prompts::PromptValues;
 use super::resources::Contents;
@@ -28,6 +29,7 @@ use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
+use crate::features::streams::Place;
 use crate::features::traces;
 use crate::hub::{Hub, catch_panic};
 
@@ -56,6 +58,8 @@ pub(super) struct Caller {
     pub(super) actor: Actor,
     /// None means all.
     pub(super) toolsets: Option<Arc<[Toolset]>>,
+    /// Where the events were when somebody came to listen to them: what happens after that, they are told.
+    pub(super) from: Option<Place>,
 }
 
 #[derive(Clone)]
@@ -222,6 +226,7 @@ impl ServerHandler for McpServer {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
             .enable_prompts()
+            .enable_completions()
             .enable_resources()
             .enable_resources_subscribe()
             .build();
@@ -342,10 +347,12 @@ impl ServerHandler for McpServer {
     async fn list_prompts(
         &self,
         page: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         only_page(page)?;
-        let listed = self.offer.prompts.iter().map(|prompt| {
+        let permissions = caller(&context)?.actor.principal.permissions;
+        let open = self.offer.prompts.iter().filter(|prompt| prompt.spec.is_open_to(permissions));
+        let listed = open.map(|prompt| {
             let values =
                 prompt.spec.values.iter().map(|value| {
                     PromptArgument::new(value.name).with_description(value.description).with_required(true)
@@ -388,6 +395,18 @@ impl ServerHandler for McpServer {
         let text = outcome.map_err(|error| refused(&error))?;
         let message = PromptMessage::new_text(Role::User, text);
         Ok(GetPromptResult::new(vec![message]).with_description(prompt.spec.description).into())
+    }
+
+    async fn complete(
+        &self,
+        request: CompleteRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let caller = caller(&context)?;
+        let Some(completer) = completion::find(&self.offer, &request)? else { return completion::answer(Vec::new()) };
+        let outcome = caught(completer(self.hub.clone(), caller.actor.clone(), request.argument.value)).await;
+        self.note_failure(&caller, "complete", &outcome);
+        completion::answer(outcome.map_err(|error| refused(&error))?)
     }
 
     async fn list_tools(

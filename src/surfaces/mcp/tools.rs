@@ -21,6 +21,8 @@ use crate::hub::{BoxFuture, Hub};
 use crate::surfaces::http::from_json_value;
 use crate::surfaces::json::has_nul;
 
+/// A list is looked through by a model, not by a machine.
+pub const MAX_LISTED: i64 = 25;
 const IDEMPOTENCY_KEY: &str = "idempotency_key";
 const MAX_IDEMPOTENCY_KEY: usize = 255;
 
@@ -87,6 +89,8 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// What a credential needs to have for this; who lacks it is not shown the tool. None: any will do.
     pub permission: Option<Permission>,
+    /// What it needs beside that.
+    pub second_permission: Option<Permission>,
     /// Whether a call can be repeated safely with an `idempotency_key`.
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
@@ -101,7 +105,20 @@ impl ToolSpec {
         permission: Option<Permission>,
         description: &'static str,
     ) -> Self {
-        Self { name, toolset, description, effect, permission, is_repeatable: false, is_open_world: false }
+        Self {
+            name,
+            toolset,
+            description,
+            effect,
+            permission,
+            second_permission: None,
+            is_repeatable: false,
+            is_open_world: false,
+        }
+    }
+
+    pub const fn and(self, permission: Permission) -> Self {
+        Self { second_permission: Some(permission), ..self }
     }
 
     pub const fn repeatable(self) -> Self {
@@ -110,7 +127,7 @@ impl ToolSpec {
 
     /// Whether a credential with these permissions may use it.
     pub fn is_open_to(&self, permissions: PermissionSet) -> bool {
-        self.permission.is_none_or(|permission| permissions.contains(permission))
+        [self.permission, self.second_permission].into_iter().flatten().all(|needed| permissions.contains(needed))
     }
 
     pub const fn open_world(self) -> Self {
