@@ -17,12 +17,13 @@ mod peers;
 mod piecewise;
 mod server;
 mod signed;
+mod web;
 
 use axum::Router;
 use axum::extract::State;
-use axum::http::{Method, Uri, header};
+use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware;
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
@@ -69,9 +70,8 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
         .with_state(hub.clone()))
 }
 
-async fn no_such_route(State(_): State<Hub>, uri: Uri) -> HubError {
-    HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {}.", uri.path()))
-        .hint("GET /api/openapi.json lists what there is.")
+async fn no_such_route(State(_): State<Hub>, method: Method, uri: Uri, headers: HeaderMap) -> Result<Response, HubError> {
+    web::serve(&method, &uri, &headers)
 }
 
 async fn no_such_method(method: Method) -> HubError {
