@@ -1,7 +1,10 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev check test bench clean
+.PHONY: help run web dev check test bench clean
+
+# WEB=0 does without the web page, and so without Node.
+WEB ?= 1
 
 # A heading before each stage, with the seconds since make began.
 started := $(shell date +%s)
@@ -10,8 +13,11 @@ stage = @printf '\n==> %s (%d s)\n' '$(1)' $$(($$(date +%s) - $(started)))
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
 
-run: ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
+run: $(if $(filter 0,$(WEB)),,web) ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
 	cargo run --release --locked -- serve
+
+web: ## build the web page, which a release carries within itself
+	@scripts/build-web
 
 dev: ## serve a debug build that logs all it does
 	cargo run --locked -- serve --log-level debug

@@ -17,5 +17,5 @@ export default defineConfig({
       ["/api", "/auth", "/oauth", "/mcp", "/login", "/healthz", "/readyz", "/.well-known"].map((path) => [path, hub]),
     ),
   },
-  test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
+  test: { environment: "jsdom", include: ["src/**/*.test.{ts,tsx}"] },
 });

@@ -1,10 +1,10 @@
 // Writes each file of web/dist as brotli and gzip, too, where that makes it smaller, and notes of which sources it was built.
 
-import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { buildId } from "./build-id.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
@@ -30,9 +30,4 @@ for (const path of [...files(dist)]) {
   if (gzip.length < bytes.length) writeFileSync(`${path}.gz`, gzip);
 }
 
-const hash = createHash("sha256");
-const sources = ["index.html", "package-lock.json", "openapi.json", "vite.config.ts", ...[...files(join(root, "src")), ...files(join(root, "public"))].map((path) => relative(root, path))];
-for (const source of sources.filter((source) => !source.endsWith("schema.d.ts"))) {
-  hash.update(source).update("\0").update(readFileSync(join(root, source)));
-}
-writeFileSync(join(dist, "build-id.txt"), `${hash.digest("hex").slice(0, 16)}\n`);
+writeFileSync(join(dist, "build-id.txt"), `${buildId()}\n`);

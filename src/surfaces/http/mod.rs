@@ -70,7 +70,12 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
         .with_state(hub.clone()))
 }
 
-async fn no_such_route(State(_): State<Hub>, method: Method, uri: Uri, headers: HeaderMap) -> Result<Response, HubError> {
+async fn no_such_route(
+    State(_): State<Hub>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, HubError> {
     web::serve(&method, &uri, &headers)
 }
 

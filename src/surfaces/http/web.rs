@@ -88,7 +88,8 @@ pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<R
         HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {path}."))
             .hint("GET /api/openapi.json lists what there is.")
     };
-    let is_apart = APART.iter().any(|apart| path.strip_prefix(apart).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
+    let is_apart =
+        APART.iter().any(|apart| path.strip_prefix(apart).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));
     if is_apart || !matches!(*method, Method::GET | Method::HEAD) {
         return Err(nothing());
     }
@@ -96,7 +97,8 @@ pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<R
         return Ok(answer(asset, headers));
     }
     // A file that is gone must not be answered with a page: the browser would take it for a script.
-    let wants_page = headers.get(header::ACCEPT).is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
+    let wants_page =
+        headers.get(header::ACCEPT).is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
     if path.starts_with(HASHED) || !wants_page {
         return Err(nothing());
     }
@@ -111,14 +113,16 @@ fn answer(asset: &Asset, headers: &HeaderMap) -> Response {
     let takes = |encoding: &str| {
         accepted.split(',').any(|offer| {
             let (name, quality) = offer.split_once(';').unwrap_or((offer, ""));
-            name.trim().eq_ignore_ascii_case(encoding) && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
+            name.trim().eq_ignore_ascii_case(encoding)
+                && !matches!(quality.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000")
         })
     };
     let variant = asset.variants.iter().find(|variant| variant.encoding.is_none_or(takes));
     let Some(variant) = variant else { return StatusCode::NOT_ACCEPTABLE.into_response() };
-    let is_known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|known| {
-        known.split(',').any(|known| known.trim().trim_start_matches("W/") == variant.etag)
-    });
+    let is_known = headers
+        .get(header::IF_NONE_MATCH)
+        .and_then(|value| value.to_str().ok())
+        .is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == variant.etag));
     let mut response = Response::new(Body::empty());
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
