@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use axum::body::Body;
+use axum::http::uri::PathAndQuery;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{Html, IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
@@ -82,7 +83,9 @@ fn mime_type(extension: &str) -> &'static str {
 }
 
 /// What is at an address that nothing else answers: a file, a page, or nothing.
-pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<Response, HubError> {
+///
+/// `has_session` says whether the browser sent a session, good or not.
+pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap, has_session: bool) -> Result<Response, HubError> {
     let path = uri.path();
     let nothing = || {
         HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {path}."))
@@ -101,6 +104,11 @@ pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap) -> Result<R
         headers.get(header::ACCEPT).is_some_and(|kinds| kinds.to_str().is_ok_and(|kinds| kinds.contains("text/html")));
     if path.starts_with(HASHED) || !wants_page {
         return Err(nothing());
+    }
+    if !has_session {
+        // Nobody is logged in, which the page would find out a moment later.
+        let next: String = form_urlencoded::byte_serialize(uri.path_and_query().map_or("/", PathAndQuery::as_str).as_bytes()).collect();
+        return Ok(Redirect::to(&format!("/login?next={next}")).into_response());
     }
     match ASSETS.get(INDEX) {
         Some(index) => Ok(answer(index, headers)),

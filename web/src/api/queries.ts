@@ -9,6 +9,8 @@ export interface Conversation {
   items: Message[];
   hasOlder: boolean;
   lastRead: number | null;
+  /** The first messages of what was loaded at a time. They keep their looks when more comes before them, so that nothing moves. */
+  starts: number[];
 }
 
 export const PAGE = 50;
@@ -89,7 +91,12 @@ export const conversationQuery = (place: Place) =>
     queryKey: ["conversation", placeKey(place)],
     queryFn: async (): Promise<Conversation> => {
       const page = await fetchMessages(place, {});
-      return { items: page.items, hasOlder: page.items.length >= PAGE, lastRead: page.last_read_message_id ?? null };
+      return {
+        items: page.items,
+        hasOlder: page.items.length >= PAGE,
+        lastRead: page.last_read_message_id ?? null,
+        starts: page.items.slice(0, 1).map(({ id }) => id),
+      };
     },
     // What is there is kept up to date by the events.
     staleTime: Number.POSITIVE_INFINITY,

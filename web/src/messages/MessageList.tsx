@@ -46,7 +46,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   }, [query.data, key, divider, lastRead]);
 
   const rows = useMemo(
-    () => rowsOf(query.data?.items ?? [], mine, divider?.key === key ? divider.after : null, me),
+    () => rowsOf(query.data?.items ?? [], mine, divider?.key === key ? divider.after : null, me, query.data?.starts),
     [query.data, mine, divider, key, me],
   );
 
@@ -90,7 +90,14 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     try {
       const page = await fetchMessages(place, { before: first.id, limit: PAGE * 2 });
       client.setQueryData<Conversation>(options.queryKey, (latest) =>
-        latest ? { ...latest, items: merge(latest.items, page.items), hasOlder: page.items.length > 0 } : latest,
+        latest
+          ? {
+              ...latest,
+              items: merge(latest.items, page.items),
+              hasOlder: page.items.length > 0,
+              starts: [...latest.starts, ...page.items.slice(0, 1).map(({ id }) => id)],
+            }
+          : latest,
       );
     } catch {
       // It is tried again when the list is moved.

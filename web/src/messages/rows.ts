@@ -13,7 +13,13 @@ export type Row =
 const TURN_MS = 5 * 60_000;
 
 /** The lines that a conversation is shown in. `unreadAfter` is how far the person had read when they came. */
-export function rowsOf(messages: Message[], outgoing: Outgoing[], unreadAfter: number | null, me: string | undefined): Row[] {
+export function rowsOf(
+  messages: Message[],
+  outgoing: Outgoing[],
+  unreadAfter: number | null,
+  me: string | undefined,
+  starts: number[] = [],
+): Row[] {
   const rows: Row[] = [];
   let before: Message | null = null;
   const isNew = (message: Message) => unreadAfter !== null && message.id > unreadAfter && message.from.name !== me;
@@ -30,6 +36,7 @@ export function rowsOf(messages: Message[], outgoing: Outgoing[], unreadAfter: n
       !isNewDay &&
       message !== firstNew &&
       before !== null &&
+      !starts.includes(message.id) &&
       before.deleted_at === message.deleted_at &&
       before.from.name === message.from.name &&
       !message.subject &&
