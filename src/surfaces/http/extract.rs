@@ -156,6 +156,11 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HubError> {
     })
 }
 
+/// Whether a browser sent a session, good or not.
+pub(super) fn has_session(hub: &Hub, headers: &HeaderMap) -> bool {
+    cookie(headers, session_cookie_name(hub)).is_some()
+}
+
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(header::COOKIE)

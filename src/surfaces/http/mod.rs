@@ -71,12 +71,12 @@ pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
 }
 
 async fn no_such_route(
-    State(_): State<Hub>,
+    State(hub): State<Hub>,
     method: Method,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, HubError> {
-    web::serve(&method, &uri, &headers)
+    web::serve(&method, &uri, &headers, extract::has_session(&hub, &headers))
 }
 
 async fn no_such_method(method: Method) -> HubError {
