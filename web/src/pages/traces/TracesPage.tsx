@@ -226,7 +226,7 @@ function Filters({ search, stats, onChange }: {
       </SelectField>
       <Moment label="Since" value={search.since} onChange={(since) => onChange({ since })} />
       <Moment label="Until" value={search.until} onChange={(until) => onChange({ until })} />
-      <div className="flex flex-wrap gap-1" role="group" aria-label="The last">
+      <div className="col-span-full flex flex-wrap gap-1" role="group" aria-label="The last">
         {SPANS.map((span) => (
           <Button
             key={span.label}
