@@ -67,22 +67,25 @@ export function SystemTab() {
         <Facts
           items={[
             ["Hub", now.version],
-            ["This page", page.first ?? "not built"],
-            ["Database", `${now.database.engine} ${now.database.engine_version}`],
-            ["Schema", now.database.schema_version],
+            ["This page", page.first ?? "in development"],
           ]}
         />
       </Section>
       <Section title="Database">
         <Facts
           items={[
-            ["Engine", now.database.engine],
+            ["Engine", `${now.database.engine} ${now.database.engine_version}`],
+            ["Schema", `version ${now.database.schema_version}`],
             ["Size", bytes(now.database.size_bytes)],
           ]}
         />
       </Section>
       <Section title="Listeners" description="What follows the log of events, and how far each has come.">
-        <DataTable label="Listeners" columns={LISTENERS} rows={now.listeners} keyOf={(listener) => listener.name} />
+        {now.listeners.length ? (
+          <DataTable label="Listeners" columns={LISTENERS} rows={now.listeners} keyOf={(listener) => listener.name} />
+        ) : (
+          <p className="text-muted">Nothing follows it in this hub.</p>
+        )}
       </Section>
     </>
   );

@@ -99,6 +99,8 @@ export function AddMember({ details, own, isManager }: { details: ChannelDetails
           {isListed ? (
             <ul
               id={listId}
+              // At the end of the page it would open out of sight.
+              ref={(list) => list?.scrollIntoView({ block: "nearest" })}
               role="listbox"
               aria-label="Names"
               className="absolute top-full left-0 z-30 mt-1 w-full rounded-md border border-line bg-bg p-1 shadow-lg"

@@ -3,7 +3,7 @@ import { useEffect, useState } from "react";
 
 import { type RevisedChannel, revisedChannelQuery, withRevision } from "../../api/channel";
 import { api } from "../../api/client";
-import { Problem, sentenceOf } from "../../api/problem";
+import { Problem } from "../../api/problem";
 import { channelQuery } from "../../api/queries";
 import { Button } from "../../ui/Button";
 import { Section } from "../../ui/Section";
@@ -92,7 +92,8 @@ export function ChannelFormSections({ name, latest, isManager }: { name: string;
       <>
         {isConflict(error) ? (
           <Conflict
-            sentence={sentenceOf(error)}
+            // The hint of the hub is for programs; here the two buttons are.
+            sentence={error instanceof Problem ? error.message : ""}
             changes={theirs.map((field) => `${LABELS[field]} is now ${valueWords(formOf(latest.channel)[field])}`)}
             takeTheirs={() => {
               save.reset();
@@ -107,7 +108,7 @@ export function ChannelFormSections({ name, latest, isManager }: { name: string;
         ) : (
           <FormError error={error} shown={all} />
         )}
-        {isManager ? (
+        {isManager && !isConflict(error) ? (
           <div className="flex gap-2">
             <Button type="submit" size="form" look="filled" disabled={part.fields.length === 0 || fault || save.isPending}>
               Save
