@@ -21,7 +21,7 @@ const KEYS: Array<Column<Key>> = [
           Usable
         </Badge>
       ) : (
-        <span className="flex flex-col gap-1">
+        <span className="flex flex-col items-start gap-1">
           <Badge colour="bad" icon="✕">
             Not usable
           </Badge>
