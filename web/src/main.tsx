@@ -4,7 +4,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { Problem } from "./api/problem";
+import { followAppearance } from "./lib/appearance";
 import { makeRouter } from "./router";
+import { ErrorBoundary } from "./shell/ErrorBoundary";
 import "./styles.css";
 
 const client = new QueryClient({
@@ -18,10 +20,14 @@ const client = new QueryClient({
   },
 });
 
+followAppearance();
+
 createRoot(document.getElementById("root")!).render(
   <StrictMode>
-    <QueryClientProvider client={client}>
-      <RouterProvider router={makeRouter(client)} />
-    </QueryClientProvider>
+    <ErrorBoundary>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={makeRouter(client)} />
+      </QueryClientProvider>
+    </ErrorBoundary>
   </StrictMode>,
 );

@@ -9,12 +9,14 @@ import {
 } from "@tanstack/react-router";
 
 import { meQuery } from "./api/queries";
+import { adminSearch } from "./pages/admin/search";
+import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
 import { InboxPage } from "./pages/InboxPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
-import { Failed } from "./ui/States";
+import { Broken } from "./shell/ErrorBoundary";
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   // Nothing is shown before it is known to whom.
@@ -25,7 +27,7 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
 });
 
 function RootError({ error, reset }: ErrorComponentProps) {
-  return <Failed error={error} retry={reset} />;
+  return <Broken error={error} retry={reset} />;
 }
 
 /** Numbers in the address; anything else is as if it were not there. */
@@ -69,10 +71,83 @@ const dm = createRoute({
   component: DmPage,
 });
 
-const tree = root.addChildren([index, inbox, threads, channels, channel, dm]);
+const channelSettings = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/settings",
+  component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
+});
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: "/traces",
+  validateSearch: traceSearch,
+  component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
+});
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: "/admin",
+  validateSearch: adminSearch,
+  component: lazyRouteComponent(() => import("./pages/admin/AdminPage"), "AdminPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout"), "SettingsLayout"),
+});
+const settingsIndex = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/profile" });
+  },
+});
+const profile = createRoute({
+  getParentRoute: () => settings,
+  path: "/profile",
+  component: lazyRouteComponent(() => import("./pages/settings/ProfilePage"), "ProfilePage"),
+});
+const keys = createRoute({
+  getParentRoute: () => settings,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./pages/settings/KeysPage"), "KeysPage"),
+});
+const apps = createRoute({
+  getParentRoute: () => settings,
+  path: "/apps",
+  component: lazyRouteComponent(() => import("./pages/settings/AppsPage"), "AppsPage"),
+});
+const notifications = createRoute({
+  getParentRoute: () => settings,
+  path: "/notifications",
+  component: lazyRouteComponent(() => import("./pages/settings/NotificationsPage"), "NotificationsPage"),
+});
+const appearance = createRoute({
+  getParentRoute: () => settings,
+  path: "/appearance",
+  component: lazyRouteComponent(() => import("./pages/settings/AppearancePage"), "AppearancePage"),
+});
+
+const tree = root.addChildren([
+  index,
+  inbox,
+  threads,
+  channels,
+  channel,
+  channelSettings,
+  dm,
+  traces,
+  admin,
+  settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
+]);
 
 export function makeRouter(client: QueryClient) {
-  return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", defaultPreloadStaleTime: 0 });
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    // What fails in a page is shown in its place, and the shell stays.
+    defaultErrorComponent: RootError,
+  });
 }
 
 declare module "@tanstack/react-router" {

@@ -1,17 +1,7 @@
-import { load } from "./storage";
-
-export interface Appearance {
-  theme?: "light" | "dark" | "system";
-  density?: "comfortable" | "compact";
-  text?: "small" | "medium" | "large";
-  zone?: "local" | "utc";
-  keys?: "on" | "off";
-}
-
-export const APPEARANCE = "stoa.appearance";
+import { appearance } from "./appearance";
 
 function zone(): string | undefined {
-  return load<Appearance>(APPEARANCE, {}).zone === "utc" ? "UTC" : undefined;
+  return appearance.get().zone === "utc" ? "UTC" : undefined;
 }
 
 export function clockTime(at: string): string {
@@ -26,6 +16,25 @@ export function exactTime(at: string): string {
     timeZone: zone(),
   });
   return format.format(new Date(at));
+}
+
+/** Day and time to the second, for tables. */
+export function dateTime(at: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", timeZone: zone() }).format(new Date(at));
+}
+
+/** A moment as `<input type="datetime-local">` wants it, in the zone that is shown. */
+export function toInput(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "";
+  const shift = zone() === "UTC" ? 0 : date.getTimezoneOffset() * 60_000;
+  return new Date(date.getTime() - shift).toISOString().slice(0, 16);
+}
+
+/** What such an input says, as a moment. */
+export function fromInput(text: string): string | undefined {
+  const date = new Date(zone() === "UTC" ? `${text}Z` : text);
+  return text === "" || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
 /** The day of a moment, as something to compare. */
@@ -66,5 +75,6 @@ export function duration(milliseconds: number): string {
 
 export function ago(at: string, now = Date.now()): string {
   const passed = now - new Date(at).getTime();
+  if (passed <= -60_000) return `in ${duration(-passed)}`;
   return passed < 60_000 ? "now" : duration(passed);
 }

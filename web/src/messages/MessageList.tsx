@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { api, ok } from "../api/client";
 import { type Conversation, PAGE, conversationQuery, fetchMessages, meQuery } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
+import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
 import { clockTime, dayName } from "../lib/time";
 import { merge } from "../live/patch";
@@ -37,6 +38,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   const query = useQuery(options);
   const me = useQuery(meQuery).data?.user.username;
   const sending = useStore(outgoing);
+  const zone = useStore(appearance, (chosen) => chosen.zone);
   const mine = useMemo(() => sending.filter((one) => one.place === key && one.replyTo === null), [sending, key]);
   // The divider stays where it was when the person came, while what they see is marked as read.
   const [divider, setDivider] = useState<{ key: string; after: number | null } | null>(null);
@@ -47,7 +49,8 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
 
   const rows = useMemo(
     () => rowsOf(query.data?.items ?? [], mine, divider?.key === key ? divider.after : null, me, query.data?.starts),
-    [query.data, mine, divider, key, me],
+    // In another time zone, days begin elsewhere.
+    [query.data, mine, divider, key, me, zone],
   );
 
   const box = useRef<HTMLDivElement>(null);

@@ -34,7 +34,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
       id={`m${message.id}`}
       aria-label={`${message.from.display_name || message.from.name}, message ${message.id}`}
       className={classes(
-        "group relative flex gap-3 px-6 py-2 [[data-density=compact]_&]:py-1",
+        "group relative flex gap-3 px-6 py-2 compact:py-1",
         isContinued && "pt-0",
         (isHighlighted || isMention) && "bg-selected",
       )}

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { Settings2 } from "lucide-react";
 import { useMemo } from "react";
 
 import { Problem } from "../api/problem";
@@ -31,7 +32,20 @@ export function ChannelPage() {
         isFlush
         title={`# ${name}`}
         subtitle={details?.channel.topic}
-        actions={<span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>}
+        actions={
+          <>
+            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <Link
+              to="/channels/$name/settings"
+              params={{ name }}
+              aria-label="Settings of the channel"
+              title="Settings of the channel"
+              className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
+            >
+              <Settings2 size={16} aria-hidden="true" />
+            </Link>
+          </>
+        }
       >
         <MessageList place={place} at={at} onThread={onThread} />
         <Composer place={place} placeholder={`Message #${name}`} />

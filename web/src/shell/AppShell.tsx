@@ -1,20 +1,26 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
-import { useEffect, useState } from "react";
+import { Suspense, lazy, useEffect, useState } from "react";
 
+import { useStore } from "../lib/store";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { ConnectionBanner } from "./ConnectionBanner";
 import { Palette } from "./Palette";
 import { Sidebar } from "./Sidebar";
+import { VersionBanner } from "./VersionBanner";
+import { shortcutHelp } from "./help";
 import { useLive } from "./live";
 import { useShortcuts } from "./shortcuts";
+
+const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
 
 /** What is around every page. */
 export function AppShell() {
   useLive();
   useShortcuts();
+  const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => setOpen(false), [path]);
@@ -44,12 +50,18 @@ export function AppShell() {
         </div>
       </div>
       <main id="main" className="flex min-w-0 flex-1 flex-col">
+        <VersionBanner />
         <ConnectionBanner />
         <div className="flex min-h-0 flex-1">
           <Outlet />
         </div>
       </main>
       <Palette />
+      {hasHelp ? (
+        <Suspense>
+          <ShortcutHelp onClose={() => shortcutHelp.set(false)} />
+        </Suspense>
+      ) : null}
       <Toasts />
     </div>
   );

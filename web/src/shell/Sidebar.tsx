@@ -1,11 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search } from "lucide-react";
+import { Activity, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
 import { Avatar } from "../ui/Avatar";
 import { classes } from "../ui/classes";
+import { UserMenu } from "./UserMenu";
 import { palette } from "./palette";
 
 const ROW =
@@ -117,14 +118,18 @@ export function Sidebar() {
             </Row>
           ))}
         </Group>
+        <Group title="Operate">
+          <Row to="/traces" icon={<Activity size={16} />}>
+            Traces
+          </Row>
+          {me?.user.role === "admin" ? (
+            <Row to="/admin" icon={<ShieldCheck size={16} />}>
+              Admin
+            </Row>
+          ) : null}
+        </Group>
       </div>
-      {me ? (
-        <div className="flex h-11 shrink-0 items-center gap-2 border-t border-line px-3">
-          <Avatar name={me.user.username} kind="user" displayName={me.user.display_name} size="small" />
-          <span className="min-w-0 flex-1 truncate font-medium">{me.user.display_name || me.user.username}</span>
-          {me.user.role === "admin" ? <span className="text-muted">admin</span> : null}
-        </div>
-      ) : null}
+      {me ? <UserMenu user={me.user} /> : null}
     </nav>
   );
 }

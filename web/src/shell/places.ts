@@ -3,4 +3,11 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
   { label: "Channels", to: "/channels" },
+  { label: "Traces", to: "/traces" },
+  { label: "Settings: profile, password, sessions", to: "/settings/profile" },
+  { label: "Settings: keys", to: "/settings/keys" },
+  { label: "Settings: apps", to: "/settings/apps" },
+  { label: "Settings: notifications", to: "/settings/notifications" },
+  { label: "Settings: appearance", to: "/settings/appearance" },
+  { label: "Admin", to: "/admin", isForAdmins: true },
 ];

@@ -1,11 +1,11 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect } from "react";
 
-import { load } from "../lib/storage";
-import { APPEARANCE, type Appearance } from "../lib/time";
+import { hasSingleKeys } from "../lib/appearance";
+import { shortcutHelp } from "./help";
 import { palette } from "./palette";
 
-const GOES: Record<string, string> = { i: "/inbox", t: "/threads", c: "/channels" };
+export const GOES: Record<string, string> = { i: "/inbox", t: "/threads", c: "/channels", s: "/settings/profile" };
 
 /** Whether keys are for writing just now. */
 function isTyping(target: EventTarget | null): boolean {
@@ -25,7 +25,12 @@ export function useShortcuts(): void {
         return;
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
-      if (load<Appearance>(APPEARANCE, {}).keys === "off") return;
+      if (!hasSingleKeys()) return;
+      if (event.key === "?") {
+        event.preventDefault();
+        shortcutHelp.set(true);
+        return;
+      }
       const goal = wasG ? GOES[event.key] : undefined;
       wasG = event.key === "g";
       if (goal) {

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "react";
 
-import { ago, clockTime, exactTime } from "../lib/time";
+import { appearance } from "../lib/appearance";
+import { ago, clockTime, dateTime, exactTime } from "../lib/time";
 import { store, useStore } from "../lib/store";
 
 const minute = store(Date.now());
@@ -20,12 +21,13 @@ function useMinute(): number {
 }
 
 /** How long ago something was, or at what time of day; the exact moment is told on demand. */
-export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "clock" }) {
+export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "clock" | "date" }) {
   const now = useMinute();
+  useStore(appearance, ({ zone }) => zone);
   const [seen] = useState(() => Date.now());
   return (
     <time dateTime={at} title={exactTime(at)} className="text-muted whitespace-nowrap">
-      {as === "clock" ? clockTime(at) : ago(at, Math.max(now, seen))}
+      {as === "clock" ? clockTime(at) : as === "date" ? dateTime(at) : ago(at, Math.max(now, seen))}
     </time>
   );
 }
