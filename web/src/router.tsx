@@ -8,6 +8,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 
+import { STATUSES, type Status } from "./agents/filter";
+import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
@@ -68,8 +70,32 @@ const dm = createRoute({
   }),
   component: DmPage,
 });
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: (search): { q?: string; status?: Status } => ({
+    q: search["q"] === undefined ? undefined : String(search["q"]),
+    status: STATUSES.find((status) => status === search["status"]),
+  }),
+  component: lazyRouteComponent(() => import("./pages/AgentsPage"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$name",
+  validateSearch: (search): { tab?: AgentTab } => ({ tab: agentTab(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./pages/AgentPage"), "AgentPage"),
+});
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  validateSearch: (search): { agent?: string; step?: "connect" | "message" } => ({
+    agent: search["agent"] === undefined ? undefined : String(search["agent"]),
+    step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./pages/WelcomePage"), "WelcomePage"),
+});
 
-const tree = root.addChildren([index, inbox, threads, channels, channel, dm]);
+const tree = root.addChildren([index, inbox, threads, channels, channel, dm, agents, agent, welcome]);
 
 export function makeRouter(client: QueryClient) {
   return createRouter({ routeTree: tree, context: { client }, defaultPreload: "intent", defaultPreloadStaleTime: 0 });

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search } from "lucide-react";
+import { Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -116,6 +116,11 @@ export function Sidebar() {
               {partner.name}
             </Row>
           ))}
+        </Group>
+        <Group title="Work">
+          <Row to="/agents" icon={<Bot size={16} />}>
+            Agents
+          </Row>
         </Group>
       </div>
       {me ? (

@@ -3,4 +3,6 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
   { label: "Channels", to: "/channels" },
+  { label: "Agents", to: "/agents" },
+  { label: "Bring in an agent", to: "/welcome" },
 ];

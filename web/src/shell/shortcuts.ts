@@ -5,7 +5,7 @@ import { load } from "../lib/storage";
 import { APPEARANCE, type Appearance } from "../lib/time";
 import { palette } from "./palette";
 
-const GOES: Record<string, string> = { i: "/inbox", t: "/threads", c: "/channels" };
+const GOES: Record<string, string> = { i: "/inbox", t: "/threads", c: "/channels", a: "/agents" };
 
 /** Whether keys are for writing just now. */
 function isTyping(target: EventTarget | null): boolean {
