@@ -44,7 +44,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-2 max-md:pr-4 max-md:pl-14">
       <Avatar name={name} kind="agent" size="large" />
-      <div className="min-w-0 flex-1 basis-60">
+      <div className="min-w-0 flex-1 basis-48">
         <div className="flex min-h-8 flex-wrap items-center gap-x-2">
           <div className={isRenaming ? "sr-only" : "min-w-0"}>{title}</div>
           {isRenaming ? (

@@ -28,6 +28,17 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
   const address = addressOf(settings.data);
   const command = address === null ? null : commandOf(client, address, auth, withIt === null ? null : key);
   const shown = (full: string) => (withIt === null || key === null ? full : full.replaceAll(key, shortened(key)));
+  const file = (
+    <CopyField
+      title={
+        <span className="flex items-center gap-2">
+          <FileText size={14} aria-hidden="true" /> {kind.file}
+        </span>
+      }
+      text={text}
+      shown={shown(text)}
+    />
+  );
   return (
     <div className="flex min-w-0 flex-col gap-5">
       <Choice label="Client" value={client} onChange={setClient} options={CLIENTS.map(({ name: value, label }) => ({ value, label }))} />
@@ -52,7 +63,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
       {settings.data === undefined ? null : (
         <>
           {command ? (
-            <>
+            <div className="flex flex-col gap-2">
               <p>Run this once in a terminal:</p>
               <CopyField
                 title={
@@ -63,18 +74,18 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
                 text={command}
                 shown={shown(command)}
               />
-              <p>Or put it into a file:</p>
-            </>
+            </div>
           ) : null}
-          <CopyField
-            title={
-              <span className="flex items-center gap-2">
-                <FileText size={14} aria-hidden="true" /> {kind.file}
-              </span>
-            }
-            text={text}
-            shown={shown(text)}
-          />
+          {command ? (
+            <details>
+              <summary className="inline-flex min-h-6 cursor-pointer items-center text-accent pointer-coarse:min-h-11">
+                Or put it into a file
+              </summary>
+              <div className="mt-2">{file}</div>
+            </details>
+          ) : (
+            file
+          )}
           {auth === "oauth" ? <p>{kind.login}</p> : null}
           {auth === "key" ? (
             <p className="flex items-start gap-2 text-sm text-amber">

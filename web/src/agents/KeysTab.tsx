@@ -60,7 +60,7 @@ export function KeysTab({ name }: { name: string }) {
         {keys.data?.length === 0 ? (
           <p className="text-muted">There are none. Make one for each program, so that you can take it from that program alone.</p>
         ) : null}
-        {keys.data?.length ? <DataTable label="Managed keys" columns={columns} rows={keys.data} keyOf={(key) => key.id} /> : null}
+        {keys.data?.length ? <DataTable label="List of managed keys" columns={columns} rows={keys.data} keyOf={(key) => key.id} /> : null}
       </Section>
       {isMaking ? <NewKeyDialog agent={name} onClose={() => setMaking(false)} /> : null}
       {revoked ? (

@@ -192,8 +192,8 @@ function ActivityPart({ name }: { name: string }) {
             <div>
               <Sparkline label={`Calls of @${name} over time`} values={shown.bars.map((bar) => bar.calls)} className="h-16 w-full" />
               <div className="flex justify-between text-xs text-muted">
-                <span>{clock(shown.span.from)}</span>
-                <span>{clock(shown.span.to)}</span>
+                <span>{shown.span.isWhole ? "24 h ago" : clock(shown.span.from)}</span>
+                <span>now</span>
               </div>
             </div>
           )}

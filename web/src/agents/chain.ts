@@ -18,7 +18,7 @@ export function chainOf(agent: Agent): ChainStep[] {
   const steps: ChainStep[] = [
     {
       name: "Not quarantined, not paused",
-      note: isFree ? "" : standing(agent),
+      note: isFree ? "" : `it is ${standing(agent)}`,
       outcome: isFree ? "passed" : "stopped",
     },
     { name: "Mode", note: agent.trigger_mode, outcome: agent.trigger_mode === "reactive" ? "passed" : "stopped" },

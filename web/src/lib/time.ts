@@ -66,5 +66,6 @@ export function duration(milliseconds: number): string {
 
 export function ago(at: string, now = Date.now()): string {
   const passed = now - new Date(at).getTime();
+  if (passed <= -60_000) return `in ${duration(-passed)}`;
   return passed < 60_000 ? "now" : duration(passed);
 }

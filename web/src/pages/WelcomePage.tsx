@@ -134,6 +134,7 @@ function Making() {
               value={name}
               onChange={(text) => {
                 check.reset();
+                make.reset();
                 setName(text);
               }}
               onBlur={() => setName(toName(name))}
@@ -254,7 +255,7 @@ function Buttons({ onBack, isBusy, next }: { onBack?: () => void; isBusy?: boole
 function Joining({ name, step }: { name: string; step: "connect" | "message" }) {
   const agent = useQuery(agentQuery(name));
   if (agent.error instanceof Problem && agent.error.status === 404) return <NotFound />;
-  const notes = { name, archetype: agent.data?.agent.archetype, channels: EVERYBODY };
+  const notes = { name, archetype: agent.data?.agent.archetype };
   return (
     <Frame at={step} notes={notes}>
       {agent.isError ? <Failed error={agent.error} retry={() => void agent.refetch()} /> : null}
@@ -330,8 +331,9 @@ function FirstMessage({ agent }: { agent: Agent }) {
   const [place] = useState<Place>({ kind: "dm", name });
   const contact = useContact(name, true);
   const messages = useQuery(conversationQuery(place)).data?.items ?? [];
-  const isAsked = messages.some((message) => message.from.name !== name);
-  const isAnswered = messages.some((message) => message.from.name === name);
+  const asked = messages.findIndex((message) => message.from.name !== name);
+  const isAsked = asked >= 0;
+  const isAnswered = isAsked && messages.slice(asked).some((message) => message.from.name === name);
   return (
     <div className="flex flex-col gap-5">
       <Lead title={`Write to ${agent.display_name}`}>
