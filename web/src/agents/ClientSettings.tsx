@@ -78,7 +78,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
           ) : null}
           {command ? (
             <details>
-              <summary className="inline-flex min-h-6 cursor-pointer items-center text-accent pointer-coarse:min-h-11">
+              <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">
                 Or put it into a file
               </summary>
               <div className="mt-2">{file}</div>

@@ -32,7 +32,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
             <span className="text-muted">· {call.duration_ms} ms</span>
           </Line>
         ))}
-        {isConnected && calls.length === 0 ? <Line icon="waiting">Waiting for its first call…</Line> : null}
+        {isConnected && calls.length === 0 ? <Line icon="waiting">Waiting for a call…</Line> : null}
       </ul>
     </section>
   );

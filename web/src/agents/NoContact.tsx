@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 export function NoContact({ name }: { name: string }) {
   return (
     <details>
-      <summary className="inline-flex min-h-6 cursor-pointer items-center text-accent pointer-coarse:min-h-11">It does not connect</summary>
+      <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">It does not connect</summary>
       <ul className="mt-2 flex max-w-[80ch] list-disc flex-col gap-1 pl-6">
         <li>Most clients read their settings only when they start: start it again.</li>
         <li>Many connect only when they need a tool. Ask the client: “What is my status in Stoa?”</li>

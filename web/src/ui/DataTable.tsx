@@ -24,7 +24,7 @@ interface DataTableProps<Row> {
 /** Rows and columns. Where they do not fit, the table scrolls, not the page. */
 export function DataTable<Row>({ label, columns, rows, keyOf, onRow, isCurrent }: DataTableProps<Row>) {
   return (
-    <div role="region" aria-label={label} tabIndex={0} className="min-w-0 overflow-x-auto">
+    <div role="region" aria-label={label} tabIndex={0} className="relative min-w-0 overflow-x-auto">
       <table className="w-full border-collapse text-left">
         <thead>
           <tr>
