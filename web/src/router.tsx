@@ -8,6 +8,8 @@ import {
   redirect,
 } from "@tanstack/react-router";
 
+import { STATUSES, type Status } from "./agents/filter";
+import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
 import { traceSearch } from "./pages/traces/filter";
@@ -69,6 +71,30 @@ const dm = createRoute({
     as: typeof search["as"] === "string" ? search["as"] : undefined,
   }),
   component: DmPage,
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: (search): { q?: string; status?: Status } => ({
+    q: search["q"] === undefined ? undefined : String(search["q"]),
+    status: STATUSES.find((status) => status === search["status"]),
+  }),
+  component: lazyRouteComponent(() => import("./pages/AgentsPage"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$name",
+  validateSearch: (search): { tab?: AgentTab } => ({ tab: agentTab(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./pages/AgentPage"), "AgentPage"),
+});
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  validateSearch: (search): { agent?: string; step?: "connect" | "message" } => ({
+    agent: search["agent"] === undefined ? undefined : String(search["agent"]),
+    step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./pages/WelcomePage"), "WelcomePage"),
 });
 
 const channelSettings = createRoute({
@@ -134,6 +160,9 @@ const tree = root.addChildren([
   channel,
   channelSettings,
   dm,
+  agents,
+  agent,
+  welcome,
   traces,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),

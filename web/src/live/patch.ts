@@ -1,7 +1,8 @@
 import type { QueryClient } from "@tanstack/react-query";
 
+import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
 import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
-import type { Me, Message, Place } from "../api/types";
+import type { Agent, Me, Message, Place } from "../api/types";
 import type { LiveEvent } from "./stream";
 
 /** Puts what happened into what is shown, so that nothing has to be loaded again. */
@@ -43,11 +44,27 @@ export function patch(client: QueryClient, event: LiveEvent): void {
       break;
     case "attention":
       void client.invalidateQueries({ queryKey: ["inbox"] });
+      // What waits for somebody may be that an agent was stopped.
+      void client.invalidateQueries({ queryKey: ["agent"] });
+      void client.invalidateQueries({ queryKey: ["agents"] });
+      break;
+    case "presence":
+      seen(client, text("name"), data["online"] === true, text("last_seen_at"));
       break;
     case "resync":
       void client.invalidateQueries();
       break;
   }
+}
+
+/** Notes that somebody came or went. */
+function seen(client: QueryClient, name: string | undefined, isOnline: boolean, lastSeenAt: string | undefined): void {
+  if (name === undefined || lastSeenAt === undefined) return;
+  const presence: Presence = { isOnline, lastSeenAt };
+  client.setQueryData<Presence | null>(["presence", name], presence);
+  const noted = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
+  client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.map(noted));
+  client.setQueryData<RevisedAgent>(agentQuery(name).queryKey, (now) => now && { ...now, agent: noted(now.agent) });
 }
 
 /** The conversations on the page that a new message belongs to. */

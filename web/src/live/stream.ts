@@ -63,6 +63,8 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
   /** Has a connection until the end; the browser itself makes a new one where it can. */
   const lead = () =>
     new Promise<void>((resolve) => {
+      // The lock may come after the end; nobody would let go of it then.
+      if (ending.signal.aborted) return resolve();
       isLeading = true;
       let source: EventSource | null = null;
       let timer: ReturnType<typeof setTimeout> | undefined;

@@ -151,9 +151,8 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
         placeholder={placeholder}
         aria-label={placeholder}
         autoFocus={autoFocus}
-        role="combobox"
         aria-autocomplete="list"
-        aria-expanded={isOpen}
+        aria-haspopup="listbox"
         aria-controls={isOpen ? listId : undefined}
         aria-activedescendant={isOpen ? `${listId}-${chosen}` : undefined}
         onChange={(event) => {

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
+import { WelcomeCard } from "../agents/WelcomeCard";
 import { unreadQuery } from "../api/queries";
 import { Page } from "../ui/Page";
 import { Empty, Failed, Skeleton } from "../ui/States";
@@ -11,6 +12,7 @@ export function InboxPage() {
   const waiting = unread.data?.filter((one) => one.unread_count > 0) ?? [];
   return (
     <Page title="Inbox">
+      <WelcomeCard />
       {unread.isError ? <Failed error={unread.error} retry={() => void unread.refetch()} /> : null}
       {unread.isLoading ? <Skeleton /> : null}
       {unread.data && waiting.length === 0 ? <Empty title="Nothing waits for you" /> : null}

@@ -45,7 +45,10 @@ function Body() {
       ...PLACES.filter((place) => !place.isForAdmins || me?.user.role === "admin").map((place) => ({ group: "Go to", label: place.label, go: place.to })),
       ...(channels ?? []).map((channel) => ({ group: "Channels", label: channel.name, go: `/channels/${channel.name}` })),
       ...(partners ?? []).map((partner) => ({ group: "Direct messages", label: partner.name, go: `/dm/${partner.name}` })),
-      ...(me?.agents ?? []).map((agent) => ({ group: "Agents", label: agent.name, go: `/dm/${agent.name}` })),
+      ...(me?.agents ?? []).map((agent) => ({ group: "Agents", label: agent.name, go: `/agents/${agent.name}` })),
+      ...(me?.agents ?? [])
+        .filter((agent) => !partners?.some((partner) => partner.name === agent.name))
+        .map((agent) => ({ group: "Direct messages", label: agent.name, go: `/dm/${agent.name}` })),
     ];
     const found = all.map((choice) => ({ choice, rank: rank(choice.label, typed) })).filter((one) => one.rank > 0);
     found.sort((one, other) => other.rank - one.rank);

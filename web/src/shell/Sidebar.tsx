@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -117,6 +117,11 @@ export function Sidebar() {
               {partner.name}
             </Row>
           ))}
+        </Group>
+        <Group title="Work">
+          <Row to="/agents" icon={<Bot size={16} />}>
+            Agents
+          </Row>
         </Group>
         <Group title="Operate">
           <Row to="/traces" icon={<Activity size={16} />}>

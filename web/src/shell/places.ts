@@ -3,6 +3,8 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
   { label: "Channels", to: "/channels" },
+  { label: "Agents", to: "/agents" },
+  { label: "Bring in an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
   { label: "Settings: profile, password, sessions", to: "/settings/profile" },
   { label: "Settings: keys", to: "/settings/keys" },

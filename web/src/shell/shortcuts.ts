@@ -5,7 +5,13 @@ import { hasSingleKeys } from "../lib/appearance";
 import { shortcutHelp } from "./help";
 import { palette } from "./palette";
 
-export const GOES: Record<string, string> = { i: "/inbox", t: "/threads", c: "/channels", s: "/settings/profile" };
+export const GOES: Record<string, string> = {
+  i: "/inbox",
+  t: "/threads",
+  c: "/channels",
+  a: "/agents",
+  s: "/settings/profile",
+};
 
 /** Whether keys are for writing just now. */
 function isTyping(target: EventTarget | null): boolean {
