@@ -7,6 +7,9 @@ afterEach(() => {
   appearance.set({});
 });
 
+// jsdom has no screen, and so no preferences.
+window.matchMedia ??= () => ({ matches: false, addEventListener() {}, removeEventListener() {} }) as unknown as MediaQueryList;
+
 test("what is chosen is kept, beside what was chosen before", () => {
   chooseAppearance({ theme: "dark" });
   chooseAppearance({ keys: "off" });
