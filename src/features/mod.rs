@@ -10,10 +10,12 @@ pub mod machines;
 pub mod messages;
 pub mod oauth;
 pub mod principals;
+pub mod reactions;
 pub mod streams;
 pub mod system;
 pub mod traces;
 pub mod users;
+pub mod workflow;
 
 use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
@@ -23,7 +25,7 @@ use crate::surfaces::mcp::Offer;
 /// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
-        planners: vec![api_keys::plan, oauth::plan, channels::plan],
+        planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
         listeners: vec![],
         workers: vec![housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
@@ -41,6 +43,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(workflow::routes())
         .merge(machines::routes())
         .merge(streams::routes())
         .merge(audit::routes())
@@ -72,6 +75,7 @@ pub fn offer() -> Offer {
     messages::add_resources(&mut offer.resources);
     messages::add_prompts(&mut offer.prompts);
     channels::add_tools(&mut offer.tools);
+    workflow::add_tools(&mut offer.tools);
     principals::add_tools(&mut offer.tools);
     offer
 }

@@ -313,7 +313,7 @@ async fn who_may_do_less_is_shown_less() {
     assert_eq!(limited.tool_refused("send_message", json!({"to": "ada", "body": "x"})).await.0, "forbidden");
     let all = scout.tool_names("/mcp").await;
     let core = scout.tool_names("/mcp?toolsets=core").await;
-    let both = scout.tool_names("/mcp?toolsets=core,channels").await;
+    let both = scout.tool_names("/mcp?toolsets=core,channels,workflow").await;
     assert!(core.len() <= 12 && core.len() < all.len() && core.iter().all(|name| all.contains(name)), "{core:?}");
     assert_eq!(both, all);
     // What is not listed can still be called by its name.
@@ -378,6 +378,13 @@ async fn two_owners_do_not_meet() {
         refused("get_replies", json!({"message_id": dm["id"]})),
         refused("mark_done", json!({"message_id": dm["id"]})),
         refused("send_message", json!({"to": "ada", "body": "x", "reply_to": dm["id"]})),
+        refused("react", json!({"message_id": post["id"], "reaction": "approve"})),
+        refused("react", json!({"message_id": dm["id"], "reaction": "in_progress"})),
+        refused("unreact", json!({"message_id": dm["id"], "reaction": "approve"})),
+        refused("get_reactions", json!({"message_id": post["id"]})),
+        refused("list_by_state", json!({"channel": "den", "state": "proposed"})),
+        // Like the directory, it is for everybody.
+        ("get_trust", None),
         ("claim_messages", None),
         ("my_status", None),
         ("read_inbox", None),

@@ -22,12 +22,14 @@ pub mod page;
 pub mod permissions;
 pub mod principals;
 pub mod problem;
+pub mod reactions;
 pub mod secret;
 pub mod system;
 pub mod templates;
 pub mod text;
 pub mod timestamp;
 pub mod traces;
+pub mod trust;
 pub mod users;
 pub mod validation;
 

@@ -250,6 +250,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::ReadMoved { .. } => {}
     }

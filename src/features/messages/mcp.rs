@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 use stoa_model::MessageId;
 use stoa_model::messages::{
     ClaimRequest, DeliveryView, DoneRequest, FailRequest, InboxStatus, MessageStatus, MessageView, PREVIEW_CHARACTERS,
-    SendMessageRequest, cut,
+    SendMessageRequest, WorkflowState, cut,
 };
 use stoa_model::notifications::MarkReadRequest;
 use stoa_model::permissions::Permission;
+use stoa_model::reactions::ReactionView;
 
 use super::inbox::{self, InboxQuery};
 use super::read::{self, Range};
@@ -93,6 +94,12 @@ pub(crate) struct Item {
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lease_until: Option<String>,
+    /// What the reactions make of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// Reaction and who reacted like that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reactions: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(with = "Value")]
     metadata: Map<String, Value>,
@@ -134,9 +141,20 @@ impl Item {
             priority: message.priority,
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
+            state: reacted_state(message.workflow_state),
+            reactions: message.reactions.iter().map(said).collect(),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
         }
     }
+}
+
+fn said(reaction: &ReactionView) -> String {
+    format!("{} {}", reaction.reaction.name(), reaction.from.name)
+}
+
+/// The state of a message that somebody has reacted to.
+fn reacted_state(state: WorkflowState) -> Option<&'static str> {
+    (state != WorkflowState::Proposed).then(|| state.name())
 }
 
 /// Whether metadata costs little enough to be shown with a preview.
@@ -154,6 +172,8 @@ struct ItemPage {
 #[derive(Serialize, JsonSchema)]
 struct Sent {
     id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
     #[schemars(with = "Vec<Value>")]
     delivery: Vec<DeliveryView>,
 }
@@ -221,7 +241,8 @@ async fn send_channel_message(hub: Hub, actor: Actor, arguments: PostArguments) 
 
 async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<Sent, HubError> {
     let sent = send::send_message(hub, actor, request).await?;
-    Ok(Sent { id: sent.message.id.0, delivery: sent.delivery })
+    let state = reacted_state(sent.message.workflow_state);
+    Ok(Sent { id: sent.message.id.0, state, delivery: sent.delivery })
 }
 
 #[derive(Deserialize, JsonSchema)]
