@@ -42,9 +42,9 @@ async fn where_messages_are_work_the_status_follows_the_state() {
         let before = status(&ada, &message).await.1;
         who.react(&message, reaction).await.ok();
         assert_eq!(status(&ada, &message).await, (json!(state), json!(expected)), "{reaction}");
-        assert_eq!(events.expect("reaction").await["workflow_state"], state);
+        assert_eq!(events.until("reaction").await["workflow_state"], state);
         if before != expected {
-            assert_eq!(events.expect("message_updated").await["status"], expected);
+            assert_eq!(events.until("message_updated").await["status"], expected);
         }
     }
     drop(events);
@@ -218,9 +218,8 @@ async fn what_trusted_agents_propose_is_approved() {
     assert_eq!((&approved["reactions"], &approved["workflow_state"]), (&expected, &json!("approved")));
     assert_eq!(approved["status"], "pending");
     assert_eq!(ada.message(&approved).await["reactions"], expected);
-    assert_eq!(events.expect("unread_update").await["name"], "work");
-    assert_eq!(events.expect("new_message").await["message_id"], approved["id"]);
-    assert_eq!(events.expect("reaction").await["workflow_state"], "approved");
+    while events.until("new_message").await["message_id"] != approved["id"] {}
+    assert_eq!(events.until("reaction").await["workflow_state"], "approved");
     let sent = scout.tool("send_channel_message", json!({"channel": "work", "body": "another"})).await;
     assert_eq!(sent["state"], "approved");
     // It adds no trust, and is no person's approval.
@@ -275,12 +274,36 @@ async fn who_goes_gives_back_what_they_had_claimed() {
     scout.react(&secret, "in_progress").await.ok();
     let mut events = ada.events().await;
     eve.delete("/api/agents/spy").await.ok();
-    assert_eq!(events.expect("reaction").await["message_id"], open["id"]);
+    assert_eq!(events.until("reaction").await["message_id"], open["id"]);
     assert_eq!(status(&ada, &open).await.0, "proposed");
     // What is settled stays as it was.
     let settled = ada.message(&done).await;
     assert_eq!(each(settled["reactions"].as_array().unwrap(), "reaction"), ["in_progress", "done"]);
     drop(events);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn no_agent_gets_around_it() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.make_channel(json!({"name": "work"})).await;
+    // An agent of the owner's makes work of messages, but does not end it: that would free it from every threshold.
+    let settings = "/api/channels/work/settings";
+    scout.put(settings, &json!({"workflow_enabled": true, "stalemate_remind_after": "1h"})).await.ok();
+    for change in [
+        json!({"workflow_enabled": false}),
+        json!({"auto_approve": true}),
+        json!({"approve_threshold": 0.0}),
+        json!({"publish_threshold": 0.0}),
+    ] {
+        scout.put(settings, &change).await.problem(403, "forbidden");
+        let mut arguments = change.clone();
+        arguments["channel"] = json!("work");
+        assert_eq!(scout.tool_refused("update_channel_settings", arguments).await.0, "forbidden", "{change}");
+        ada.put(settings, &change).await.ok();
+    }
     hub.finish().await;
 }
 

@@ -163,9 +163,12 @@ impl UpdateChannelSettingsRequest {
         faults.finish()
     }
 
-    /// Whether it touches what decides how far agents are trusted.
+    /// Whether it touches what decides how far agents are trusted: where messages are no work, they may do everything.
     pub fn concerns_trust(&self) -> bool {
-        self.auto_approve.is_some() || self.publish_threshold.is_some() || self.approve_threshold.is_some()
+        self.auto_approve.is_some()
+            || self.publish_threshold.is_some()
+            || self.approve_threshold.is_some()
+            || self.workflow_enabled == Some(false)
     }
 
     pub fn apply(&self, settings: &mut ChannelSettings) {

@@ -25,6 +25,8 @@ use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
 const MAX_LISTED: i64 = 25;
 /// More metadata than this is shown with whole contents only.
 const MAX_SHOWN_METADATA: usize = 500;
+/// Reactions that are shown with a preview; the rest is counted.
+const MAX_SHOWN_REACTIONS: usize = 10;
 /// A word of English is about one and a third tokens, or some four bytes each.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -142,14 +144,18 @@ impl Item {
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
             state: reacted_state(message.workflow_state),
-            reactions: message.reactions.iter().map(said).collect(),
+            reactions: said(&message.reactions, is_whole),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
         }
     }
 }
 
-fn said(reaction: &ReactionView) -> String {
-    format!("{} {}", reaction.reaction.name(), reaction.from.name)
+fn said(reactions: &[ReactionView], is_whole: bool) -> Vec<String> {
+    let most = if is_whole { reactions.len() } else { MAX_SHOWN_REACTIONS };
+    let named = reactions.iter().take(most);
+    let named = named.map(|reaction| format!("{} {}", reaction.reaction.name(), reaction.from.name));
+    let rest = reactions.len().saturating_sub(most);
+    named.chain((rest > 0).then(|| format!("and {rest} more"))).collect()
 }
 
 /// The state of a message that somebody has reacted to.

@@ -1,6 +1,6 @@
 //! Sending: one command that checks, stores, tells those who are mentioned, and says what follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -316,9 +316,10 @@ impl Composed<'_> {
     /// What its sender sees of it, once it is stored.
     fn view(&self, tx: &mut Tx<'_>, id: MessageId) -> Result<MessageView, HubError> {
         let draft = self.draft;
-        // Nobody else can have reacted yet: the hub may have, where messages are work.
-        let reactions =
-            if self.is_work() { reactions::of(tx, &[id])?.remove(&id).unwrap_or_default() } else { Vec::new() };
+        // Nobody but the hub can have reacted yet, to what an agent proposes as work.
+        let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent && self.parent.is_none();
+        let mut reactions = if may_be_approved { reactions::of(tx, &[id])? } else { HashMap::new() };
+        let reactions = reactions.remove(&id).unwrap_or_default();
         Ok(MessageView {
             id,
             conversation_id: self.conversation(),

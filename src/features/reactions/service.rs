@@ -37,15 +37,16 @@ pub fn add(
     reaction: Reaction,
     metadata: &Map<String, Value>,
 ) -> Result<Added, DbError> {
-    if store::is_there(tx, message, principal, reaction)? {
-        return Ok(Added::AlreadyThere);
-    }
     if store::count_reactions(tx, message)? >= MAX_REACTIONS {
         return Ok(Added::TooMany);
     }
     // A second claim must lose even when two claim at once, so the unique index decides. Looking first would leave a
     // gap between the look and the insert.
-    Ok(if store::insert_reaction(tx, message, principal, reaction, metadata)? { Added::Added } else { Added::Claimed })
+    if store::insert_reaction(tx, message, principal, reaction, metadata)? {
+        return Ok(Added::Added);
+    }
+    let is_there = store::is_there(tx, message, principal, reaction)?;
+    Ok(if is_there { Added::AlreadyThere } else { Added::Claimed })
 }
 
 /// Whether there was such a reaction.

@@ -45,7 +45,9 @@ pub fn tell_stalemates(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
 #[derive(Default)]
 struct Round {
     channels: HashMap<ChannelId, WorkflowChannel>,
-    digests: BTreeMap<(PrincipalId, Stalemate), Vec<StandingMessage>>,
+    standing: Vec<StandingMessage>,
+    /// What each is told, by its place among those that stand still: many may be told of the same.
+    digests: BTreeMap<(PrincipalId, Stalemate), Vec<usize>>,
     helpers: HashMap<ChannelId, Vec<PrincipalId>>,
 }
 
@@ -87,8 +89,9 @@ impl Round {
                 Stalemate::Escalation => self.helpers(tx, message.channel)?,
             };
             for recipient in recipients {
-                self.digests.entry((recipient, kind)).or_default().push(message.clone());
+                self.digests.entry((recipient, kind)).or_default().push(self.standing.len());
             }
+            self.standing.push(message);
         }
         messages::note_told(tx, kind, &told)?;
         Ok(told.len() as u64)
@@ -123,18 +126,18 @@ impl Round {
 
     fn send(&self, hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {
         let mut notices = Vec::new();
-        for ((recipient, kind), messages) in &self.digests {
+        for ((recipient, kind), places) in &self.digests {
             // An owner may be shut out; then there is nobody to tell.
             let Some(recipient) = principals::find_by_id(tx, *recipient)?.filter(|known| known.is_reachable()) else {
                 continue;
             };
-            let (body, metadata) = self.digest(*kind, messages, tx.now_ms());
+            let (body, metadata) = self.digest(*kind, places, tx.now_ms());
             notices.push(Notice { recipient, body, metadata });
         }
         messages::notify(hub, tx, notices)
     }
 
-    fn digest(&self, kind: Stalemate, messages: &[StandingMessage], now_ms: i64) -> (String, Map<String, Value>) {
+    fn digest(&self, kind: Stalemate, places: &[usize], now_ms: i64) -> (String, Map<String, Value>) {
         let (word, mut body) = match kind {
             Stalemate::Reminder => ("reminder", "This work is standing still and waits for you:\n".to_owned()),
             Stalemate::Escalation => {
@@ -142,7 +145,7 @@ impl Round {
             }
         };
         let mut named = Vec::new();
-        for message in messages.iter().take(MAX_NAMED) {
+        for message in places.iter().filter_map(|place| self.standing.get(*place)).take(MAX_NAMED) {
             let channel = self.channels.get(&message.channel).map_or("", |channel| channel.name.as_str());
             let (id, state) = (message.id, words(message.state));
             let age = age(now_ms - message.since.as_ms());
@@ -150,10 +153,10 @@ impl Round {
             let (state, since) = (message.state, message.since);
             named.push(json!({"channel": channel, "message_id": id, "state": state, "since": since}));
         }
-        if messages.len() > MAX_NAMED {
-            body.push_str(&format!("\n\nand {} more.", messages.len() - MAX_NAMED));
+        if places.len() > MAX_NAMED {
+            body.push_str(&format!("\n\nand {} more.", places.len() - MAX_NAMED));
         }
-        let told = json!({"kind": word, "count": messages.len(), "messages": named});
+        let told = json!({"kind": word, "count": places.len(), "messages": named});
         (body, Map::from_iter([("stalemate".to_owned(), told)]))
     }
 }
