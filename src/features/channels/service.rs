@@ -222,7 +222,8 @@ pub async fn update_whole(
     settings.check()?;
     // An agent must not decide how far agents are trusted, who sees the channel, or whose it is.
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
-        actor.require_session()?;
+        let said = "Only a person who is logged in can change who sees a channel, whose it is, `auto_approve` and the thresholds.";
+        actor.require_session().map_err(|_| HubError::forbidden("forbidden", said).hint("Leave these out."))?;
     }
     let changed = audited(&request, &settings)?;
     change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {

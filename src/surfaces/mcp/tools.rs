@@ -172,7 +172,10 @@ impl Tools {
         if spec.is_repeatable
             && let Some(Value::Object(properties)) = input.get_mut("properties")
         {
-            properties.insert(IDEMPOTENCY_KEY.to_owned(), json!({"type": "string"}));
+            properties.insert(
+                IDEMPOTENCY_KEY.to_owned(),
+                json!({"type": "string", "description": "A repeated call is done once"}),
+            );
         }
         let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
             match from_json_value(arguments).map(|arguments| tool(hub, actor, arguments)) {
