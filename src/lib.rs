@@ -6,6 +6,7 @@
 pub mod actor;
 pub mod auth_log;
 pub mod batches;
+pub mod blobs;
 pub mod clock;
 pub mod columns;
 pub mod config;

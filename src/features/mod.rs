@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod api_keys;
+pub mod attachments;
 pub mod audit;
 pub mod backup;
 pub mod channels;
@@ -25,7 +26,7 @@ pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, oauth::plan, channels::plan],
         listeners: vec![],
-        workers: vec![housekeeping::worker()],
+        workers: vec![attachments::worker(), housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
         offers: vec![],
     }
@@ -40,6 +41,7 @@ pub fn routes() -> ApiRouter {
         .merge(oauth::routes())
         .merge(principals::routes())
         .merge(channels::routes())
+        .merge(attachments::routes())
         .merge(messages::routes())
         .merge(machines::routes())
         .merge(streams::routes())
@@ -56,6 +58,7 @@ pub fn admin_methods() -> Methods {
     api_keys::add_methods(&mut methods);
     oauth::add_methods(&mut methods);
     channels::add_methods(&mut methods);
+    attachments::add_methods(&mut methods);
     messages::add_methods(&mut methods);
     machines::add_methods(&mut methods);
     audit::add_methods(&mut methods);

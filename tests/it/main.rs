@@ -13,6 +13,7 @@ mod support;
 mod sync_log;
 
 mod agents;
+mod attachments;
 mod backup;
 mod bench;
 mod bodies;

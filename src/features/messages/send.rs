@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use stoa_db::Tx;
+use stoa_model::attachments::AttachmentView;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
     Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
@@ -22,7 +23,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
-use crate::features::{agents, audit};
+use crate::features::{agents, attachments, audit};
 use crate::hub::Hub;
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -104,6 +105,7 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         depth: depth_of(actor, parent.as_ref()),
         mentions: Vec::new(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
     };
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, id);
@@ -176,6 +178,7 @@ fn say<'a>(
         depth: depth_of(actor, parent),
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         place: Where::Channel(place),
     };
     let ids = called.principals.keys().copied().collect();
@@ -229,6 +232,7 @@ struct Composed<'a> {
     depth: i64,
     mentions: Vec<String>,
     mention_of: Option<MessageId>,
+    attachments: Vec<AttachmentView>,
 }
 
 impl Composed<'_> {
@@ -286,7 +290,7 @@ impl Composed<'_> {
             edited_at: None,
             deleted_at: None,
             reply_count: 0,
-            attachments: Vec::new(),
+            attachments: self.attachments.clone(),
             reactions: Vec::new(),
             workflow_state: WorkflowState::Proposed,
             run_id: None,
@@ -325,6 +329,7 @@ fn store_and_tell(
             depth: message.depth,
         },
     )?;
+    attachments::attach(tx, id, &message.attachments)?;
     let event = Event::MessageSent(Box::new(MessageSent {
         message: id,
         conversation,
@@ -413,7 +418,8 @@ fn tell_mentioned(
     }
     let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
     // What it says is not stored once more for each of them.
-    let draft = Draft { metadata: object(metadata), body: String::new(), ..message.draft.clone() };
+    let draft =
+        Draft { metadata: object(metadata), body: String::new(), attachments: Vec::new(), ..message.draft.clone() };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -432,6 +438,7 @@ fn tell_mentioned(
             depth: message.depth,
             mentions: Vec::new(),
             mention_of: Some(id),
+            attachments: Vec::new(),
         };
         store_and_tell(hub, tx, actor, &notice, Vec::new())?;
     }
@@ -469,6 +476,7 @@ pub(super) fn tell_newly_mentioned(
         reply_to: row.view.reply_to,
         priority: row.view.priority,
         metadata: row.view.metadata.clone(),
+        attachments: Vec::new(),
         no_wake: false,
     };
     let message = Composed {
@@ -480,6 +488,7 @@ pub(super) fn tell_newly_mentioned(
         depth: row.view.depth,
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: Vec::new(),
     };
     tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
     Ok(called.names)
@@ -509,6 +518,7 @@ pub(super) fn reply_with_result(
         reply_to: Some(to.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
@@ -539,6 +549,7 @@ fn reply_in_channel(
         reply_to: Some(origin.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     // A result calls nobody out.
