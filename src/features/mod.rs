@@ -75,6 +75,8 @@ pub fn offer() -> Offer {
     messages::add_resources(&mut offer.resources);
     messages::add_prompts(&mut offer.prompts);
     channels::add_tools(&mut offer.tools);
+    attachments::add_tools(&mut offer.tools);
+    attachments::add_resources(&mut offer.resources);
     principals::add_tools(&mut offer.tools);
     offer
 }

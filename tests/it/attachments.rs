@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -761,5 +763,105 @@ async fn a_content_that_the_store_has_lost_is_told_of_and_mended() {
     let cut = stored_files(&hub).into_iter().find(|path| path.to_str().unwrap().contains(&kept[2..])).unwrap();
     std::fs::write(cut, b"oth").unwrap();
     ada.download(&kept).may_fail().await.problem(500, "attachment_missing");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn agents_upload_send_and_read_files() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let (ant, bee) = (ada.agent("ant").await, ada.agent("bee").await);
+    let uploaded =
+        ant.tool("upload_attachment", json!({"filename": "../a.png", "content_base64": BASE64.encode(PNG)})).await;
+    let sha256 = uploaded["sha256"].as_str().unwrap().to_owned();
+    assert_eq!(uploaded, json!({"sha256": sum(PNG), "size": PNG.len(), "mime_type": "image/png", "filename": "a.png"}));
+    bee.tool_refused("download_attachment", json!({"sha256": sha256})).await;
+    // Without padding, and in lines.
+    let wrapped = BASE64.encode("hello, world").replace('=', "").replace("b8", "b8\r\n");
+    let text = ant.tool("upload_attachment", json!({"filename": "t.txt", "content_base64": wrapped})).await;
+    let both = json!([sha256, text["sha256"]]);
+    ant.tool("send_message", json!({"to": "bee", "body": "", "attachments": both})).await;
+    ant.tool("send_channel_message", json!({"channel": "general", "body": "x", "attachments": [sha256]})).await;
+    let link = |name: &str, kind: &str, size: usize, sha256: &Value| {
+        json!({"type": "resource_link", "uri": format!("stoa://attachments/{}", sha256.as_str().unwrap()), "name": name,
+            "mimeType": kind, "size": size})
+    };
+    let links =
+        [link("a.png", "image/png", PNG.len(), &uploaded["sha256"]), link("t.txt", "text/plain", 12, &text["sha256"])];
+    for tool in ["read_inbox", "wait_for_messages", "claim_messages"] {
+        let result = bee.mcp("tools/call", json!({"name": tool, "arguments": {}})).await.rpc_result();
+        let files = &result["structuredContent"]["items"][0]["attachments"];
+        assert_eq!(each(files.as_array().unwrap(), "sha256"), *both.as_array().unwrap(), "{tool}: {result}");
+        assert_eq!(result["content"].as_array().unwrap()[1..], links, "{tool}: {result}");
+    }
+    let result =
+        bee.mcp("tools/call", json!({"name": "read_channel", "arguments": {"channel": "general"}})).await.rpc_result();
+    assert_eq!(result["content"].as_array().unwrap()[1..], links[..1]);
+
+    let call = json!({"name": "download_attachment", "arguments": {"sha256": sha256}});
+    let image = bee.mcp("tools/call", call.clone()).await;
+    assert_eq!(image.tool_answer()["filename"], "a.png");
+    let block = image.rpc_result()["content"][1].clone();
+    assert_eq!(block, json!({"type": "image", "data": BASE64.encode(PNG), "mimeType": "image/png"}));
+    assert_eq!(bee.mcp_latest("tools/call", call).await.rpc_result()["content"][1], block);
+    let got = bee.tool("download_attachment", json!({"sha256": text["sha256"]})).await;
+    assert_eq!((&got["content"], &got["hint"]), (&json!("hello, world"), &Value::Null));
+    let pdf = bee.uploaded("p.pdf", PDF).await;
+    let block = bee.mcp("tools/call", json!({"name": "download_attachment", "arguments": {"sha256": pdf}})).await;
+    let block = block.rpc_result()["content"][1].clone();
+    assert_eq!((&block["type"], &block["resource"]["blob"]), (&json!("resource"), &json!(BASE64.encode(PDF))));
+    // What is long is cut, or left to REST.
+    let long = bee.uploaded("l.txt", "ä".repeat(100_000).as_bytes()).await;
+    let got = bee.tool("download_attachment", json!({"sha256": long})).await;
+    assert_eq!(got["content"].as_str().unwrap().chars().count(), 51_200);
+    assert!(got["hint"].as_str().unwrap().contains("Range: bytes=102400-"), "{got}");
+    let large = bee.uploaded("l.pdf", &[PDF, &vec![b' '; 6 << 20][..]].concat()).await;
+    let (code, said) = bee.tool_refused("download_attachment", json!({"sha256": large})).await;
+    assert!(code == "payload_too_large" && said.contains("GET /api/attachments/"), "{said}");
+    // By their addresses they are read, too.
+    let read =
+        async |uri: &str| bee.mcp("resources/read", json!({"uri": uri})).await.rpc_result()["contents"][0].clone();
+    let contents = read(links[1]["uri"].as_str().unwrap()).await;
+    assert_eq!((&contents["text"], &contents["mimeType"]), (&json!("hello, world"), &json!("text/plain")));
+    let contents = read(links[0]["uri"].as_str().unwrap()).await;
+    assert_eq!((&contents["blob"], &contents["mimeType"]), (&json!(BASE64.encode(PNG)), &json!("image/png")));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn agents_are_told_what_is_wrong_with_a_file() {
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let (ant, spy) = (ada.agent("ant").await, eve.agent("spy").await);
+    let secret = ant.uploaded("secret.txt", b"a secret").await;
+    let upload = |content: &str| json!({"filename": "x.txt", "content_base64": content});
+    for (tool, arguments, code) in [
+        ("upload_attachment", upload("not base64!"), "validation_failed"),
+        ("upload_attachment", upload(&BASE64.encode(ELF)), "type_not_allowed"),
+        ("upload_attachment", json!({"content_base64": ""}), "validation_failed"),
+        ("upload_attachment", upload(&BASE64.encode(vec![b'a'; MAX_BYTES + 1])), "payload_too_large"),
+        ("download_attachment", json!({"sha256": secret}), "not_found"),
+        ("download_attachment", json!({"sha256": sum(b"nothing")}), "not_found"),
+        ("download_attachment", json!({"sha256": "x"}), "not_found"),
+        ("send_message", json!({"to": "ant", "body": "x", "attachments": [secret]}), "unknown_attachment"),
+        (
+            "send_channel_message",
+            json!({"channel": "general", "body": "x", "attachments": [secret]}),
+            "unknown_attachment",
+        ),
+        ("gc_attachments", json!({}), "admin_required"),
+    ] {
+        assert_eq!(spy.tool_refused(tool, arguments).await.0, code, "{tool}");
+    }
+    spy.mcp("resources/read", json!({"uri": format!("stoa://attachments/{secret}")})).await.rpc_error(-32002);
+    assert_eq!((rows(&hub).await, stored_files(&hub).len()), ((1, 1), 1));
+    // Who takes things away for everybody has to be an administrator's.
+    assert!(!spy.tool_names("/mcp").await.contains(&"gc_attachments".to_owned()));
+    let admin = hub.admin().await;
+    let broom = admin.agent("broom").await;
+    assert!(broom.tool_names("/mcp").await.contains(&"gc_attachments".to_owned()));
+    assert_eq!(broom.tool("gc_attachments", json!({})).await, json!({"removed": 0, "freed_bytes": 0}));
+    let (_, key) = admin.key("broom", json!(["attachments:read"])).await;
+    assert_eq!(hub.nobody().bearer(&key).tool_refused("gc_attachments", json!({})).await.0, "forbidden");
     hub.finish().await;
 }

@@ -7,6 +7,7 @@
 mod admin;
 mod collect;
 mod http;
+mod mcp;
 mod messages;
 mod reading;
 mod receiving;
@@ -17,4 +18,5 @@ mod upload;
 pub use admin::add_methods;
 pub use collect::{Collected, Hold, hold, schedule, worker};
 pub use http::routes;
+pub use mcp::{add_resources, add_tools, link};
 pub use messages::{attach, find_attachable, of, release};

@@ -1,9 +1,12 @@
 //! What agents do with messages. Lists show beginnings: a body costs its reader, so it is asked for.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stoa_model::MessageId;
+use stoa_model::attachments::AttachmentView;
 use stoa_model::messages::{
     ClaimRequest, DeliveryView, DoneRequest, FailRequest, InboxStatus, MessageStatus, MessageView, PREVIEW_CHARACTERS,
     SendMessageRequest, cut,
@@ -16,6 +19,7 @@ use super::read::{self, Range};
 use super::{send, unread};
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::features::attachments;
 use crate::hub::Hub;
 use crate::page::ListQuery;
 use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
@@ -37,12 +41,12 @@ pub fn add_tools(tools: &mut Tools) {
     tools.add(core("send_message", Adds, MessagesWrite, "Send a direct message").repeatable(), send_message);
     tools
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
-    tools.add(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
-    tools.add(
+    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
+    tools.add_with_blocks(
         core("wait_for_messages", Reads, MessagesRead, "Wait until there is something new in your inbox"),
         wait_for_messages,
     );
-    tools.add(
+    tools.add_with_blocks(
         core(
             "claim_messages",
             Adds,
@@ -55,8 +59,11 @@ pub fn add_tools(tools: &mut Tools) {
         core("mark_done", Sets, MessagesWrite, "Settle a claimed message; its author gets the result as a reply"),
         mark_done,
     );
-    tools.add(core("read_channel", Reads, MessagesRead, "Messages of a channel, oldest first"), read_channel);
-    tools.add(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
+    tools.add_with_blocks(
+        core("read_channel", Reads, MessagesRead, "Messages of a channel, oldest first"),
+        read_channel,
+    );
+    tools.add_with_blocks(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
     let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesRead), "Mark a channel or DM as read");
     tools.add(mark, mark_read);
 }
@@ -96,6 +103,9 @@ pub(crate) struct Item {
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(with = "Value")]
     metadata: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Value>")]
+    attachments: Vec<AttachmentView>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -135,8 +145,17 @@ impl Item {
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
+            attachments: message.attachments,
         }
     }
+}
+
+/// Links to the files of messages, each once.
+fn links<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<Value> {
+    let mut files: Vec<_> = items.into_iter().flat_map(|item| &item.attachments).collect();
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(&file.sha256));
+    files.into_iter().map(attachments::link).collect()
 }
 
 /// Whether metadata costs little enough to be shown with a preview.
@@ -257,15 +276,16 @@ struct InboxArguments {
     cursor: Option<String>,
 }
 
-async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<ItemPage, HubError> {
+async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<(ItemPage, Vec<Value>), HubError> {
     let is_full = arguments.full.unwrap_or(false);
     let status = arguments.status.map_or(InboxStatus::Pending, Into::into);
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: arguments.cursor };
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };
     let page = inbox::list_inbox(&hub, &actor, query, list).await?;
-    let items = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
-    Ok(ItemPage { items, next_cursor: page.next_cursor })
+    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
+    let links = links(&items);
+    Ok((ItemPage { items, next_cursor: page.next_cursor }, links))
 }
 
 fn limited(limit: Option<i64>) -> i64 {
@@ -280,7 +300,11 @@ struct WaitArguments {
     cursor: Option<String>,
 }
 
-async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> Result<ItemPage, HubError> {
+async fn wait_for_messages(
+    hub: Hub,
+    actor: Actor,
+    arguments: WaitArguments,
+) -> Result<(ItemPage, Vec<Value>), HubError> {
     let wait = arguments.timeout_seconds.unwrap_or(stoa_model::messages::MAX_WAIT_SECONDS);
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let query = InboxQuery { status: InboxStatus::Pending, is_full: true, wait: Some(wait) };
@@ -288,8 +312,9 @@ async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> 
         let is_wait = error.errors.iter().any(|fault| fault.field == "wait");
         if is_wait { HubError::invalid_field("timeout_seconds", "must be from 0 to 50") } else { error }
     })?;
-    let items = page.items.into_iter().map(|message| Item::of(message, false)).collect();
-    Ok(ItemPage { items, next_cursor: page.next_cursor })
+    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    let links = links(&items);
+    Ok((ItemPage { items, next_cursor: page.next_cursor }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -309,7 +334,7 @@ struct Claimed {
     items: Vec<Item>,
 }
 
-async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<Claimed, HubError> {
+async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<(Claimed, Vec<Value>), HubError> {
     let ids = |ids: Option<Vec<i64>>| ids.map(|ids| ids.into_iter().map(MessageId).collect());
     let request = ClaimRequest {
         limit: arguments.limit.map(|limit| limit.min(MAX_LISTED)),
@@ -318,7 +343,9 @@ async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Re
         extend: ids(arguments.extend),
     };
     let claimed = inbox::claim(&hub, &actor, request).await?;
-    Ok(Claimed { items: claimed.items.into_iter().map(|message| Item::of(message, true)).collect() })
+    let items: Vec<_> = claimed.items.into_iter().map(|message| Item::of(message, true)).collect();
+    let links = links(&items);
+    Ok((Claimed { items }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -384,16 +411,20 @@ struct ChannelPage {
     last_read_message_id: Option<i64>,
 }
 
-async fn read_channel(hub: Hub, actor: Actor, arguments: ChannelArguments) -> Result<ChannelPage, HubError> {
+async fn read_channel(
+    hub: Hub,
+    actor: Actor,
+    arguments: ChannelArguments,
+) -> Result<(ChannelPage, Vec<Value>), HubError> {
     let range = Range { before: arguments.before.map(MessageId), after: arguments.after.map(MessageId) };
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: None };
     let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
     let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    Ok(ChannelPage {
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
-        last_read_message_id: page.last_read_message_id.map(|id| id.0),
-    })
+    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
+    let links = links(&items);
+    let last_read_message_id = page.last_read_message_id.map(|id| id.0);
+    Ok((ChannelPage { items, last_read_message_id }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -412,17 +443,16 @@ struct Thread {
     next_cursor: Option<String>,
 }
 
-async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Result<Thread, HubError> {
+async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Result<(Thread, Vec<Value>), HubError> {
     let id = MessageId(arguments.message_id);
     let message = read::get_message(&hub, &actor, id).await?;
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let page = read::list_replies(&hub, &actor, id, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    Ok(Thread {
-        message: Item::of(message, true),
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
-        next_cursor: page.next_cursor,
-    })
+    let message = Item::of(message, true);
+    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
+    let links = links(std::iter::once(&message).chain(&items));
+    Ok((Thread { message, items, next_cursor: page.next_cursor }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -15,7 +15,7 @@ mod tools;
 
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
-pub use resources::{ResourceSpec, Resources};
+pub use resources::{ResourceSpec, ResourceValue, Resources};
 pub use tools::{Effect, ToolSpec, Tools, Toolset};
 
 /// All that features offer here.

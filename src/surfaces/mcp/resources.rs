@@ -16,6 +16,15 @@ pub struct ResourceSpec {
     pub permission: Permission,
 }
 
+/// What is read at an address.
+pub enum ResourceValue {
+    Json(Value),
+    /// A text and its type.
+    Text(String, String),
+    /// Bytes in base64, and their type.
+    Blob(String, String),
+}
+
 impl ResourceSpec {
     /// What comes before the variable part. The whole, if there is none.
     fn prefix(&self) -> &'static str {
@@ -31,10 +40,12 @@ impl ResourceSpec {
     }
 }
 
-type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<ResourceValue, HubError>> + Send + Sync>;
 
 pub(super) struct Resource {
     pub(super) spec: ResourceSpec,
+    /// Whether what is read is JSON; else each has a type of its own.
+    pub(super) is_json: bool,
     reader: Reader,
 }
 
@@ -43,14 +54,29 @@ pub(super) struct Resource {
 pub struct Resources(Vec<Resource>);
 
 impl Resources {
-    /// Adds a resource. The reader is given the variable part of the address.
+    /// Adds a resource that is JSON. The reader is given the variable part of the address.
     pub fn add<F, A>(&mut self, spec: ResourceSpec, read: F)
     where
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Value, HubError>> + Send + 'static,
     {
+        self.add_of_any_type(spec, move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            async move { reading.await.map(ResourceValue::Json) }
+        });
+        if let Some(added) = self.0.last_mut() {
+            added.is_json = true;
+        }
+    }
+
+    /// Adds a resource that is something else.
+    pub fn add_of_any_type<F, A>(&mut self, spec: ResourceSpec, read: F)
+    where
+        F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<ResourceValue, HubError>> + Send + 'static,
+    {
         let reader: Reader = Box::new(move |hub, actor, rest| Box::pin(read(hub, actor, rest)));
-        self.0.push(Resource { spec, reader });
+        self.0.push(Resource { spec, is_json: false, reader });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
@@ -73,7 +99,7 @@ fn is_name(rest: &str) -> bool {
 }
 
 impl Resource {
-    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Value, HubError> {
+    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<ResourceValue, HubError> {
         actor.require(self.spec.permission)?;
         (self.reader)(hub.clone(), actor.clone(), rest.to_owned()).await
     }

@@ -20,11 +20,12 @@ use stoa_model::traces::NewTrace;
 
 use super::Offer;
 use super::prompts::PromptValues;
+use super::resources::ResourceValue;
 use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::features::traces;
+use crate::features::{traces, users};
 use crate::hub::{Hub, catch_panic};
 
 /// For models, at the beginning of each conversation.
@@ -257,7 +258,8 @@ impl ServerHandler for McpServer {
         });
         let listed = templates.map(|resource| {
             let spec = resource.spec;
-            ResourceTemplate::new(spec.uri, spec.name).with_description(spec.description).with_mime_type(JSON)
+            let template = ResourceTemplate::new(spec.uri, spec.name).with_description(spec.description);
+            if resource.is_json { template.with_mime_type(JSON) } else { template }
         });
         Ok(ListResourceTemplatesResult::with_all_items(listed.collect()))
     }
@@ -278,7 +280,11 @@ impl ServerHandler for McpServer {
         self.trace(&caller, "read_resource", started, self.note_failure(&caller, "read_resource", &outcome));
         let value =
             outcome.map_err(|error| if error.kind == ErrorKind::NotFound { missing() } else { refused(&error) })?;
-        let contents = ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON);
+        let contents = match value {
+            ResourceValue::Json(value) => ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON),
+            ResourceValue::Text(text, kind) => ResourceContents::text(text, request.uri).with_mime_type(kind),
+            ResourceValue::Blob(base64, kind) => ResourceContents::blob(base64, request.uri).with_mime_type(kind),
+        };
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
 
@@ -367,9 +373,13 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(page)?;
         let caller = caller(&context)?;
+        let human = caller.actor.principal.human;
+        let is_admins = self.hub.read(move |tx| users::is_admin(tx, human)).await;
+        let is_admins = is_admins.map_err(|error| refused(&error.into()))?;
         let is_wanted = |tool: &&Tool| {
             caller.toolsets.as_ref().is_none_or(|toolsets| toolsets.contains(&tool.spec.toolset))
                 && tool.spec.is_open_to(caller.actor.principal.permissions)
+                && (is_admins || !tool.spec.is_for_admins)
         };
         let tools = self.offer.tools.iter().filter(is_wanted).map(listed).collect();
         Ok(ListToolsResult::with_all_items(tools))

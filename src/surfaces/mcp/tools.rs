@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolResult, ContentBlock};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -90,6 +90,8 @@ pub struct ToolSpec {
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
     pub is_open_world: bool,
+    /// Whether only administrators and their agents are shown it.
+    pub is_for_admins: bool,
 }
 
 impl ToolSpec {
@@ -100,7 +102,12 @@ impl ToolSpec {
         permission: Option<Permission>,
         description: &'static str,
     ) -> Self {
-        Self { name, toolset, description, effect, permission, is_repeatable: false, is_open_world: false }
+        let (is_repeatable, is_open_world, is_for_admins) = (false, false, false);
+        Self { name, toolset, description, effect, permission, is_repeatable, is_open_world, is_for_admins }
+    }
+
+    pub const fn for_admins(self) -> Self {
+        Self { is_for_admins: true, ..self }
     }
 
     pub const fn repeatable(self) -> Self {
@@ -117,7 +124,9 @@ impl ToolSpec {
     }
 }
 
-type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+/// What a tool comes to: its answer, and blocks of content beside it.
+type Outcome = Result<(Value, Vec<Value>), HubError>;
+type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Outcome> + Send + Sync>;
 
 pub(super) struct Tool {
     pub(super) spec: ToolSpec,
@@ -139,9 +148,24 @@ impl Tools {
     pub fn add<P, R, F, A>(&mut self, spec: ToolSpec, tool: F)
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
-        R: Serialize + JsonSchema,
+        R: Serialize + JsonSchema + 'static,
         F: Fn(Hub, Actor, P) -> A + Send + Sync + 'static,
         A: Future<Output = Result<R, HubError>> + Send + 'static,
+    {
+        self.add_with_blocks(spec, move |hub, actor, arguments| {
+            let running = tool(hub, actor, arguments);
+            async move { Ok((running.await?, Vec::new())) }
+        });
+    }
+
+    /// The same for a tool that has more to show than an answer: images, links, files. They come as blocks of content as the
+    /// protocol has them.
+    pub fn add_with_blocks<P, R, F, A>(&mut self, spec: ToolSpec, tool: F)
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        R: Serialize + JsonSchema + 'static,
+        F: Fn(Hub, Actor, P) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<(R, Vec<Value>), HubError>> + Send + 'static,
     {
         let mut input = (*schema::of_input::<P>()).clone();
         if spec.is_repeatable
@@ -149,11 +173,12 @@ impl Tools {
         {
             properties.insert(IDEMPOTENCY_KEY.to_owned(), json!({"type": "string"}));
         }
-        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Outcome> {
             match from_json_value(arguments).map(|arguments| tool(hub, actor, arguments)) {
-                Ok(running) => {
-                    Box::pin(async move { serde_json::to_value(running.await?).map_err(HubError::internal) })
-                }
+                Ok(running) => Box::pin(async move {
+                    let (answer, blocks) = running.await?;
+                    Ok((serde_json::to_value(answer).map_err(HubError::internal)?, blocks))
+                }),
                 Err(error) => Box::pin(async move { Err(error) }),
             }
         };
@@ -168,9 +193,9 @@ impl Tools {
         F: Fn(Hub, Actor, Value) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Vec<Value>, HubError>> + Send + 'static,
     {
-        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Outcome> {
             let running = tool(hub, actor, arguments);
-            Box::pin(async move { running.await.map(Value::Array) })
+            Box::pin(async move { Ok((Value::Null, running.await?)) })
         };
         self.push(Tool { spec, input: Arc::new(input), output: None, handler: Box::new(handler) });
     }
@@ -213,11 +238,14 @@ impl Tool {
         if has_nul(&arguments) {
             return Err(HubError::invalid_field("", "must not contain NUL characters"));
         }
-        let answer = (self.handler)(hub.clone(), actor, arguments).await?;
-        match self.output {
-            Some(_) => Ok(CallToolResult::structured(answer)),
-            None => serde_json::from_value(answer).map(CallToolResult::success).map_err(HubError::internal),
+        let (answer, blocks) = (self.handler)(hub.clone(), actor, arguments).await?;
+        let blocks: Vec<ContentBlock> = serde_json::from_value(Value::Array(blocks)).map_err(HubError::internal)?;
+        if self.output.is_none() {
+            return Ok(CallToolResult::success(blocks));
         }
+        let mut result = CallToolResult::structured(answer);
+        result.content.extend(blocks);
+        Ok(result)
     }
 
     /// A wrong name is answered with the right one.
