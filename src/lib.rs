@@ -25,6 +25,7 @@ pub mod page;
 pub mod password;
 pub mod rate_limit;
 pub mod surfaces;
+pub mod tarball;
 pub mod waiters;
 
 mod start;

@@ -82,13 +82,16 @@ impl Folder {
 
     pub(super) fn list_older(&self, beginning: u8, age: Duration) -> io::Result<Vec<String>> {
         let shard = format!("{beginning:02x}");
-        let names = old_files(&self.root.join(&shard), age)?;
-        Ok(names.iter().filter_map(|path| Some(format!("{shard}{}", path.file_name()?.to_str()?))).collect())
+        let names = old_entries(&self.root.join(&shard), age)?;
+        let names = names.iter().filter(|(_, is_file)| *is_file);
+        Ok(names.filter_map(|(path, _)| Some(format!("{shard}{}", path.file_name()?.to_str()?))).collect())
     }
 
     pub(super) fn tidy_incoming(&self, age: Duration) -> io::Result<()> {
-        for path in old_files(&self.incoming, age)? {
-            match fs::remove_file(&path) {
+        for (path, is_file) in old_entries(&self.incoming, age)? {
+            // The folders are of archives that are being unpacked; their files are as old as they are.
+            let removed = if is_file { fs::remove_file(&path) } else { fs::remove_dir_all(&path) };
+            match removed {
                 // Its owner was faster.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -98,8 +101,8 @@ impl Folder {
     }
 }
 
-/// The files in a folder that have not been written to for that long.
-fn old_files(folder: &Path, age: Duration) -> io::Result<Vec<PathBuf>> {
+/// What is in a folder and has not been written to for that long, and whether it is a file.
+fn old_entries(folder: &Path, age: Duration) -> io::Result<Vec<(PathBuf, bool)>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -117,8 +120,8 @@ fn old_files(folder: &Path, age: Duration) -> io::Result<Vec<PathBuf>> {
         };
         // A time that lies in the future is of a clock that was put back: the file is new.
         let is_old = found.modified().is_ok_and(|at| now.duration_since(at).is_ok_and(|found| found >= age));
-        if found.is_file() && (is_old || age.is_zero()) {
-            old.push(entry.path());
+        if is_old || age.is_zero() {
+            old.push((entry.path(), found.is_file()));
         }
     }
     Ok(old)

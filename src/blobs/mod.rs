@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tempfile::{NamedTempFile, TempPath};
+use tempfile::TempPath;
 
 use crate::error::{ErrorKind, HubError};
 use folder::Folder;
@@ -21,7 +21,7 @@ pub use reading::{BlobReader, Blocking};
 
 const OWN_FOLDER: &str = "attachments";
 /// A file in `incoming` that nobody has written to for this long belongs to nobody.
-const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
+const ABANDONED_AFTER: Duration = Duration::from_secs(24 * 3600);
 
 /// Why a content could not be stored or read.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -105,12 +105,7 @@ impl BlobStore {
         Ok(Self(Arc::new(folder)))
     }
 
-    /// A new file, to be filled and then [put](Self::put) in its place. It goes with its handle.
-    pub fn new_file(&self) -> Result<NamedTempFile, BlobError> {
-        Ok(tempfile::Builder::new().prefix("upload-").tempfile_in(self.0.incoming())?)
-    }
-
-    /// Stores what is in a file that was synced, and answers when it is there to stay.
+    /// Stores what is in a file of [`incoming`](Self::incoming) that was synced, and answers when it is there to stay.
     pub async fn put(&self, file: TempPath, object: String) -> Result<(), BlobError> {
         let folder = self.0.clone();
         tokio::task::spawn_blocking(move || Ok(folder.put(file, &object)?)).await?
@@ -155,7 +150,7 @@ impl BlobStore {
         tokio::task::spawn_blocking(move || Ok(folder.tidy_incoming(ABANDONED_AFTER)?)).await?
     }
 
-    /// Where uploads are on their way in.
+    /// Where contents are on their way in: files that are moved from here to their places.
     pub fn incoming(&self) -> PathBuf {
         self.0.incoming().to_owned()
     }

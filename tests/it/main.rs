@@ -19,6 +19,7 @@ mod bench;
 mod bodies;
 mod channels;
 mod cli;
+mod cli_attachments;
 mod cli_conversations;
 mod cli_mcp;
 mod cli_oauth;

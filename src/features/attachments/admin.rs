@@ -1,8 +1,10 @@
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use stoa_model::page::Page;
 
-use super::collect;
 use super::store::{self, StoredView};
+use super::{archive, collect};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -13,9 +15,21 @@ use crate::surfaces::admin::Methods;
 #[serde(deny_unknown_fields)]
 struct NoParams {}
 
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileParams {
+    path: PathBuf,
+}
+
 pub fn add_methods(methods: &mut Methods) {
     methods.add("attachments.list", |hub, actor, params: ListQuery| async move { list(&hub, &actor, params).await });
     methods.add("attachments.gc", |hub, actor, _: NoParams| async move { collect::collect_for(&hub, &actor).await });
+    methods.add("attachments.backup", |hub, actor, params: FileParams| async move {
+        archive::back_up(&hub, &actor, params.path).await
+    });
+    methods.add("attachments.restore", |hub, actor, params: FileParams| async move {
+        archive::restore(&hub, &actor, params.path).await
+    });
     methods.add("attachments.check", |hub, actor, _: NoParams| async move { check(&hub, &actor).await });
 }
 

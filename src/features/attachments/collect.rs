@@ -192,9 +192,11 @@ pub async fn hold(hub: &Hub) -> Result<Hold, HubError> {
     let name = format!("{} {:016x}", hub.instance(), u64::from_be_bytes(number));
     renew(hub, &name).await?;
     let (hub_in, name_in) = (hub.clone(), name.clone());
+    let mut due_at = hub.clock().now_ms() + milliseconds(HOLD) / 10;
     let renewing = tokio::spawn(async move {
         loop {
-            hub_in.clock().sleep_until(hub_in.clock().now_ms() + milliseconds(HOLD) / 10).await;
+            hub_in.clock().sleep_until(due_at).await;
+            due_at = hub_in.clock().now_ms() + milliseconds(HOLD) / 10;
             if let Err(error) = renew(&hub_in, &name_in).await {
                 tracing::warn!(%error, "attachments may be taken away while they are read");
             }

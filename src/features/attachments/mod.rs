@@ -5,6 +5,7 @@
 //! hang them on messages, `collect` takes away what nobody has any more, `archive` carries them elsewhere.
 
 mod admin;
+mod archive;
 mod collect;
 mod http;
 mod mcp;

@@ -1,6 +1,7 @@
 //! A file on its way in: written, measured, summed and judged in one go, with little of it in memory.
 
 use std::io::Write;
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use stoa_model::attachments::{Detector, FileType, MAX_ATTACHMENT_BYTES};
@@ -8,6 +9,7 @@ use tempfile::{NamedTempFile, TempPath};
 
 use crate::blobs::{BlobError, BlobStore};
 use crate::error::{ErrorKind, HubError};
+use crate::tarball;
 
 /// What has come so far. It goes with this, unless it is finished and put in its place.
 pub(super) struct Receiving {
@@ -30,8 +32,12 @@ pub(super) struct Received {
 
 impl Receiving {
     pub(super) fn new(store: &BlobStore) -> Result<Self, BlobError> {
+        Self::in_folder(&store.incoming())
+    }
+
+    pub(super) fn in_folder(folder: &Path) -> Result<Self, BlobError> {
         Ok(Self {
-            file: store.new_file()?,
+            file: tempfile::Builder::new().prefix("upload-").tempfile_in(folder)?,
             sum: Sha256::new(),
             size: 0,
             detector: Detector::default(),
@@ -55,7 +61,7 @@ impl Receiving {
     pub(super) fn finish(self) -> Result<Received, HubError> {
         let kind = self.detector.finish().filter(|_| !self.is_refused).ok_or_else(type_not_allowed)?;
         self.file.as_file().sync_all().map_err(BlobError::from)?;
-        let sha256 = self.sum.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = tarball::hex(&self.sum.finalize());
         Ok(Received { file: self.file.into_temp_path(), sha256, size: self.size, kind })
     }
 }
