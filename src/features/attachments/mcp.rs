@@ -14,7 +14,7 @@ use super::{collect, reading, upload};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::surfaces::mcp::{Effect, ResourceSpec, ResourceValue, Resources, ToolSpec, Tools, Toolset};
+use crate::surfaces::mcp::{Effect, File, FileContent, ResourceSpec, Resources, ToolSpec, Tools, Toolset};
 
 /// Bytes of a text that are shown; the rest is fetched by who needs it.
 const MAX_TEXT: u64 = 100 * 1024;
@@ -49,19 +49,15 @@ pub fn add_tools(tools: &mut Tools) {
 }
 
 pub fn add_resources(resources: &mut Resources) {
-    let spec = ResourceSpec {
-        uri: "stoa://attachments/{sha256}",
-        name: "attachment",
-        description: "A file that was sent or uploaded",
-        permission: Permission::AttachmentsRead,
-    };
-    resources.add_of_any_type(spec, |hub, actor, sha256| async move {
+    let spec = ResourceSpec::new(
+        "stoa://attachments/{sha256}",
+        "attachment",
+        &[Permission::AttachmentsRead],
+        "A file that was sent or uploaded",
+    );
+    resources.add_files(spec, |hub, actor, sha256| async move {
         let shown = read(&hub, &actor, sha256).await?;
-        let kind = shown.attachment.mime_type;
-        Ok(match shown.content {
-            Content::Text(text) => ResourceValue::Text(text, kind),
-            Content::Binary(base64) => ResourceValue::Blob(base64, kind),
-        })
+        Ok(File { mime_type: shown.attachment.mime_type, content: shown.content })
     });
 }
 
@@ -130,12 +126,13 @@ async fn download_attachment(
     let shown = read(&hub, &actor, arguments.sha256).await?;
     let AttachmentView { sha256, size, mime_type, filename } = shown.attachment;
     let (content, blocks) = match shown.content {
-        Content::Text(text) => (Some(text), Vec::new()),
-        Content::Binary(data) if is_shown_inline(&mime_type) => {
-            (None, vec![json!({"type": "image", "data": data, "mimeType": mime_type})])
+        FileContent::Text(text) => (Some(text), Vec::new()),
+        FileContent::Bytes(bytes) if is_shown_inline(&mime_type) => {
+            (None, vec![json!({"type": "image", "data": STANDARD.encode(bytes), "mimeType": mime_type})])
         }
-        Content::Binary(data) => {
-            let resource = json!({"uri": address(&sha256), "mimeType": mime_type, "blob": data});
+        FileContent::Bytes(bytes) => {
+            let blob = STANDARD.encode(bytes);
+            let resource = json!({"uri": address(&sha256), "mimeType": mime_type, "blob": blob});
             (None, vec![json!({"type": "resource", "resource": resource})])
         }
     };
@@ -148,14 +145,8 @@ async fn download_attachment(
 /// As much of a file as is shown.
 struct Shown {
     attachment: AttachmentView,
-    content: Content,
+    content: FileContent,
     is_cut: bool,
-}
-
-enum Content {
-    Text(String),
-    /// In base64.
-    Binary(String),
 }
 
 async fn read(hub: &Hub, actor: &Actor, sha256: String) -> Result<Shown, HubError> {
@@ -179,9 +170,9 @@ async fn read(hub: &Hub, actor: &Actor, sha256: String) -> Result<Shown, HubErro
         // It is UTF-8; only the last character may have been cut.
         let end = std::str::from_utf8(&bytes).map_or_else(|error| error.valid_up_to(), str::len);
         bytes.truncate(end);
-        Content::Text(String::from_utf8(bytes).map_err(HubError::internal)?)
+        FileContent::Text(String::from_utf8(bytes).map_err(HubError::internal)?)
     } else {
-        Content::Binary(STANDARD.encode(bytes))
+        FileContent::Bytes(bytes)
     };
     Ok(Shown { attachment, content, is_cut: length < size })
 }

@@ -16,6 +16,7 @@ pub use admin::add_methods;
 pub use http::routes;
 pub use levels::list_quiet;
 pub use mcp::add_tools;
+pub(crate) use mcp::complete_name;
 pub use planner::plan;
 pub use service::{
     Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,

@@ -129,6 +129,29 @@ pub async fn create_channel_for(
     .await
 }
 
+/// Names of channels that the caller sees and that begin like this, in order.
+pub async fn list_names(hub: &Hub, actor: &Actor, beginning: &str, limit: usize) -> Result<Vec<String>, HubError> {
+    actor.require(Permission::ChannelsRead)?;
+    let (actor_in, beginning) = (actor.clone(), beginning.to_owned());
+    hub.read(move |tx| {
+        let exact = find_seen(tx, &actor_in, &beginning)?.map(|channel| channel.view.name);
+        let mut names: Vec<String> = exact.into_iter().collect();
+        if actor_in.principal.channels.is_empty() {
+            let behind = store::list_channels(tx, actor_in.id(), &beginning, i64::try_from(limit).unwrap_or(i64::MAX))?;
+            names.extend(behind.into_iter().map(|(name, _)| name).take_while(|name| name.starts_with(&beginning)));
+        } else {
+            for name in actor_in.principal.channels.iter().filter(|name| name.starts_with(&beginning)) {
+                names.extend(find_seen(tx, &actor_in, name)?.map(|channel| channel.view.name));
+            }
+            names.sort();
+            names.dedup();
+        }
+        names.truncate(limit);
+        Ok::<_, HubError>(names)
+    })
+    .await
+}
+
 pub async fn list_channels(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ChannelView>, HubError> {
     actor.require(Permission::ChannelsRead)?;
     let after: String = list.position(hub, actor, "channels")?.unwrap_or_default();
@@ -199,7 +222,8 @@ pub async fn update_whole(
     settings.check()?;
     // An agent must not decide how far agents are trusted, who sees the channel, or whose it is.
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
-        actor.require_session()?;
+        let said = "Only a person who is logged in can change who sees a channel, whose it is, `auto_approve` and the thresholds.";
+        actor.require_session().map_err(|_| HubError::forbidden("forbidden", said).hint("Leave these out."))?;
     }
     let changed = audited(&request, &settings)?;
     change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
@@ -365,7 +389,7 @@ pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Pl
 }
 
 fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
-    let missing = || HubError::not_found("channel").hint("GET /api/channels lists those that you can see.");
+    let missing = || HubError::not_found("channel").hint("The list of channels names those that you can see.");
     actor.require_channel(name).map_err(|_| missing())?;
     let author = if actor.is_operator() { principals::system(tx)?.id } else { actor.id() };
     let row = store::find_for_posting(tx, author, name)?.ok_or_else(missing)?;

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::completion::Completer;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
@@ -13,22 +14,35 @@ pub struct ResourceSpec {
     pub uri: &'static str,
     pub name: &'static str,
     pub description: &'static str,
-    pub permission: Permission,
-}
-
-/// What is read at an address.
-pub enum ResourceValue {
-    Json(Value),
-    /// A text and its type.
-    Text(String, String),
-    /// Bytes in base64, and their type.
-    Blob(String, String),
+    /// All that reading it needs; who lacks some of it is not shown the resource.
+    pub permissions: &'static [Permission],
+    /// Finds values for the variable part.
+    pub completer: Option<Completer>,
 }
 
 impl ResourceSpec {
-    /// What comes before the variable part. The whole, if there is none.
-    fn prefix(&self) -> &'static str {
-        self.uri.split('{').next().unwrap_or(self.uri)
+    pub const fn new(
+        uri: &'static str,
+        name: &'static str,
+        permissions: &'static [Permission],
+        description: &'static str,
+    ) -> Self {
+        Self { uri, name, description, permissions, completer: None }
+    }
+
+    pub const fn completed_by(self, completer: Completer) -> Self {
+        Self { completer: Some(completer), ..self }
+    }
+
+    /// The name of the variable part.
+    pub(super) fn variable(&self) -> Option<&'static str> {
+        self.uri.split_once('{')?.1.split_once('}').map(|(name, _)| name)
+    }
+
+    /// What comes before the variable part, and what after it. The whole, if there is none.
+    fn around(&self) -> (&'static str, &'static str) {
+        let (before, rest) = self.uri.split_once('{').unwrap_or((self.uri, ""));
+        (before, rest.split_once('}').map_or("", |(_, after)| after))
     }
 
     pub(super) fn is_template(&self) -> bool {
@@ -36,16 +50,36 @@ impl ResourceSpec {
     }
 
     pub(super) fn is_open_to(&self, permissions: PermissionSet) -> bool {
-        permissions.contains(self.permission)
+        self.permissions.iter().all(|needed| permissions.contains(*needed))
     }
 }
 
-type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<ResourceValue, HubError>> + Send + Sync>;
+/// What a resource holds.
+pub(super) enum Contents {
+    Json(Value),
+    Bytes(Vec<u8>),
+    File(File),
+}
+
+/// A resource that says itself what it is.
+pub struct File {
+    pub mime_type: String,
+    pub content: FileContent,
+}
+
+pub enum FileContent {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Contents, HubError>> + Send + Sync>;
+
+const JSON: &str = "application/json";
 
 pub(super) struct Resource {
     pub(super) spec: ResourceSpec,
-    /// Whether what is read is JSON; else each has a type of its own.
-    pub(super) is_json: bool,
+    /// None if each is of another.
+    pub(super) mime_type: Option<&'static str>,
     reader: Reader,
 }
 
@@ -60,33 +94,53 @@ impl Resources {
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Value, HubError>> + Send + 'static,
     {
-        self.add_of_any_type(spec, move |hub, actor, rest| {
+        let reader: Reader = Box::new(move |hub, actor, rest| {
             let reading = read(hub, actor, rest);
-            async move { reading.await.map(ResourceValue::Json) }
+            Box::pin(async move { reading.await.map(Contents::Json) })
         });
-        if let Some(added) = self.0.last_mut() {
-            added.is_json = true;
-        }
+        self.0.push(Resource { spec, mime_type: Some(JSON), reader });
     }
 
-    /// Adds a resource that is something else.
-    pub fn add_of_any_type<F, A>(&mut self, spec: ResourceSpec, read: F)
+    /// Adds a resource that is not text.
+    pub fn add_bytes<F, A>(&mut self, spec: ResourceSpec, mime_type: &'static str, read: F)
     where
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
-        A: Future<Output = Result<ResourceValue, HubError>> + Send + 'static,
+        A: Future<Output = Result<Vec<u8>, HubError>> + Send + 'static,
     {
-        let reader: Reader = Box::new(move |hub, actor, rest| Box::pin(read(hub, actor, rest)));
-        self.0.push(Resource { spec, is_json: false, reader });
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::Bytes) })
+        });
+        self.0.push(Resource { spec, mime_type: Some(mime_type), reader });
+    }
+
+    /// Adds resources of which each has a type of its own.
+    pub fn add_files<F, A>(&mut self, spec: ResourceSpec, read: F)
+    where
+        F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<File, HubError>> + Send + 'static,
+    {
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::File) })
+        });
+        self.0.push(Resource { spec, mime_type: None, reader });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
         self.0.iter()
     }
 
+    /// The resource of which this is the address as it is listed.
+    pub(super) fn find_listed(&self, uri: &str) -> Option<&Resource> {
+        self.0.iter().find(|resource| resource.spec.uri == uri)
+    }
+
     /// The resource that an address is of, and the variable part of it.
     pub(super) fn find<'u>(&self, uri: &'u str) -> Option<(&Resource, &'u str)> {
         self.0.iter().find_map(|resource| {
-            let rest = uri.strip_prefix(resource.spec.prefix())?;
+            let (before, after) = resource.spec.around();
+            let rest = uri.strip_prefix(before)?.strip_suffix(after)?;
             let fits = if resource.spec.is_template() { is_name(rest) } else { rest.is_empty() };
             fits.then_some((resource, rest))
         })
@@ -99,8 +153,10 @@ fn is_name(rest: &str) -> bool {
 }
 
 impl Resource {
-    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<ResourceValue, HubError> {
-        actor.require(self.spec.permission)?;
+    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Contents, HubError> {
+        for needed in self.spec.permissions {
+            actor.require(*needed)?;
+        }
         (self.reader)(hub.clone(), actor.clone(), rest.to_owned()).await
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_URIS: usize = 100;
 /// Tells of changes until the client goes, the credential ends or the hub stops.
 pub(super) async fn follow(hub: &Hub, caller: &Caller, context: &SubscriptionContext) -> Result<(), ErrorData> {
     let refused = |error: crate::error::HubError| ErrorData::invalid_request(error.detail.clone(), None);
-    let mut stream = streams::follow(hub, &caller.actor).await.map_err(refused)?;
+    let mut stream = streams::follow(hub, &caller.actor, caller.from.clone()).await.map_err(refused)?;
     let wanted: BTreeSet<String> =
         context.accepted().resource_subscriptions.clone().unwrap_or_default().into_iter().collect();
     loop {
