@@ -27,7 +27,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub(crate) use actors::{Agent, Human, PASSWORD, each, items};
+pub(crate) use actors::{Agent, Human, PASSWORD, each, file_form, items};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
 pub(crate) use elsewhere::Elsewhere;
