@@ -55,8 +55,8 @@ pub struct Config {
     pub oauth_redirects: Vec<String>,
     /// Origins of pages that may call `/mcp`, beside the hub's own.
     pub mcp_origins: Vec<String>,
-    /// Where the contents of attachments are: a folder that several hubs may share, as a path or `file://` address. None means the
-    /// folder `attachments` in the data folder.
+    /// Where the contents of attachments are: a folder that several hubs may share, as a path or `file://` address, or a bucket as
+    /// `s3://bucket/prefix`. None means the folder `attachments` in the data folder.
     pub attachments_url: Option<String>,
     /// MiB that a user and their agents may upload in 24 hours; 0 means no limit.
     pub upload_quota_mib: u64,

@@ -251,5 +251,9 @@ async fn prepare(hub: &Hub) -> Result<(), StartError> {
             Ok::<_, DbError>(true)
         })
         .await?;
-    if key_fits { Ok(()) } else { Err(StartError::WrongKey) }
+    if !key_fits {
+        return Err(StartError::WrongKey);
+    }
+    let owner = hub.write(attachments::ensure_owner).await?;
+    Ok(hub.blobs().claim(&owner).await?)
 }

@@ -1,7 +1,7 @@
 //! Contents in a folder, in as many folders as there are beginnings of names.
 
 use std::fs::{self, DirBuilder, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -11,6 +11,7 @@ use tempfile::TempPath;
 use super::BlobError;
 
 const INCOMING: &str = "incoming";
+const OWNER: &str = "owner";
 /// Digits of a name that its folder is called by.
 const SHARD_DIGITS: usize = 2;
 
@@ -27,6 +28,25 @@ impl Folder {
         // It may have been made by hand, or come from a backup of files.
         fs::set_permissions(root, fs::Permissions::from_mode(0o700))?;
         Ok(Self { root: root.to_owned(), incoming })
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whose it is: the first one's who asked.
+    pub(super) fn claim(&self, owner: &str) -> io::Result<String> {
+        let path = self.root.join(OWNER);
+        if !path.exists() {
+            let mut file = tempfile::Builder::new().prefix("owner-").tempfile_in(&self.incoming)?;
+            file.write_all(owner.as_bytes())?;
+            file.as_file().sync_all()?;
+            match file.persist_noclobber(&path) {
+                Err(error) if error.error.kind() != io::ErrorKind::AlreadyExists => return Err(error.error),
+                _ => sync_folder(&self.root)?,
+            }
+        }
+        Ok(fs::read_to_string(path)?.trim().to_owned())
     }
 
     pub(super) fn incoming(&self) -> &Path {

@@ -107,7 +107,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_MCP_ORIGINS")]
     mcp_origins: Option<String>,
 
-    /// Where attachments are kept, as a path that several hubs may share [default: <data>/attachments]
+    /// Where attachments are kept: a path that several hubs may share, or s3://bucket/prefix (with AWS_… variables) [default: <data>/attachments]
     #[arg(long, env = "STOA_ATTACHMENTS_URL")]
     attachments_url: Option<String>,
 

@@ -1,13 +1,15 @@
 //! Attachments: uploaded, sent, read by whom they are for, and by nobody else.
 
-use std::path::PathBuf;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::support::{Client, HOUR, KEY, Reply, TestHub, each, file_form, how_many, items, on_postgres, together};
+use crate::support::{
+    Client, HOUR, KEY, Reply, TestHub, each, eventually, file_form, how_many, items, on_postgres, together,
+};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
 const PDF: &[u8] = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\n";
@@ -18,17 +20,29 @@ fn sum(content: &[u8]) -> String {
     Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Everything in the hub's folder of attachments: what is stored, and what is on its way in.
-fn stored_files(hub: &TestHub) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut folders = vec![hub.folder().join("attachments")];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
-        }
+/// How many contents are stored or on their way in.
+async fn count_stored(hub: &TestHub) -> usize {
+    let blobs = hub.inner().blobs();
+    let mut stored = std::fs::read_dir(blobs.incoming()).unwrap().count();
+    for beginning in 0..=u8::MAX {
+        stored += blobs.list_older(beginning, Duration::ZERO).await.unwrap().len();
     }
-    files
+    stored
+}
+
+/// Makes sure that so many are there. What was put into a bucket for nothing is taken away after the answer.
+async fn assert_stored(hub: &TestHub, expected: usize) {
+    if hub.inner().blobs().is_far() {
+        return eventually("as much is stored", async || count_stored(hub).await == expected).await;
+    }
+    assert_eq!(count_stored(hub).await, expected);
+}
+
+/// What a content is called in the store.
+async fn object_of(hub: &TestHub, sha256: &str) -> String {
+    let sql = format!("select object from blobs where sha256 = '{sha256}'");
+    let found = hub.inner().read(move |tx| tx.query_one(&sql, &[], |row| row.get::<String>("object"))).await;
+    found.unwrap_or_else(|error: stoa_db::DbError| panic!("{error}"))
 }
 
 async fn rows(hub: &TestHub) -> (i64, i64) {
@@ -153,7 +167,8 @@ async fn types_are_what_the_content_is() {
     // Also when it turns out late.
     let late = [&vec![b'a'; 3 * 1024 * 1024][..], b"\0"].concat();
     ada.upload("late.txt", &late).await.problem(422, "type_not_allowed");
-    assert_eq!((rows(&hub).await, stored_files(&hub).len()), (before, 10));
+    assert_eq!(rows(&hub).await, before);
+    assert_stored(&hub, 10).await;
     hub.finish().await;
 }
 
@@ -212,7 +227,7 @@ async fn what_is_no_upload_is_refused_and_leaves_nothing() {
         assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400"), "{answer}");
     }
     assert_eq!(rows(&hub).await, (1, 1));
-    crate::support::eventually("nothing is left", async || stored_files(&hub).len() == 1).await;
+    eventually("nothing is left", async || count_stored(&hub).await == 1).await;
     hub.finish().await;
 }
 
@@ -268,7 +283,8 @@ async fn the_longest_file_fits_and_one_byte_more_does_not() {
     // What is said to be much longer is not waited for.
     let answer = hub.raw(&head("content-length: 1000000000")).await;
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
-    assert_eq!((rows(&hub).await, stored_files(&hub).len()), ((1, 1), 1));
+    assert_eq!(rows(&hub).await, (1, 1));
+    assert_stored(&hub, 1).await;
     hub.finish().await;
 }
 
@@ -350,7 +366,8 @@ async fn two_owners_of_one_content_do_not_learn_of_each_other() {
     let (first, second) = (first.json(), second.json());
     assert_eq!(first.as_object().unwrap().len(), second.as_object().unwrap().len());
     assert_eq!((&second["filename"], &second["size"]), (&json!("bob's plan.txt"), &json!(8)));
-    assert_eq!((stored_files(&hub).len(), rows(&hub).await), (1, (1, 2)));
+    assert_eq!(rows(&hub).await, (1, 2));
+    assert_stored(&hub, 1).await;
     for (human, name, created_at) in
         [(&ada, "ada", "2027-01-15T08:00:00.000Z"), (&bob, "bob", "2027-01-15T09:00:00.000Z")]
     {
@@ -536,7 +553,8 @@ async fn an_upload_can_be_repeated() {
     assert_eq!(again.json(), first.json());
     keyed("a.txt", b"other").await.problem(422, "idempotency_key_reused");
     keyed("b.txt", b"hello").await.problem(422, "idempotency_key_reused");
-    assert_eq!((rows(&hub).await, stored_files(&hub).len()), ((1, 1), 1));
+    assert_eq!(rows(&hub).await, (1, 1));
+    assert_stored(&hub, 1).await;
     let created = ada.list("/api/attachments").await[0]["created_at"].clone();
     assert_eq!(created, "2027-01-15T08:00:00.000Z");
     // A file that is larger than other bodies may be.
@@ -608,7 +626,7 @@ async fn what_nobody_has_any_more_is_taken_away() {
     // The hub does it by itself, too.
     hub.settle().await;
     assert_eq!(collect(&hub).await, (0, 0));
-    assert_eq!(stored_files(&hub).len(), 2);
+    assert_stored(&hub, 2).await;
     scout.download(&unused).await.problem(404, "not_found");
     assert_eq!(each(&scout.list("/api/attachments").await, "filename"), ["twice.txt", "used.txt"]);
     for (client, sha256) in [(&scout, &used), (&scout, &twice), (&other, &twice)] {
@@ -623,7 +641,8 @@ async fn what_nobody_has_any_more_is_taken_away() {
     scout.download(&used).await.problem(404, "not_found");
     hub.advance(24 * HOUR);
     hub.settle().await;
-    assert_eq!((stored_files(&hub).len(), rows(&hub).await), (0, (0, 0)));
+    assert_eq!(rows(&hub).await, (0, 0));
+    assert_stored(&hub, 0).await;
     let audited = hub.audit().await;
     assert_eq!(audited[0]["action"], "attachments.collected");
     hub.finish().await;
@@ -631,13 +650,13 @@ async fn what_nobody_has_any_more_is_taken_away() {
 
 #[tokio::test]
 async fn what_crashes_leave_is_taken_away() {
-    let hub = TestHub::start().await;
+    let hub = TestHub::setup().configure(|config| config.attachments_url = None).start().await;
     let scout = hub.human("ada").await.agent("scout").await;
     scout.uploaded("a.txt", b"hello").await;
     // What crashes have left: a file that was on its way in, and a content without a row; and a young one, whose row may yet come.
     let store = hub.folder().join("attachments");
     #[expect(clippy::disallowed_methods, reason = "files have the time of the system")]
-    let day_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(25 * 3600);
+    let day_ago = std::time::SystemTime::now() - Duration::from_secs(25 * 3600);
     for (name, is_old) in [
         ("incoming/upload-left", true),
         ("incoming/upload-young", false),
@@ -651,10 +670,10 @@ async fn what_crashes_leave_is_taken_away() {
             file.set_modified(day_ago).unwrap();
         }
     }
-    assert_eq!(stored_files(&hub).len(), 5);
+    assert_stored(&hub, 5).await;
     hub.advance(6 * HOUR);
     hub.settle().await;
-    assert_eq!(stored_files(&hub).len(), 3);
+    assert_stored(&hub, 3).await;
     let hub = hub.restart().await;
     assert!(!store.join("incoming/upload-young").exists());
     hub.finish().await;
@@ -703,8 +722,33 @@ async fn taking_away_never_takes_what_is_being_uploaded_or_sent() {
     assert_eq!(sends.0 + sends.1, 25);
     hub.advance(25 * HOUR);
     collect(&hub).await;
-    assert_eq!((stored_files(&hub).len(), rows(&hub).await), (0, (0, 0)));
+    assert_eq!(rows(&hub).await, (0, 0));
+    assert_stored(&hub, 0).await;
     assert_eq!(hub.count("select count(*) as n from blob_removals").await, 0);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_content_that_was_cut_is_not_given_out() {
+    let hub = TestHub::setup().configure(|config| config.attachments_url = None).may_fail().start().await;
+    let ada = hub.human("ada").await;
+    let sha256 = ada.uploaded("a.txt", b"hello").await;
+    let object = object_of(&hub, &sha256).await;
+    std::fs::write(hub.folder().join("attachments").join(&object[..2]).join(&object[2..]), b"hell").unwrap();
+    ada.download(&sha256).may_fail().await.problem(500, "attachment_missing");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_place_belongs_to_one_database() {
+    let shared = tempfile::tempdir().unwrap();
+    // In a bucket, if there is one, else in a folder.
+    let url = TestHub::setup().config.attachments_url.unwrap_or(format!("file://{}", shared.path().display()));
+    let here = || TestHub::setup().configure(|config| config.attachments_url = Some(url.clone()));
+    let hub = here().start().await;
+    let refused = here().try_start().await.err().unwrap().to_string();
+    assert!(refused.contains("it has the attachments of another hub"), "{refused}");
+    let hub = hub.restart().await;
     hub.finish().await;
 }
 
@@ -716,7 +760,9 @@ async fn two_hubs_share_what_is_stored() {
     }
     let shared = tempfile::tempdir().unwrap();
     let place = shared.path().to_str().unwrap().to_owned();
-    let setup = TestHub::setup().key(KEY).configure(|config| config.attachments_url = Some(format!("file://{place}")));
+    let setup = TestHub::setup().key(KEY).configure(|config| {
+        config.attachments_url.get_or_insert(format!("file://{place}"));
+    });
     let one = setup.start().await;
     let two = one.beside().start().await;
     let ada = one.human("ada").await;
@@ -749,8 +795,7 @@ async fn a_content_that_the_store_has_lost_is_told_of_and_mended() {
     let ada = hub.human("ada").await;
     let sha256 = ada.uploaded("a.txt", b"hello").await;
     let kept = ada.uploaded("b.txt", b"other").await;
-    let lost = stored_files(&hub).into_iter().find(|path| path.to_str().unwrap().contains(&sha256[2..])).unwrap();
-    std::fs::remove_file(&lost).unwrap();
+    hub.inner().blobs().remove(&object_of(&hub, &sha256).await).await.unwrap();
     ada.download(&sha256).may_fail().await.problem(500, "attachment_missing");
     let checked = hub.operator().call("attachments.check", json!({})).await;
     assert_eq!(checked, json!({"checked": 2, "missing": [sha256]}));
@@ -758,11 +803,8 @@ async fn a_content_that_the_store_has_lost_is_told_of_and_mended() {
     ada.get(&format!("/api/attachments/{sha256}/meta")).await.status(200);
     // Whoever has it can bring it back.
     ada.uploaded("a.txt", b"hello").await;
-    assert_eq!(ada.download(&sha256).await.status(200).text(), "hello");
-    // So it is with one that was cut.
-    let cut = stored_files(&hub).into_iter().find(|path| path.to_str().unwrap().contains(&kept[2..])).unwrap();
-    std::fs::write(cut, b"oth").unwrap();
-    ada.download(&kept).may_fail().await.problem(500, "attachment_missing");
+    eventually("it is there again", async || ada.download(&sha256).may_fail().await.code() == 200).await;
+    assert_stored(&hub, 2).await;
     hub.finish().await;
 }
 
@@ -854,7 +896,8 @@ async fn agents_are_told_what_is_wrong_with_a_file() {
         assert_eq!(spy.tool_refused(tool, arguments).await.0, code, "{tool}");
     }
     spy.mcp("resources/read", json!({"uri": format!("stoa://attachments/{secret}")})).await.rpc_error(-32002);
-    assert_eq!((rows(&hub).await, stored_files(&hub).len()), ((1, 1), 1));
+    assert_eq!(rows(&hub).await, (1, 1));
+    assert_stored(&hub, 1).await;
     // Who takes things away for everybody has to be an administrator's.
     assert!(!spy.tool_names("/mcp").await.contains(&"gc_attachments".to_owned()));
     let admin = hub.admin().await;

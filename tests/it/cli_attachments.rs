@@ -205,6 +205,10 @@ fn a_place_that_cannot_be_used_is_told_of() {
     let place = Place::new();
     let said = place.fails_to_start(&["--attachments-url", "relative/path"]);
     said.fails(1, &["the place for attachments relative/path cannot be used", "absolute path"]);
+    if !cfg!(feature = "s3") {
+        let said = place.fails_to_start(&["--attachments-url", "s3://bucket/prefix"]);
+        said.fails(1, &["the place for attachments s3://bucket/prefix", "built without S3", "--features s3"]);
+    }
     let shared = place.root().join("shared");
     let hub = place.start_with(&["--attachments-url", &format!("file://{}", shared.display())]);
     assert!(shared.join("incoming").is_dir());

@@ -129,6 +129,17 @@ async fn sweep(hub: &Hub) -> Result<(), HubError> {
     Ok(())
 }
 
+/// The name by which a store knows whose contents it has, the same for all hubs on one database.
+pub fn ensure_owner(tx: &mut Tx<'_>) -> Result<String, DbError> {
+    const NAME: &str = "attachments_owner";
+    if let Some(owner) = Hub::meta(tx, NAME)? {
+        return Ok(owner);
+    }
+    let owner = crate::tarball::hex(&tx.random_bytes::<16>());
+    Hub::set_meta(tx, NAME, &owner)?;
+    Ok(owner)
+}
+
 /// Does both from time to time, one hub at a time.
 struct Collector;
 

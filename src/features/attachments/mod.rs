@@ -17,7 +17,7 @@ mod store;
 mod upload;
 
 pub use admin::add_methods;
-pub use collect::{Collected, Hold, hold, schedule, worker};
+pub use collect::{Collected, Hold, ensure_owner, hold, schedule, worker};
 pub use http::routes;
 pub use mcp::{add_resources, add_tools, link};
 pub use messages::{attach, find_attachable, of, release};

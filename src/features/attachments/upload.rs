@@ -119,7 +119,13 @@ async fn keep(hub: &Hub, actor: &Actor, received: Received, filename: String) ->
             })
         })
         .await;
-    settle(hub, &blob, kept.as_ref().map(|_| is_needed.load(Ordering::Relaxed))).await;
+    let outcome = kept.as_ref().map(|_| is_needed.load(Ordering::Relaxed)).map_err(Clone::clone);
+    if hub.blobs().is_far() {
+        let hub = hub.clone();
+        tokio::spawn(async move { settle(&hub, &blob, outcome).await });
+    } else {
+        settle(hub, &blob, outcome).await;
+    }
     kept
 }
 
@@ -131,12 +137,12 @@ fn record(tx: &mut Tx<'_>, blob: &Blob, uploader: PrincipalId, filename: &str) -
 
 /// Sees to it that what was put in place for nothing does not stay. What cannot be settled now, [`collect`](super::collect)
 /// finds later.
-async fn settle(hub: &Hub, blob: &Blob, outcome: Result<bool, &HubError>) {
+async fn settle(hub: &Hub, blob: &Blob, outcome: Result<bool, HubError>) {
     let settled = match outcome {
         Ok(true) => Ok(()),
         Ok(false) => keep_one(hub, blob).await,
         // On PostgreSQL the connection may have broken after the commit; then nobody knows yet.
-        Err(error) if is_undecided(error) && hub.db().engine() == Engine::Postgres => Ok(()),
+        Err(error) if is_undecided(&error) && hub.db().engine() == Engine::Postgres => Ok(()),
         Err(_) => hub.blobs().remove(&blob.object).await.map_err(HubError::from),
     };
     if let Err(error) = settled {

@@ -69,6 +69,7 @@ impl Setup {
             database_url: database.as_ref().map(|database| Secret::new(database.url.clone())),
             database_connections: 6,
             admin_socket: Some(folder.path().join("admin.sock")),
+            attachments_url: place::attachments_url(),
             bcrypt_cost: 4,
             rate_limit: 0,
             clock: clock.clone(),
