@@ -133,6 +133,13 @@ impl Actor {
         Self { principal: self.principal.clone(), call: Arc::new(call) }
     }
 
+    /// The same caller, now that it is known what they sent.
+    pub fn with_request_digest(&self, request_digest: [u8; 32]) -> Self {
+        let idempotency = self.call.idempotency.clone().map(|wish| Idempotency { request_digest, ..wish });
+        let call = Call { idempotency, ..(*self.call).clone() };
+        Self { principal: self.principal.clone(), call: Arc::new(call) }
+    }
+
     /// Somebody without a credential, as they are while logging in.
     pub fn anonymous(call: Arc<Call>) -> Self {
         Self::unproved(call, Credential::None, "", Role::Member)
@@ -208,7 +215,8 @@ impl Actor {
             return Ok(());
         }
         let code = if self.session().is_some() { "session_expired" } else { "invalid_credentials" };
-        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way."))
+        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way.")
+            .hint("Log in again, or use another key."))
     }
 
     /// The one check of what a credential's permissions allow.

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod api_keys;
+pub mod attachments;
 pub mod audit;
 pub mod backup;
 pub mod channels;
@@ -10,10 +11,12 @@ pub mod machines;
 pub mod messages;
 pub mod oauth;
 pub mod principals;
+pub mod reactions;
 pub mod streams;
 pub mod system;
 pub mod traces;
 pub mod users;
+pub mod workflow;
 
 use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
@@ -23,9 +26,9 @@ use crate::surfaces::mcp::Offer;
 /// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
-        planners: vec![api_keys::plan, oauth::plan, channels::plan],
+        planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
         listeners: vec![],
-        workers: vec![housekeeping::worker()],
+        workers: vec![attachments::worker(), housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
         offers: vec![],
     }
@@ -40,7 +43,9 @@ pub fn routes() -> ApiRouter {
         .merge(oauth::routes())
         .merge(principals::routes())
         .merge(channels::routes())
+        .merge(attachments::routes())
         .merge(messages::routes())
+        .merge(workflow::routes())
         .merge(machines::routes())
         .merge(streams::routes())
         .merge(audit::routes())
@@ -56,6 +61,7 @@ pub fn admin_methods() -> Methods {
     api_keys::add_methods(&mut methods);
     oauth::add_methods(&mut methods);
     channels::add_methods(&mut methods);
+    attachments::add_methods(&mut methods);
     messages::add_methods(&mut methods);
     machines::add_methods(&mut methods);
     audit::add_methods(&mut methods);
@@ -72,6 +78,9 @@ pub fn offer() -> Offer {
     messages::add_resources(&mut offer.resources);
     messages::add_prompts(&mut offer.prompts);
     channels::add_tools(&mut offer.tools);
+    workflow::add_tools(&mut offer.tools);
+    attachments::add_tools(&mut offer.tools);
+    attachments::add_resources(&mut offer.resources);
     principals::add_tools(&mut offer.tools);
     offer
 }

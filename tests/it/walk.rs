@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub};
+use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub, file_form};
 
 const MACHINE: &str = "svc:sense:demo";
 
@@ -76,9 +76,14 @@ fn table() -> Vec<Row> {
         either_thing("PUT /api/channels/{name}/members/{principal}"),
         either_thing("DELETE /api/channels/{name}/members/{principal}"),
         either_thing("GET /api/channels/{name}/messages"),
+        either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed"),
         either_thing("GET /api/channels/{name}/pins"),
         either_thing("PUT /api/channels/{name}/pins/{message_id}"),
         either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
+        either("GET /api/attachments"),
+        either("POST /api/attachments").uploads(),
+        either_thing("GET /api/attachments/{sha256}"),
+        either_thing("GET /api/attachments/{sha256}/meta"),
         either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
         either_thing("GET /api/messages/{id}"),
         either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
@@ -88,6 +93,10 @@ fn table() -> Vec<Row> {
         either_thing("POST /api/messages/{id}/done").body(json!({})),
         either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
         either_thing("POST /api/messages/{id}/release"),
+        either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either_thing("GET /api/messages/{id}/reactions"),
+        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either("GET /api/trust/{agent}"),
         either("GET /api/inbox"),
         either("POST /api/inbox/claim").body(json!({"limit": 100})),
         either("GET /api/dm/partners"),
@@ -138,6 +147,8 @@ enum Access {
 struct Row {
     operation: &'static str,
     access: Access,
+    /// What stands behind the path.
+    query: &'static str,
     body: Option<Value>,
     /// What those are told whose thing it is not.
     refusal: (u16, &'static str),
@@ -146,18 +157,22 @@ struct Row {
     /// What the owner is told.
     for_owner: (u16, &'static str),
     never_ends: bool,
+    /// The body is a form with a file.
+    uploads: bool,
 }
 
 fn row(operation: &'static str, access: Access) -> Row {
     Row {
         operation,
         access,
+        query: "",
         body: None,
         refusal: (404, "not_found"),
         also_for_admins: false,
         shows_cards: false,
         for_owner: (0, ""),
         never_ends: false,
+        uploads: false,
     }
 }
 
@@ -194,6 +209,10 @@ impl Row {
         Self { body: Some(body), ..self }
     }
 
+    fn query(self, query: &'static str) -> Self {
+        Self { query, ..self }
+    }
+
     fn refused(self, status: u16, code: &'static str) -> Self {
         Self { refusal: (status, code), ..self }
     }
@@ -215,6 +234,10 @@ impl Row {
     /// A success is an answer that goes on; what is in it, tests of its own look at.
     fn never_ends(self) -> Self {
         Self { never_ends: true, ..self }
+    }
+
+    fn uploads(self) -> Self {
+        Self { uploads: true, ..self }
     }
 
     /// What each visitor is to be told: 0 is any success, and a word is the problem's code.
@@ -258,7 +281,8 @@ impl World {
         let send = async |from: &Client, request: Value| {
             from.post("/api/messages", &request).await.status(201).json()["id"].to_string()
         };
-        let said = send(&owner, json!({"channel": channel, "body": "a secret"})).await;
+        let file = owner.uploaded("secret.txt", format!("a secret of {}", owner.name).as_bytes()).await;
+        let said = send(&owner, json!({"channel": channel, "body": "a secret", "attachments": [file]})).await;
         let sent = send(&owner, json!({"to": agent.name, "body": "another secret"})).await;
         let received = send(
             &agent,
@@ -266,6 +290,8 @@ impl World {
         )
         .await;
         owner.post("/api/inbox/claim", &json!({"limit": 100})).await.ok();
+        let reaction = json!({"reaction": "approve"});
+        owner.post(&format!("/api/messages/{received}/reactions"), &reaction).await.ok();
         let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
         app.tokens(&owner, &agent.name).await;
         let grant = owner.grants().await[0]["id"].to_string();
@@ -274,6 +300,7 @@ impl World {
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
             ("channel", channel),
+            ("{sha256}", file),
             ("/api/oauth/clients/{client_id}", owned.id),
             ("/oauth/register/{client_id}", app.id),
             ("/api/oauth/grants/{id}", grant),
@@ -284,6 +311,7 @@ impl World {
             ("/api/messages/{id}/replies", sent),
             ("/api/messages/{id}/done", received.clone()),
             ("/api/messages/{id}/fail", received.clone()),
+            ("/api/messages/{id}/reactions", received.clone()),
             ("/api/messages/{id}/release", received),
         ]);
         Self { owner, agent, things }
@@ -293,7 +321,9 @@ impl World {
         let name = if text.starts_with("/api/channels/") { "channel" } else { "{name}" };
         let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things[name]);
         filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
+        filled = filled.replace("{agent}", &self.things["{name}"]);
         filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
+        filled = filled.replace("{sha256}", &self.things["{sha256}"]);
         if let Some(value) = self.things.get(text) {
             filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
         }
@@ -315,6 +345,7 @@ impl World {
             "dm": self.owner.get(&format!("/api/dm/{}/messages", self.agent.name)).await.ok().json(),
             "inbox": self.owner.get("/api/inbox?status=all").await.ok().json(),
             "threads": self.owner.get("/api/threads").await.ok().json(),
+            "attachments": self.owner.list("/api/attachments").await,
         });
         self.agent.get("/api/agents").await.ok();
         forget_looks(&mut state);
@@ -390,9 +421,13 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
     let (method, path) = row.operation.split_once(' ').unwrap();
     let before = world.state().await;
     for (visitor, client) in visitors.all(world).await {
-        let mut call = client.call(method, &world.fill(path, visitor));
+        let mut call = client.call(method, &format!("{}?{}", world.fill(path, visitor), row.query));
         if let Some(body) = &row.body {
             call = call.body("application/json", world.fill(&body.to_string(), visitor));
+        }
+        if row.uploads {
+            let (content_type, form) = file_form("note.txt", visitor.as_bytes());
+            call = call.body(&content_type, form);
         }
         if visitor == "owner" {
             assert_eq!(world.state().await, before, "{}: a visitor changed something", row.operation);

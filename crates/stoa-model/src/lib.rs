@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod api_keys;
+pub mod attachments;
 pub mod audit;
 pub mod channels;
 pub mod cloud_events;
@@ -22,12 +23,14 @@ pub mod page;
 pub mod permissions;
 pub mod principals;
 pub mod problem;
+pub mod reactions;
 pub mod secret;
 pub mod system;
 pub mod templates;
 pub mod text;
 pub mod timestamp;
 pub mod traces;
+pub mod trust;
 pub mod users;
 pub mod validation;
 

@@ -396,6 +396,7 @@ impl Teller<'_> {
                 mentioned: mentioned.map(|place| PrincipalId(population.people[place].id)).into_iter().collect(),
                 depth,
                 no_wake: false,
+                is_work: false,
             }))
         });
         self.batch.rows.push(Row {

@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::channels::{
-    ChannelDetails, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS, UpdateChannelRequest,
-    UpdateChannelSettingsRequest,
+    ChannelDetails, ChannelSettings, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS,
+    UpdateChannelRequest, UpdateChannelSettingsRequest,
 };
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
@@ -11,7 +11,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::members;
-use super::store::{self, ChannelRow, Member, NewChannel, PostingRow};
+use super::store::{self, ChannelRow, Member, NewChannel, PostingRow, WorkflowChannel};
 use super::visibility::{self, Audience};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
@@ -222,10 +222,16 @@ pub async fn update_whole(
     settings.check()?;
     // An agent must not decide how far agents are trusted, who sees the channel, or whose it is.
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
-        actor.require_session()?;
+        let said = "Only a person who is logged in can change who sees a channel, whose it is, `auto_approve` and the thresholds.";
+        actor.require_session().map_err(|_| HubError::forbidden("forbidden", said).hint("Leave these out."))?;
     }
     let changed = audited(&request, &settings)?;
+    let actor_in = actor.clone();
     change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
+        // Where messages are no work, agents are not limited by trust.
+        if channel.view.settings.workflow_enabled && settings.workflow_enabled == Some(false) {
+            actor_in.require_session()?;
+        }
         if let Some(owner) = &request.owner {
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
@@ -437,6 +443,21 @@ pub fn lock(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError
 /// Members whom messages can reach, at most `limit`.
 pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
     store::list_member_ids(tx, channel, limit)
+}
+
+/// The people among the members whom messages can reach, at most `limit`.
+pub fn list_human_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_human_members(tx, channel, limit)
+}
+
+/// How work is done in a channel, if it is still there.
+pub fn find_settings(tx: &mut Tx<'_>, channel: ChannelId) -> Result<Option<ChannelSettings>, DbError> {
+    store::find_settings(tx, channel)
+}
+
+/// The channels whose messages are work.
+pub fn list_workflow_channels(tx: &mut Tx<'_>) -> Result<Vec<WorkflowChannel>, DbError> {
+    store::list_workflow_channels(tx)
 }
 
 pub fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {

@@ -102,7 +102,7 @@ fn park(hub: &Hub, actor: &Actor, status: InboxStatus) -> Result<Waiter, HubErro
     };
     hub.waiters().wait_for(actor.id(), actor.principal.human, awaited).ok_or_else(|| {
         let detail = "Too many calls of a user and their agents wait for an inbox.";
-        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one end, or call without `wait`.")
+        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one of them end first.")
     })
 }
 
@@ -198,7 +198,9 @@ async fn change_status(
         };
         if !may_move {
             let detail = format!("A message that is {} cannot become {}.", from.name(), status.name());
-            return Err(HubError::conflict("illegal_transition", detail));
+            let error = HubError::conflict("illegal_transition", detail);
+            let is_settled = matches!(from, MessageStatus::Done | MessageStatus::Failed);
+            return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
         }
         store::update_status(tx, id, status)?;
         tell(&hub_in, tx, &actor_in, &row, status)?;
@@ -250,6 +252,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::ReadMoved { .. } => {}
     }

@@ -9,7 +9,7 @@ use super::change::bury_copies;
 use super::store;
 use crate::actor::Actor;
 use crate::error::HubError;
-use crate::features::{audit, channels};
+use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 
 /// Messages deleted in one command, so that a purge never holds up the writer.
@@ -73,6 +73,7 @@ fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progres
     if bury_copies(hub, tx, &Actor::system(), ids)? > 0 {
         return Ok(Progress::Copies);
     }
+    attachments::release(tx, ids)?;
     Ok(Progress::Messages(store::delete_messages(tx, ids)?))
 }
 

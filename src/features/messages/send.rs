@@ -1,17 +1,19 @@
 //! Sending: one command that checks, stores, tells those who are mentioned, and says what follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use stoa_db::Tx;
+use stoa_model::attachments::AttachmentView;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
-    Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
-    WorkflowState,
+    Author, DEFAULT_PRIORITY, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest,
+    SentMessage, Target,
 };
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::state_of;
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
 
 use super::store::{self, MessageRow, NewMessage};
@@ -22,7 +24,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
-use crate::features::{agents, audit};
+use crate::features::{agents, attachments, audit, reactions};
 use crate::hub::Hub;
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -104,9 +106,10 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         depth: depth_of(actor, parent.as_ref()),
         mentions: Vec::new(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
     };
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
-    let view = message.view(tx, id);
+    let view = message.view(tx, id)?;
     let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
     Ok(SentMessage { message: view, delivery: vec![delivery] })
 }
@@ -125,7 +128,51 @@ fn send_to_channel(
     for (id, (handle, kind)) in said.called.principals {
         deliveries.push(delivery(tx, draft.no_wake, &said.outcome, id, kind, handle)?);
     }
-    Ok(SentMessage { message: said.message.view(tx, said.id), delivery: deliveries })
+    Ok(SentMessage { message: said.message.view(tx, said.id)?, delivery: deliveries })
+}
+
+/// What the hub itself tells somebody.
+pub struct Notice {
+    pub recipient: Known,
+    pub body: String,
+    pub metadata: Map<String, Value>,
+}
+
+/// Sends notices from `system`.
+pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), HubError> {
+    let system = principals::system(tx)?;
+    let mut placed = Vec::new();
+    for notice in notices {
+        placed.push((channels::conversation_between(tx, system.id, notice.recipient.id)?, notice));
+    }
+    // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
+    placed.sort_by_key(|(conversation, _)| *conversation);
+    for (conversation, Notice { recipient, body, metadata }) in placed {
+        channels::lock(tx, conversation)?;
+        let draft = Draft {
+            target: Target::Principal(recipient.handle.clone()),
+            subject: None,
+            body,
+            reply_to: None,
+            priority: DEFAULT_PRIORITY,
+            metadata,
+            attachments: Vec::new(),
+            no_wake: false,
+        };
+        let message = Composed {
+            sender: system.id,
+            from: author_of(&system),
+            place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle },
+            draft: &draft,
+            parent: None,
+            depth: 0,
+            mentions: Vec::new(),
+            attachments: Vec::new(),
+            mention_of: None,
+        };
+        store_and_tell(hub, tx, &Actor::system(), &message, Vec::new())?;
+    }
+    Ok(())
 }
 
 /// Puts a message into a channel that the caller may write to. Only those are called out whom `calling` names: a
@@ -176,6 +223,7 @@ fn say<'a>(
         depth: depth_of(actor, parent),
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         place: Where::Channel(place),
     };
     let ids = called.principals.keys().copied().collect();
@@ -229,6 +277,7 @@ struct Composed<'a> {
     depth: i64,
     mentions: Vec<String>,
     mention_of: Option<MessageId>,
+    attachments: Vec<AttachmentView>,
 }
 
 impl Composed<'_> {
@@ -258,6 +307,11 @@ impl Composed<'_> {
         self.parent.map(|parent| parent.view.id)
     }
 
+    /// Whether it is said where messages are work.
+    fn is_work(&self) -> bool {
+        self.channel().is_some_and(|place| place.is_workflow)
+    }
+
     fn status(&self) -> MessageStatus {
         match self.channel() {
             Some(place) if !place.is_workflow => MessageStatus::Done,
@@ -266,9 +320,13 @@ impl Composed<'_> {
     }
 
     /// What its sender sees of it, once it is stored.
-    fn view(&self, tx: &Tx<'_>, id: MessageId) -> MessageView {
+    fn view(&self, tx: &mut Tx<'_>, id: MessageId) -> Result<MessageView, HubError> {
         let draft = self.draft;
-        MessageView {
+        // Nobody but the hub can have reacted yet, to what an agent proposes as work.
+        let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent && self.parent.is_none();
+        let mut reactions = if may_be_approved { reactions::of(tx, &[id])? } else { HashMap::new() };
+        let reactions = reactions.remove(&id).unwrap_or_default();
+        Ok(MessageView {
             id,
             conversation_id: self.conversation(),
             channel_id: self.channel().map(|place| place.channel),
@@ -286,13 +344,13 @@ impl Composed<'_> {
             edited_at: None,
             deleted_at: None,
             reply_count: 0,
-            attachments: Vec::new(),
-            reactions: Vec::new(),
-            workflow_state: WorkflowState::Proposed,
+            attachments: self.attachments.clone(),
+            workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
+            reactions,
             run_id: None,
             depth: self.depth,
             lease_until: None,
-        }
+        })
     }
 }
 
@@ -325,6 +383,7 @@ fn store_and_tell(
             depth: message.depth,
         },
     )?;
+    attachments::attach(tx, id, &message.attachments)?;
     let event = Event::MessageSent(Box::new(MessageSent {
         message: id,
         conversation,
@@ -339,6 +398,7 @@ fn store_and_tell(
         mentioned,
         depth: message.depth,
         no_wake: draft.no_wake,
+        is_work: message.is_work(),
     }));
     let outcome = events::emit(hub, tx, actor, &event)?;
     Ok((id, outcome))
@@ -413,7 +473,8 @@ fn tell_mentioned(
     }
     let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
     // What it says is not stored once more for each of them.
-    let draft = Draft { metadata: object(metadata), body: String::new(), ..message.draft.clone() };
+    let draft =
+        Draft { metadata: object(metadata), body: String::new(), attachments: Vec::new(), ..message.draft.clone() };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -432,6 +493,7 @@ fn tell_mentioned(
             depth: message.depth,
             mentions: Vec::new(),
             mention_of: Some(id),
+            attachments: Vec::new(),
         };
         store_and_tell(hub, tx, actor, &notice, Vec::new())?;
     }
@@ -469,6 +531,7 @@ pub(super) fn tell_newly_mentioned(
         reply_to: row.view.reply_to,
         priority: row.view.priority,
         metadata: row.view.metadata.clone(),
+        attachments: Vec::new(),
         no_wake: false,
     };
     let message = Composed {
@@ -480,6 +543,7 @@ pub(super) fn tell_newly_mentioned(
         depth: row.view.depth,
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: Vec::new(),
     };
     tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
     Ok(called.names)
@@ -509,6 +573,7 @@ pub(super) fn reply_with_result(
         reply_to: Some(to.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
@@ -539,6 +604,7 @@ fn reply_in_channel(
         reply_to: Some(origin.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     // A result calls nobody out.

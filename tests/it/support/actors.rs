@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Reply};
+use super::client::{Call, Client, Reply};
 
 /// Everybody's password, but the first administrator's.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -83,8 +83,33 @@ impl Human {
     }
 }
 
+/// A form with one file, as programs send it, and its content type.
+pub(crate) fn file_form(filename: &str, content: &[u8]) -> (String, Vec<u8>) {
+    let boundary = "----a-boundary-that-is-in-no-file";
+    let head = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{filename}\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n"
+    );
+    let body = [head.as_bytes(), content, format!("\r\n--{boundary}--\r\n").as_bytes()].concat();
+    (format!("multipart/form-data; boundary={boundary}"), body)
+}
+
 /// What people and agents say to each other.
 impl Client {
+    pub(crate) fn upload(&self, filename: &str, content: &[u8]) -> Call {
+        let (content_type, body) = file_form(filename, content);
+        self.call("POST", "/api/attachments").body(&content_type, body)
+    }
+
+    /// Uploads a file that has to be taken, and returns its sum.
+    pub(crate) async fn uploaded(&self, filename: &str, content: &[u8]) -> String {
+        self.upload(filename, content).await.status(201).json()["sha256"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn download(&self, sha256: &str) -> Call {
+        self.get(&format!("/api/attachments/{sha256}"))
+    }
+
     /// Sends a message that has to arrive.
     pub(crate) async fn send(&self, request: Value) -> Value {
         self.post("/api/messages", &request).await.status(201).json()
@@ -131,6 +156,28 @@ impl Client {
     /// `done`, `fail` or `release`.
     pub(crate) async fn settle(&self, message: &Value, how: &str, request: Value) -> Reply {
         self.post(&format!("/api/messages/{}/{how}", message["id"]), &request).await
+    }
+
+    /// Reacts to a message, or takes the same reaction back.
+    pub(crate) fn react(&self, message: &Value, reaction: &str) -> Call {
+        self.post(&format!("/api/messages/{}/reactions", message["id"]), &json!({"reaction": reaction}))
+    }
+
+    pub(crate) fn unreact(&self, message: &Value, reaction: &str) -> Call {
+        self.delete(&format!("/api/messages/{}/reactions?reaction={reaction}", message["id"]))
+    }
+
+    /// The ids of the messages of a channel that are in a state.
+    pub(crate) async fn in_state(&self, channel: &str, state: &str) -> Vec<Value> {
+        each(&items(self.get(&format!("/api/channels/{channel}/messages/by-state?state={state}")).await.ok()), "id")
+    }
+
+    /// Makes a channel whose messages are work, with these settings besides.
+    pub(crate) async fn make_workflow(&self, name: &str, mut settings: Value) -> Value {
+        let channel = self.make_channel(json!({"name": name})).await;
+        settings["workflow_enabled"] = json!(true);
+        self.put(&format!("/api/channels/{name}/settings"), &settings).await.ok();
+        channel
     }
 
     pub(crate) async fn make_channel(&self, request: Value) -> Value {
