@@ -79,5 +79,6 @@ mod trust;
 mod unread;
 mod visibility;
 mod walk;
+mod web;
 mod work;
 mod workflow;

@@ -107,7 +107,9 @@ pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap, has_session
     }
     if !has_session {
         // Nobody is logged in, which the page would find out a moment later.
-        let next: String = form_urlencoded::byte_serialize(uri.path_and_query().map_or("/", PathAndQuery::as_str).as_bytes()).collect();
+        let next: String =
+            form_urlencoded::byte_serialize(uri.path_and_query().map_or("/", PathAndQuery::as_str).as_bytes())
+                .collect();
         return Ok(Redirect::to(&format!("/login?next={next}")).into_response());
     }
     match ASSETS.get(INDEX) {

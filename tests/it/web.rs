@@ -1,0 +1,84 @@
+//! The web page: what browsers get, and what the page knows of the hub.
+
+use serde_json::{Map, Value, json};
+
+use crate::support::TestHub;
+
+const PAGE: &str = "text/html,application/xhtml+xml";
+
+#[tokio::test]
+async fn pages_are_for_browsers_and_everything_else_is_data() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let page = ada.get("/channels/general").header("accept", PAGE).await.ok();
+    assert!(page.header("content-type").unwrap().starts_with("text/html"), "{page:?}");
+    for path in
+        ["/api/nothing", "/auth/nothing", "/oauth/nothing", "/mcp/nothing", "/machine/nothing", "/.well-known/nothing"]
+    {
+        ada.get(path).header("accept", PAGE).await.problem(404, "not_found");
+    }
+    // A file that is gone is not a page: a browser would take it for a script.
+    ada.get("/assets/gone.js").header("accept", PAGE).await.problem(404, "not_found");
+    ada.get("/channels/general").header("accept", "application/json").await.problem(404, "not_found");
+    ada.post("/channels/general", &json!({})).header("accept", PAGE).await.problem(404, "not_found");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_is_not_logged_in_is_led_to_the_login_and_back() {
+    let hub = TestHub::start().await;
+    let answer = hub.nobody().get("/channels/general?at=7").header("accept", PAGE).await.status(303);
+    assert_eq!(answer.header("location").unwrap(), "/login?next=%2Fchannels%2Fgeneral%3Fat%3D7");
+    hub.finish().await;
+}
+
+/// What the page's types are made from is what the hub says of itself. `STOA_UPDATE=1` writes it anew.
+#[tokio::test]
+async fn the_page_knows_the_api_as_it_is() {
+    let hub = TestHub::start().await;
+    let document = hub.nobody().get("/api/openapi.json").await.ok().json();
+    let now = format!("{:#}\n", reduced(&document));
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/web/openapi.json");
+    if std::env::var_os("STOA_UPDATE").is_some() {
+        std::fs::write(path, &now).unwrap();
+    }
+    let known = std::fs::read_to_string(path).unwrap();
+    assert!(known == now, "web/openapi.json is out of date; run: STOA_UPDATE=1 cargo test --test it the_page_knows");
+    hub.finish().await;
+}
+
+/// The description without what makes no types: words, examples, refusals.
+fn reduced(document: &Value) -> Value {
+    let mut paths = Map::new();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let mut operations = Map::new();
+        for (method, operation) in item.as_object().unwrap() {
+            let Some(operation) = operation.as_object().filter(|operation| operation.contains_key("responses")) else {
+                continue;
+            };
+            let mut kept: Map<String, Value> = ["operationId", "parameters", "requestBody"]
+                .iter()
+                .filter_map(|name| Some(((*name).to_owned(), operation.get(*name)?.clone())))
+                .collect();
+            let good = operation["responses"].as_object().unwrap().iter().filter(|(code, _)| code.starts_with('2'));
+            kept.insert("responses".to_owned(), good.map(|(code, answer)| (code.clone(), answer.clone())).collect());
+            operations.insert(method.clone(), without_words(&Value::Object(kept), false));
+        }
+        paths.insert(path.clone(), Value::Object(operations));
+    }
+    let schemas = without_words(&document["components"]["schemas"], true);
+    json!({"openapi": document["openapi"], "info": {"title": "Stoa", "version": "0"}, "paths": paths, "components": {"schemas": schemas}})
+}
+
+/// `are_names` says that the keys are names that the API has given, and not words of the format.
+fn without_words(value: &Value, are_names: bool) -> Value {
+    const WORDS: [&str; 7] = ["description", "summary", "tags", "security", "example", "examples", "title"];
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| are_names || !WORDS.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), without_words(value, name == "properties" && !are_names))).collect()
+        }
+        Value::Array(items) => items.iter().map(|item| without_words(item, false)).collect(),
+        other => other.clone(),
+    }
+}
