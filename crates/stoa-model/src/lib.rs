@@ -22,6 +22,7 @@ pub mod page;
 pub mod permissions;
 pub mod principals;
 pub mod problem;
+pub mod search;
 pub mod secret;
 pub mod system;
 pub mod templates;

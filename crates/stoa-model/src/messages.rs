@@ -61,6 +61,26 @@ pub enum WorkflowState {
     Published,
 }
 
+impl WorkflowState {
+    pub const ALL: [Self; 6] =
+        [Self::Proposed, Self::Approved, Self::InProgress, Self::Rejected, Self::Done, Self::Published];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            WorkflowState::Proposed => "proposed",
+            WorkflowState::Approved => "approved",
+            WorkflowState::InProgress => "in_progress",
+            WorkflowState::Rejected => "rejected",
+            WorkflowState::Done => "done",
+            WorkflowState::Published => "published",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.name() == name)
+    }
+}
+
 /// Who wrote a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Author {
