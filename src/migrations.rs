@@ -19,4 +19,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(3, "0003", "traces"),
     migration!(4, "0004", "machines"),
     migration!(5, "0005", "oauth"),
+    migration!(6, "0006", "reactions"),
+    migration!(7, "0007", "attachments"),
+    migration!(8, "0008", "search"),
 ];

@@ -10,6 +10,7 @@ pub mod machines;
 pub mod messages;
 pub mod oauth;
 pub mod principals;
+pub mod search;
 pub mod streams;
 pub mod system;
 pub mod traces;
@@ -24,7 +25,7 @@ use crate::surfaces::mcp::Offer;
 pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, oauth::plan, channels::plan],
-        listeners: vec![],
+        listeners: vec![search::listener()],
         workers: vec![housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
         offers: vec![],
@@ -41,6 +42,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(search::routes())
         .merge(machines::routes())
         .merge(streams::routes())
         .merge(audit::routes())
@@ -71,6 +73,7 @@ pub fn offer() -> Offer {
     messages::add_tools(&mut offer.tools);
     messages::add_resources(&mut offer.resources);
     messages::add_prompts(&mut offer.prompts);
+    search::add_tools(&mut offer.tools);
     channels::add_tools(&mut offer.tools);
     principals::add_tools(&mut offer.tools);
     offer

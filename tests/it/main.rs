@@ -63,6 +63,7 @@ mod registry;
 mod registry_cli;
 mod registry_sign;
 mod requests;
+mod search;
 mod sessions;
 mod signatures;
 mod streams;

@@ -48,8 +48,7 @@ impl Companion {
         let name = self.name;
         let file = self.file(folder).to_string_lossy().into_owned();
         connection.execute(&format!("attach database ?1 as {name}"), [file])?;
-        connection
-            .execute_batch(&format!("pragma {name}.cache_size = -8192; pragma {name}.mmap_size = 268435456;"))
+        connection.execute_batch(&format!("pragma {name}.cache_size = -8192; pragma {name}.mmap_size = 268435456;"))
     }
 }
 
@@ -187,5 +186,6 @@ fn make(connection: Connection, companion: &Companion) -> rusqlite::Result<Conne
 
 fn create(connection: &Connection, companion: &Companion) -> rusqlite::Result<()> {
     let Companion { version, schema, .. } = companion;
-    connection.execute_batch(&format!("pragma journal_mode = wal; begin; {schema}; pragma user_version = {version}; commit;"))
+    connection
+        .execute_batch(&format!("pragma journal_mode = wal; begin; {schema}; pragma user_version = {version}; commit;"))
 }

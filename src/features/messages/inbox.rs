@@ -251,6 +251,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::MemberRemoved { .. }
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::ReadMoved { .. } => {}
     }
 }

@@ -95,6 +95,7 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             | Event::MessageSent(_)
             | Event::MessageEdited(_)
             | Event::MessageDeleted(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. }
             | Event::ReadMoved { .. } => {}
         }
@@ -248,6 +249,7 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReadMoved { .. } => None,
     }
@@ -270,6 +272,7 @@ fn doubtful(event: &Event) -> Option<PrincipalId> {
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReadMoved { .. } => None,
     }
@@ -353,6 +356,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => {}
         }
     }
@@ -533,6 +537,7 @@ impl<'a> Delivery<'a> {
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => None,
         }
     }

@@ -197,7 +197,8 @@ mod tests {
     #[test]
     fn the_largest_body_fits_what_postgres_can_hold() {
         let unique: String = (0x4e00..0x9fff).flat_map(char::from_u32).collect();
-        let many: String = unique.chars().step_by(2).chain(unique.chars().step_by(3)).chain(unique.chars().rev()).collect();
+        let many: String =
+            unique.chars().step_by(2).chain(unique.chars().step_by(3)).chain(unique.chars().rev()).collect();
         for body in [many.repeat(2), "a b ".repeat(65_536), "aB".repeat(131_072)] {
             let made = document(&body[..body.floor_char_boundary(256 * 1024)]);
             let words: BTreeSet<&str> = made.places().map(|(_, word)| word).chain(made.bag()).collect();

@@ -69,7 +69,8 @@ pub fn has_link(body: &str) -> bool {
     let is_address = |(at, _): (usize, &str)| {
         let before = &body.as_bytes()[..at];
         let behind = body[at + 3..].chars().next();
-        (before.ends_with(b"http") || before.ends_with(b"https")) && behind.is_some_and(|next| next.is_alphanumeric() || next == '[')
+        (before.ends_with(b"http") || before.ends_with(b"https"))
+            && behind.is_some_and(|next| next.is_alphanumeric() || next == '[')
     };
     body.match_indices("://").any(is_address)
 }
@@ -111,7 +112,8 @@ mod tests {
 
     #[test]
     fn kinds_of_attachments() {
-        let kinds = ["image/png", "text/plain; charset=utf-8", "application/pdf", "application/zip"].map(Has::of_mime_type);
+        let kinds =
+            ["image/png", "text/plain; charset=utf-8", "application/pdf", "application/zip"].map(Has::of_mime_type);
         assert_eq!(kinds, [Some(Has::Image), Some(Has::Text), Some(Has::Pdf), None]);
     }
 }

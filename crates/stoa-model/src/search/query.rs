@@ -1,7 +1,7 @@
 //! What can be typed to search: words, phrases, and operators between them.
 
 use super::tokens::{Kind, visit_tokens};
-use super::{Has, MAX_QUERY_CHARACTERS, MAX_TERMS, MAX_TERM_WORDS};
+use super::{Has, MAX_QUERY_CHARACTERS, MAX_TERM_WORDS, MAX_TERMS};
 use crate::messages::WorkflowState;
 use crate::timestamp::Timestamp;
 use crate::validation::{Faults, FieldError};
@@ -109,6 +109,10 @@ impl Query {
     pub fn parse(parameters: &Parameters<'_>) -> Result<Self, Vec<FieldError>> {
         let mut query = Self::default();
         let mut faults = Faults::default();
+        let Parameters { channel, agent, state: states, has, .. } = parameters;
+        for (field, text) in [("channel", channel), ("agent", agent), ("state", states), ("has", has)] {
+            faults.require(field, !text.unwrap_or_default().contains('\0'), "must not contain NUL");
+        }
         if let Some(list) = parameters.channel {
             query.channels.add_list(&mut faults, "channel", list);
         }
@@ -117,7 +121,10 @@ impl Query {
         }
         let listed = |text: Option<&str>| -> Vec<(bool, String)> {
             let items = text.unwrap_or_default().split(',').map(str::trim).filter(|item| !item.is_empty());
-            items.map(|item| item.strip_prefix('-').map_or((false, item), |item| (true, item))).map(|(n, i)| (n, i.to_owned())).collect()
+            items
+                .map(|item| item.strip_prefix('-').map_or((false, item), |item| (true, item)))
+                .map(|(n, i)| (n, i.to_owned()))
+                .collect()
         };
         let mut states = Vec::new();
         for (is_negative, name) in listed(parameters.state) {
@@ -179,7 +186,8 @@ impl Query {
                     state => states.extend(state),
                 },
                 Some(Operator::After | Operator::Before) if is_negative => {
-                    faults.add("q", "cannot exclude a date: use `before:` instead of `-after:`, and the other way round");
+                    faults
+                        .add("q", "cannot exclude a date: use `before:` instead of `-after:`, and the other way round");
                 }
                 Some(Operator::After) => self.add_date(faults, "q", "after", &text),
                 Some(Operator::Before) => self.add_date(faults, "q", "before", &text),
@@ -206,7 +214,8 @@ impl Query {
 
     fn add_has(&mut self, faults: &mut Faults, field: &str, is_negative: bool, name: &str) {
         let found = Has::from_name(&name.to_ascii_lowercase());
-        let found = found.ok_or_else(|| format!("knows no `has:{name}`; there is {}", listing(Has::ALL.map(Has::name))));
+        let found =
+            found.ok_or_else(|| format!("knows no `has:{name}`; there is {}", listing(Has::ALL.map(Has::name))));
         if let Some(has) = faults.check(field, found) {
             if is_negative { &mut self.has_not } else { &mut self.has }.push(has);
         }
@@ -227,7 +236,9 @@ impl Query {
 
 fn state(name: &str) -> Result<WorkflowState, String> {
     let found = WorkflowState::ALL.into_iter().find(|state| state.name().eq_ignore_ascii_case(name));
-    found.ok_or_else(|| format!("knows no state {name}; there is {}", listing(WorkflowState::ALL.map(WorkflowState::name))))
+    found.ok_or_else(|| {
+        format!("knows no state {name}; there is {}", listing(WorkflowState::ALL.map(WorkflowState::name)))
+    })
 }
 
 fn listing<const N: usize>(names: [&str; N]) -> String {
@@ -263,7 +274,8 @@ fn pieces(q: &str) -> Vec<Piece> {
     let mut rest = q.trim_start();
     while let Some(first) = rest.chars().next() {
         // `--flag` is something that people look for.
-        let is_negative = first == '-' && rest[1..].chars().next().is_some_and(|next| next != '-' && !next.is_whitespace());
+        let is_negative =
+            first == '-' && rest[1..].chars().next().is_some_and(|next| next != '-' && !next.is_whitespace());
         if is_negative {
             rest = &rest[1..];
         }
@@ -380,7 +392,9 @@ mod tests {
 
     #[test]
     fn operators() {
-        let query = parsed("from:@Ada -from:bob IN:#work in:\"x\" -in:den has:pdf -has:link is:done is:approved -is:rejected after:2027-01-01 before:2027-01-02T00:00:00Z rest");
+        let query = parsed(
+            "from:@Ada -from:bob IN:#work in:\"x\" -in:den has:pdf -has:link is:done is:approved -is:rejected after:2027-01-01 before:2027-01-02T00:00:00Z rest",
+        );
         assert_eq!(query.authors, Names { any_of: vec![vec!["Ada".to_owned()]], none_of: vec!["bob".to_owned()] });
         assert_eq!(query.channels.any_of, [["work", "x"]]);
         assert_eq!((query.has, query.has_not), (vec![Has::Pdf], vec![Has::Link]));
@@ -418,7 +432,13 @@ mod tests {
         assert_eq!(query.authors.any_of, [["bob"], ["ada"]]);
         assert_eq!((query.authors.none_of, query.channels.none_of), (vec!["eve".to_owned()], vec!["den".to_owned()]));
         assert_eq!((query.has, query.has_not), (vec![Has::Image], vec![Has::Link]));
-        let wrong = Parameters { state: Some("lost"), has: Some("cake"), after: Some("x"), before: Some("y"), ..Parameters::default() };
+        let wrong = Parameters {
+            state: Some("lost"),
+            has: Some("cake"),
+            after: Some("x"),
+            before: Some("y"),
+            ..Parameters::default()
+        };
         let fields: Vec<_> = Query::parse(&wrong).unwrap_err().into_iter().map(|fault| fault.field).collect();
         assert_eq!(fields, ["state", "has", "after", "before"]);
         let many = "x,".repeat(51);
