@@ -64,6 +64,7 @@ mod registry_cli;
 mod registry_sign;
 mod requests;
 mod search;
+mod search_agreement;
 mod sessions;
 mod signatures;
 mod streams;

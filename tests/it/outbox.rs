@@ -118,7 +118,7 @@ async fn events_are_kept_for_a_day() {
 #[tokio::test]
 async fn a_slow_listener_keeps_events_for_a_week_and_rebuilds_after_that() {
     let recorder = Recorder::new("recorder");
-    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let hub = TestHub::setup().without_listeners().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
     recorder.door.close();

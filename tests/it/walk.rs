@@ -80,6 +80,7 @@ fn table() -> Vec<Row> {
         either_thing("PUT /api/channels/{name}/pins/{message_id}"),
         either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
         either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
+        either("GET /api/messages/search"),
         either_thing("GET /api/messages/{id}"),
         either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
         either_thing("DELETE /api/messages/{id}"),
