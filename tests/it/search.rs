@@ -169,7 +169,8 @@ async fn filters_and_operators_narrow() {
     hub.advance(DAY);
     bob.dm("ada", "one in private").await;
     let wanted = |place: usize| {
-        ["one in general", "one in work https://example.com/x", "one of bob for @ada", "one in private"][place].to_owned()
+        ["one in general", "one in work https://example.com/x", "one of bob for @ada", "one in private"][place]
+            .to_owned()
     };
     for settled in [false, true] {
         if settled {
@@ -316,9 +317,14 @@ async fn nobody_finds_or_counts_what_is_not_theirs_to_see() {
         assert_eq!(scout.found("secret").await.len(), 4);
         for stranger in [&eve.client, &spy.client, &admin.client] {
             assert_eq!(stranger.found("secret").await, ["no secret at all"], "settled: {settled}");
-            for query in
-                ["channel=den", "q=in:den", "q=secret%20in:den", "agent=scout", "channel=den&agent=-ada", "q=-nothing%20in:den"]
-            {
+            for query in [
+                "channel=den",
+                "q=in:den",
+                "q=secret%20in:den",
+                "agent=scout",
+                "channel=den&agent=-ada",
+                "q=-nothing%20in:den",
+            ] {
                 let answer = stranger.search(query).await;
                 assert_eq!((&answer["items"], &answer["total"]), (&json!([]), &json!(0)), "{query}");
             }
@@ -443,9 +449,44 @@ async fn queries_that_are_refused() {
     ada.get("/api/messages/search?offset=x").await.problem(422, "validation_failed");
     // What means something to an engine means nothing here.
     for q in [
-        "\"", "\"\"", "\"unbalanced", "a AND", "OR", "NEAR(a b)", "NEAR/3", "^a", "words:a", "words : a", "{words bag}: a",
-        "-", "*", "a*b*", "(", ")", "a)", "'", "' or 1=1 --", "\\", "a:*", "a & b", "!a", "a <-> b", "a | b", "%", "_", "\u{1}",
-        "¶c1", "¶m", "\u{fffd}", "𝕏", "-\"", "-*", "- a", "from:", ":", "::",
+        "\"",
+        "\"\"",
+        "\"unbalanced",
+        "a AND",
+        "OR",
+        "NEAR(a b)",
+        "NEAR/3",
+        "^a",
+        "words:a",
+        "words : a",
+        "{words bag}: a",
+        "-",
+        "*",
+        "a*b*",
+        "(",
+        ")",
+        "a)",
+        "'",
+        "' or 1=1 --",
+        "\\",
+        "a:*",
+        "a & b",
+        "!a",
+        "a <-> b",
+        "a | b",
+        "%",
+        "_",
+        "\u{1}",
+        "¶c1",
+        "¶m",
+        "\u{fffd}",
+        "𝕏",
+        "-\"",
+        "-*",
+        "- a",
+        "from:",
+        ":",
+        "::",
     ] {
         for settled in [false, true] {
             if settled {
@@ -472,10 +513,7 @@ async fn agents_search_with_a_tool() {
     assert_eq!((&item["preview"], &item["to"]), (&json!("a <needle>"), &Value::Null));
     let limited = scout.tool("search_messages", json!({"q": "needle", "limit": 1, "offset": 1})).await;
     assert_eq!((limited["items"].as_array().unwrap().len(), &limited["total"]), (1, &json!(2)));
-    for (arguments, word) in [
-        (json!({"q": "has:cake"}), "attachment"),
-        (json!({"after": "x"}), "2026"),
-    ] {
+    for (arguments, word) in [(json!({"q": "has:cake"}), "attachment"), (json!({"after": "x"}), "2026")] {
         let (code, said) = scout.tool_refused("search_messages", arguments).await;
         assert!(code == "validation_failed" && said.contains(word), "{said}");
     }

@@ -99,21 +99,52 @@ impl Wish {
             let is_text = if goes_on { found.text.starts_with(&wanted.text) } else { found.text == wanted.text };
             is_joined_alike && is_text
         };
-        let in_units = units
-            .windows(wanted.len())
-            .any(|window| window.iter().zip(&wanted).enumerate().all(|(place, (found, wanted))| fits(wanted, found, place)));
+        let in_units = units.windows(wanted.len()).any(|window| {
+            window.iter().zip(&wanted).enumerate().all(|(place, (found, wanted))| fits(wanted, found, place))
+        });
         let in_parts = last == 0
-            && parts.iter().any(|part| {
-                if self.is_prefix { part.starts_with(&wanted[0].text) } else { *part == wanted[0].text }
-            });
+            && parts
+                .iter()
+                .any(|part| if self.is_prefix { part.starts_with(&wanted[0].text) } else { *part == wanted[0].text });
         in_units || in_parts
     }
 }
 
 const PIECES: [&str; 34] = [
-    "deploy", "Deploy", "deployment", "failed", "café", "CAFÉ", "cafe\u{301}", "cafe", "snake_case", "snake", "case",
-    "camelCase", "parseHTTPServer", "http", "Vec<T>", "vec", "path/to/file.rs", "file.rs", "path", "v1.2.3", "sha256", "東京",
-    "東京都", "京都", "東", "都庁へ", "東京tower", "ガイド", "🚀", "x", "a-b", "Straße", "foo::bar", "don't",
+    "deploy",
+    "Deploy",
+    "deployment",
+    "failed",
+    "café",
+    "CAFÉ",
+    "cafe\u{301}",
+    "cafe",
+    "snake_case",
+    "snake",
+    "case",
+    "camelCase",
+    "parseHTTPServer",
+    "http",
+    "Vec<T>",
+    "vec",
+    "path/to/file.rs",
+    "file.rs",
+    "path",
+    "v1.2.3",
+    "sha256",
+    "東京",
+    "東京都",
+    "京都",
+    "東",
+    "都庁へ",
+    "東京tower",
+    "ガイド",
+    "🚀",
+    "x",
+    "a-b",
+    "Straße",
+    "foo::bar",
+    "don't",
 ];
 
 /// Cheap numbers that are the same each time.
@@ -156,7 +187,8 @@ async fn compare(ada: &Client, corpus: &[String], queries: &[Vec<Wish>], when: &
         let wanted: Vec<&String> =
             corpus.iter().rev().filter(|text| wishes.iter().all(|wish| wish.is_in(text) != wish.is_negative)).collect();
         let answer = ada.search(&format!("limit=200&q={}", encoded(&typed))).await;
-        let found: Vec<&str> = answer["items"].as_array().unwrap().iter().map(|item| item["body"].as_str().unwrap()).collect();
+        let found: Vec<&str> =
+            answer["items"].as_array().unwrap().iter().map(|item| item["body"].as_str().unwrap()).collect();
         assert_eq!(found, wanted, "{typed} ({when})");
         assert_eq!(answer["total"], wanted.len(), "{typed} ({when})");
     }
