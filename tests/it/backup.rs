@@ -11,13 +11,13 @@ use stoa_model::Secret;
 use crate::support::{Human, PASSWORD, Setup, TestDatabase, TestHub};
 
 /// A place to restore to, on the engine of this run.
-struct Target {
+pub(crate) struct Target {
     folder: tempfile::TempDir,
     database: Option<Arc<TestDatabase>>,
 }
 
 impl Target {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), database: TestDatabase::create() }
     }
 
@@ -25,13 +25,13 @@ impl Target {
         self.folder.path().join("restored")
     }
 
-    async fn restore(&self, backup: &Path) -> Result<(), backup::RestoreError> {
+    pub(crate) async fn restore(&self, backup: &Path) -> Result<(), backup::RestoreError> {
         let database_url = self.database.as_ref().map(|database| Secret::new(database.url.clone()));
         backup::restore(backup, RestoreTarget { data: self.data(), database_url }).await.map(drop)
     }
 
     /// The setup of `original`, on what was restored.
-    fn setup(&self, original: &Setup) -> Setup {
+    pub(crate) fn setup(&self, original: &Setup) -> Setup {
         let mut setup = original.clone().configure(|config| {
             config.data = self.data();
             config.admin_socket = Some(self.data().join("admin.sock"));
@@ -42,7 +42,7 @@ impl Target {
     }
 }
 
-async fn back_up(hub: &TestHub, folder: &Path, name: &str) -> PathBuf {
+pub(crate) async fn back_up(hub: &TestHub, folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
     hub.operator().call("backup.create", json!({"path": path})).await;
     path

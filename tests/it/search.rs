@@ -9,6 +9,7 @@ use stoa::events::{Event, MessageChange, emit};
 use stoa_db::{DbError, params};
 use stoa_model::{ConversationId, MessageId};
 
+use crate::backup::{Target, back_up};
 use crate::support::{Client, DAY, HOUR, KEY, MINUTE, Setup, TestHub, each, eventually, off_the_runtime, on_postgres};
 
 impl Client {
@@ -571,6 +572,43 @@ async fn an_index_that_is_lost_is_made_again() {
     assert_eq!(ada.found("needle").await, ["another needle"]);
     hub.settle().await;
     assert_eq!((ada.found("needle").await.len(), indexed(&hub).await), (1, 1));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_restored_hub_finds_what_was_backed_up_and_nothing_else() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let kept = ada.say("general", "a needle that is kept").await;
+    hub.settle().await;
+    let folder = tempfile::tempdir().unwrap();
+    let backup = back_up(&hub, folder.path(), "backup.tar.gz").await;
+    ada.say("general", "a needle that came later").await;
+    ada.edit(&kept, "a thread").await.ok();
+    hub.settle().await;
+    let original = hub.stop().await;
+    let target = Target::new();
+    target.restore(&backup).await.unwrap();
+    let hub = target.setup(&original).start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    assert_eq!(ada.found("needle").await, ["a needle that is kept"]);
+    ada.say("general", "a new needle").await;
+    hub.settle().await;
+    assert_eq!(ada.found("needle").await, ["a new needle", "a needle that is kept"]);
+    assert_eq!((ada.found("thread").await.len(), indexed(&hub).await), (0, 2));
+    let setup = hub.stop().await;
+    // A file of another history is of no use.
+    if !on_postgres() {
+        std::fs::copy(original.config.data.join("search.db"), setup.config.data.join("search.db")).unwrap();
+        for ending in ["-wal", "-shm"] {
+            let _ = std::fs::remove_file(setup.config.data.join(format!("search.db{ending}")));
+        }
+    }
+    let hub = setup.start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    assert_eq!(ada.found("needle").await.len(), 2);
+    hub.settle().await;
+    assert_eq!((ada.found("needle").await.len(), ada.found("thread").await.len()), (2, 0));
     hub.finish().await;
 }
 

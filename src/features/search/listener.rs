@@ -20,8 +20,10 @@ use crate::hub::{BoxFuture, Hub};
 
 pub const LISTENER: &str = "search";
 
-/// Events in one transaction of the index, and messages when it is filled anew.
+/// Events in one transaction of the index.
 const BATCH: i64 = 2_000;
+/// Messages in one, when it is filled anew.
+const FILL_BATCH: i64 = 10_000;
 /// Bytes of texts in one transaction, at least one text.
 const BATCH_BYTES: i64 = 8 * 1024 * 1024;
 /// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
@@ -63,7 +65,12 @@ impl Listener for Indexer {
     }
 
     fn rebuild<'a>(&'a self, hub: &'a Hub) -> BoxFuture<'a, Result<(), HubError>> {
-        Box::pin(rebuild(hub))
+        Box::pin(async move {
+            rebuild(hub).await?;
+            // What happened while it was filled; and if there was nothing to fill, what it has not seen yet.
+            let end = hub.read(outbox::end).await?;
+            catch_up(hub, end).await
+        })
     }
 }
 
@@ -212,7 +219,7 @@ fn next_step(tx: &mut Tx<'_>, through: Position) -> Result<Progress, DbError> {
 
 /// The next messages of an index that is being filled.
 fn fill_step(tx: &mut Tx<'_>, before: State) -> Result<Progress, DbError> {
-    let sizes = messages::list_text_sizes_after(tx, MessageId(before.built_through), BATCH)?;
+    let sizes = messages::list_text_sizes_after(tx, MessageId(before.built_through), FILL_BATCH)?;
     let mut bytes = 0;
     let ids: Vec<MessageId> = sizes
         .iter()
