@@ -208,7 +208,8 @@ impl Actor {
             return Ok(());
         }
         let code = if self.session().is_some() { "session_expired" } else { "invalid_credentials" };
-        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way."))
+        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way.")
+            .hint("Log in again, or use another key."))
     }
 
     /// The one check of what a credential's permissions allow.

@@ -38,7 +38,7 @@ pub fn once<T: Serialize + DeserializeOwned>(
                 return Err(HubError::new(
                     ErrorKind::Invalid,
                     "idempotency_key_reused",
-                    "This Idempotency-Key was used before with another request.",
+                    "This idempotency key was used before with another request.",
                 )
                 .hint("Use a new key for a new request."));
             }

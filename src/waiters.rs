@@ -15,9 +15,14 @@ pub struct Waiters(Arc<Mutex<Parked>>);
 
 #[derive(Default)]
 struct Parked {
-    bells: HashMap<(PrincipalId, Awaited), watch::Sender<()>>,
+    bells: HashMap<(PrincipalId, Awaited), Bell>,
     /// How many there are for each human.
     humans: HashMap<PrincipalId, usize>,
+}
+
+struct Bell {
+    human: PrincipalId,
+    sender: watch::Sender<()>,
 }
 
 /// What somebody waits for.
@@ -48,7 +53,8 @@ impl Waiters {
         }
         *of_human += 1;
         let place = (principal, awaited);
-        let bell = all.bells.entry(place).or_insert_with(|| watch::Sender::new(())).subscribe();
+        let bell = all.bells.entry(place).or_insert_with(|| Bell { human, sender: watch::Sender::new(()) });
+        let bell = bell.sender.subscribe();
         Some(Waiter { all: self.0.clone(), place, human, bell: Some(bell) })
     }
 
@@ -62,6 +68,13 @@ impl Waiters {
         let all = lock(&self.0);
         ring(&all, principal, Awaited::News);
         ring(&all, principal, Awaited::Changes);
+    }
+
+    /// Wakes those who may have lost what they wait with: somebody's own calls, and those of their agents.
+    pub fn wake_for_access(&self, principal: PrincipalId) {
+        let all = lock(&self.0);
+        let theirs = all.bells.iter().filter(|((waiting, _), bell)| [*waiting, bell.human].contains(&principal));
+        theirs.for_each(|(_, bell)| bell.ring());
     }
 
     pub fn is_empty(&self) -> bool {
@@ -80,7 +93,13 @@ fn lock(all: &Mutex<Parked>) -> MutexGuard<'_, Parked> {
 
 fn ring(all: &Parked, principal: PrincipalId, awaited: Awaited) {
     if let Some(bell) = all.bells.get(&(principal, awaited)) {
-        bell.send_replace(());
+        bell.ring();
+    }
+}
+
+impl Bell {
+    fn ring(&self) {
+        self.sender.send_replace(());
     }
 }
 
@@ -97,7 +116,7 @@ impl Drop for Waiter {
     fn drop(&mut self) {
         let mut all = lock(&self.all);
         self.bell = None;
-        if all.bells.get(&self.place).is_some_and(|bell| bell.receiver_count() == 0) {
+        if all.bells.get(&self.place).is_some_and(|bell| bell.sender.receiver_count() == 0) {
             all.bells.remove(&self.place);
         }
         if let Some(of_human) = all.humans.get_mut(&self.human) {
@@ -116,9 +135,9 @@ mod tests {
     #[test]
     fn only_those_are_woken_who_can_get_something() {
         let waiters = Waiters::default();
-        let me = PrincipalId(1);
-        let mut news = waiters.wait_for(me, me, Awaited::News).unwrap();
-        let mut changes = waiters.wait_for(me, me, Awaited::Changes).unwrap();
+        let (me, owner) = (PrincipalId(1), PrincipalId(9));
+        let mut news = waiters.wait_for(me, owner, Awaited::News).unwrap();
+        let mut changes = waiters.wait_for(me, owner, Awaited::Changes).unwrap();
         let mut has_rung = |is_changed: fn(&Waiters)| {
             is_changed(&waiters);
             [&mut news, &mut changes].map(|waiter| {
@@ -131,6 +150,9 @@ mod tests {
         assert_eq!(has_rung(|waiters| waiters.wake_for_news(PrincipalId(1))), [true, false]);
         assert_eq!(has_rung(|waiters| waiters.wake_for_change(PrincipalId(1))), [true, true]);
         assert_eq!(has_rung(|waiters| waiters.wake_for_change(PrincipalId(2))), [false, false]);
+        assert_eq!(has_rung(|waiters| waiters.wake_for_access(PrincipalId(1))), [true, true]);
+        assert_eq!(has_rung(|waiters| waiters.wake_for_access(PrincipalId(9))), [true, true]);
+        assert_eq!(has_rung(|waiters| waiters.wake_for_access(PrincipalId(2))), [false, false]);
         drop((news, changes));
         assert!(waiters.is_empty() && lock(&waiters.0).bells.is_empty());
     }

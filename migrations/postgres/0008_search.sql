@@ -10,7 +10,6 @@ create unlogged table search_documents (
     words tsvector not null
 );
 create index search_documents_words on search_documents using gin (words);
-create index search_documents_conversation on search_documents (conversation_id, message_id);
 create index search_documents_age on search_documents (created_at);
 
 -- How far the index has come, in one row at most.

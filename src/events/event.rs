@@ -1,8 +1,9 @@
 //! The events. Names are in the past tense: an event is a fact.
 
 use serde::{Deserialize, Serialize};
-use stoa_model::messages::{Author, MessageStatus};
+use stoa_model::messages::{Author, MessageStatus, WorkflowState};
 use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::Reaction;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::Position;
@@ -81,6 +82,8 @@ pub enum Event {
         change: MessageChange,
         status: MessageStatus,
     },
+    /// Somebody reacted to it, or took a reaction back.
+    ReactionChanged(Box<ReactionChange>),
     /// Somebody marked a conversation as read up to another message than before.
     ReadMoved {
         principal: PrincipalId,
@@ -107,6 +110,9 @@ pub struct MessageSent {
     pub mentioned: Vec<PrincipalId>,
     pub depth: i64,
     pub no_wake: bool,
+    /// Whether it was said where messages are work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_work: bool,
 }
 
 /// Which message changed, and where it is.
@@ -116,6 +122,18 @@ pub struct MessageChange {
     pub conversation: ConversationId,
     pub channel_name: Option<String>,
     pub recipient: Option<PrincipalId>,
+}
+
+/// A reaction that came or went, and what it made of the message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReactionChange {
+    #[serde(flatten)]
+    pub change: MessageChange,
+    pub principal: PrincipalId,
+    pub reaction: Reaction,
+    pub is_added: bool,
+    pub state_before: WorkflowState,
+    pub state: WorkflowState,
 }
 
 impl Event {
@@ -137,6 +155,7 @@ impl Event {
             Event::MessageDeleted(_) => "message_deleted",
             Event::MessagesPurged { .. } => "messages_purged",
             Event::MessageStatusChanged { .. } => "message_status_changed",
+            Event::ReactionChanged(_) => "reaction_changed",
             Event::ReadMoved { .. } => "read_moved",
         }
     }
@@ -161,6 +180,7 @@ impl Event {
             Event::MessageEdited(change)
             | Event::MessageDeleted(change)
             | Event::MessageStatusChanged { change, .. } => Some(change.conversation),
+            Event::ReactionChanged(reaction) => Some(reaction.change.conversation),
         }
     }
 }

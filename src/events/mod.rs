@@ -13,7 +13,7 @@ pub mod prune;
 pub mod tail;
 pub mod work;
 
-pub use event::{Event, MessageChange, MessageSent, StoredEvent};
+pub use event::{Event, MessageChange, MessageSent, ReactionChange, StoredEvent};
 pub use listener::Listener;
 pub use outbox::Position;
 pub use planner::{Delivery, Outcome, Planner, emit};

@@ -10,11 +10,13 @@ pub mod machines;
 pub mod messages;
 pub mod oauth;
 pub mod principals;
+pub mod reactions;
 pub mod search;
 pub mod streams;
 pub mod system;
 pub mod traces;
 pub mod users;
+pub mod workflow;
 
 use crate::hub::Extensions;
 use crate::surfaces::admin::Methods;
@@ -24,7 +26,7 @@ use crate::surfaces::mcp::Offer;
 /// Every planner, listener, worker and tap.
 pub fn extensions() -> Extensions {
     Extensions {
-        planners: vec![api_keys::plan, oauth::plan, channels::plan],
+        planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
         listeners: vec![search::listener()],
         workers: vec![housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
@@ -42,6 +44,7 @@ pub fn routes() -> ApiRouter {
         .merge(principals::routes())
         .merge(channels::routes())
         .merge(messages::routes())
+        .merge(workflow::routes())
         .merge(search::routes())
         .merge(machines::routes())
         .merge(streams::routes())
@@ -75,6 +78,7 @@ pub fn offer() -> Offer {
     messages::add_prompts(&mut offer.prompts);
     search::add_tools(&mut offer.tools);
     channels::add_tools(&mut offer.tools);
+    workflow::add_tools(&mut offer.tools);
     principals::add_tools(&mut offer.tools);
     offer
 }

@@ -1,5 +1,7 @@
 //! The tools, resources and prompts that the conformance suite of MCP knows by name.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
 use stoa::actor::Actor;
 use stoa::error::HubError;
@@ -8,6 +10,8 @@ use stoa::surfaces::mcp::{
     Effect, Offer, PromptSpec, PromptValue, PromptValues, ResourceSpec, ToolSpec, Tools, Toolset,
 };
 use stoa_model::permissions::Permission;
+
+use crate::conversations;
 
 /// A red pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -35,26 +39,33 @@ pub(crate) fn add(offer: &mut Offer) {
     offer.resources.add(resource_spec("test://static-text", "static-text"), |_, _, _| async {
         Ok(json!("This is the content of the static text resource."))
     });
+    offer.resources.add_bytes(resource_spec("test://static-binary", "static-binary"), "image/png", |_, _, _| async {
+        STANDARD.decode(PNG).map_err(HubError::internal)
+    });
+    offer.resources.add(resource_spec("test://template/{id}/data", "template"), |_, _, id| async move {
+        Ok(json!({"id": id, "templateTest": true, "data": format!("Data for ID: {id}")}))
+    });
     offer.prompts.add(prompt_spec("test_simple_prompt", &[]), |_, _, _| async {
         Ok("This is a simple prompt for testing.".to_owned())
     });
     const VALUES: &[PromptValue] = &[
-        PromptValue { name: "arg1", description: "First test argument" },
-        PromptValue { name: "arg2", description: "Second test argument" },
+        PromptValue { name: "arg1", description: "First test argument", completer: None },
+        PromptValue { name: "arg2", description: "Second test argument", completer: None },
     ];
     offer.prompts.add(prompt_spec("test_prompt_with_arguments", VALUES), with_arguments);
+    conversations::add(offer);
 }
 
-fn spec(name: &'static str) -> ToolSpec {
+pub(crate) fn spec(name: &'static str) -> ToolSpec {
     ToolSpec::new(name, Toolset::Core, Effect::Reads, None, "A tool of the conformance suite")
 }
 
 fn resource_spec(uri: &'static str, name: &'static str) -> ResourceSpec {
-    ResourceSpec { uri, name, description: "A resource of the conformance suite", permission: Permission::MessagesRead }
+    ResourceSpec::new(uri, name, &[Permission::MessagesRead], "A resource of the conformance suite")
 }
 
-fn prompt_spec(name: &'static str, values: &'static [PromptValue]) -> PromptSpec {
-    PromptSpec { name, description: "A prompt of the conformance suite", values }
+pub(crate) fn prompt_spec(name: &'static str, values: &'static [PromptValue]) -> PromptSpec {
+    PromptSpec { name, description: "A prompt of the conformance suite", values, permissions: &[] }
 }
 
 /// Adds a tool that takes nothing and always says the same.
@@ -71,19 +82,19 @@ async fn with_arguments(_: Hub, _: Actor, values: PromptValues) -> Result<String
     Ok(format!("Prompt with arguments: arg1='{}', arg2='{}'", value("arg1"), value("arg2")))
 }
 
-fn text(text: &str) -> Value {
+pub(crate) fn text(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-fn image() -> Value {
+pub(crate) fn image() -> Value {
     json!({"type": "image", "data": PNG, "mimeType": "image/png"})
 }
 
-fn resource(uri: &str, kind: &str, text: &str) -> Value {
+pub(crate) fn resource(uri: &str, kind: &str, text: &str) -> Value {
     json!({"type": "resource", "resource": {"uri": uri, "mimeType": kind, "text": text}})
 }
 
-fn no_arguments() -> Map<String, Value> {
+pub(crate) fn no_arguments() -> Map<String, Value> {
     object(json!({"type": "object", "properties": {}}))
 }
 

@@ -4,6 +4,7 @@
 //! without arguments, and then it does nothing. Its first line says in JSON where it is and how to log in; it serves until
 //! SIGTERM.
 
+mod conversations;
 mod fixtures;
 
 use std::error::Error;

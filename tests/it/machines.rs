@@ -454,9 +454,15 @@ async fn evidence_tells_what_became_of_ones_own_events() {
     let message = scene.said().await[0]["id"].clone();
     let answer = json!({"channel": "alerts", "body": "on it", "reply_to": message});
     scene.ada.post("/api/messages", &answer).await.status(201);
+    scene.ada.react(&json!({"id": message}), "approve").await.ok();
     scene.hub.settle().await;
 
     let told = scene.evidence("e1").await;
+    assert_eq!(
+        (&told["reactions"][0]["reaction"], &told["reactions"][0]["from"]["name"]),
+        (&json!("approve"), &json!("ada"))
+    );
+    assert_eq!(told["message"]["workflow_state"], "approved");
     assert_eq!((&told["outcome"], &told["source"], &told["type"]), (&json!("routed"), &json!(DEMO), &json!("routed")));
     assert_eq!(told["source_config"], json!({"source": "main", "version": 1}));
     assert_eq!(told["message"]["id"], message);

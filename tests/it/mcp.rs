@@ -100,7 +100,7 @@ async fn every_revision_is_spoken() {
         let answer = scout.mcp("initialize", params).await.rpc_result();
         assert_eq!(answer["protocolVersion"], version);
         assert_eq!(answer["serverInfo"]["name"], "stoa");
-        assert_eq!(object(&answer["capabilities"]), ["prompts", "resources", "tools"]);
+        assert_eq!(object(&answer["capabilities"]), ["completions", "prompts", "resources", "tools"]);
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         scout.mcp_at("/mcp", &initialized).header("mcp-protocol-version", version).await.status(202);
         let listed = scout.mcp("tools/list", json!({})).header("mcp-protocol-version", version).await.rpc_result();
@@ -186,7 +186,7 @@ async fn channels_are_used() {
     let page = scribe.tool("read_channel", json!({"channel": "work"})).await;
     assert_eq!((&page["items"][0]["id"], &page["items"][0]["content"]), (&posted["id"], &json!("@scribe look")));
     let status = scribe.tool("my_status", json!({})).await;
-    assert!(status["unread"].as_array().unwrap().iter().any(|unread| unread["name"] == "work"), "{status}");
+    assert!(status["unread"].as_array().unwrap().iter().any(|unread| unread["channel"] == "work"), "{status}");
     assert_eq!(scribe.tool("mark_read", json!({"channel": "work"})).await["unread"], 0);
     let settings = scout.tool("update_channel_settings", json!({"channel": "work", "workflow_enabled": true})).await;
     assert_eq!(settings["workflow_enabled"], true);
@@ -313,7 +313,7 @@ async fn who_may_do_less_is_shown_less() {
     assert_eq!(limited.tool_refused("send_message", json!({"to": "ada", "body": "x"})).await.0, "forbidden");
     let all = scout.tool_names("/mcp").await;
     let core = scout.tool_names("/mcp?toolsets=core").await;
-    let both = scout.tool_names("/mcp?toolsets=core,channels").await;
+    let both = scout.tool_names("/mcp?toolsets=core,channels,workflow").await;
     assert!(core.len() <= 12 && core.len() < all.len() && core.iter().all(|name| all.contains(name)), "{core:?}");
     assert_eq!(both, all);
     // What is not listed can still be called by its name.
@@ -378,6 +378,13 @@ async fn two_owners_do_not_meet() {
         refused("get_replies", json!({"message_id": dm["id"]})),
         refused("mark_done", json!({"message_id": dm["id"]})),
         refused("send_message", json!({"to": "ada", "body": "x", "reply_to": dm["id"]})),
+        refused("react", json!({"message_id": post["id"], "reaction": "approve"})),
+        refused("react", json!({"message_id": dm["id"], "reaction": "in_progress"})),
+        refused("unreact", json!({"message_id": dm["id"], "reaction": "approve"})),
+        refused("get_reactions", json!({"message_id": post["id"]})),
+        refused("list_by_state", json!({"channel": "den", "state": "proposed"})),
+        // Like the directory, it is for everybody.
+        ("get_trust", None),
         ("claim_messages", None),
         ("my_status", None),
         ("read_inbox", None),
@@ -724,5 +731,190 @@ async fn previews_are_cheap_whatever_comes_with_them() {
     let listed = scout.tool("read_inbox", json!({})).await;
     assert!(listed["items"][0]["metadata"].is_null(), "{listed}");
     assert_eq!(scout.tool("read_inbox", json!({"full": true})).await["items"][0]["metadata"], metadata);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn whole_contents_are_shown_as_far_as_they_are_bearable() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    for letter in ["a", "b", "c"] {
+        ada.dm("scout", &letter.repeat(40_000)).await;
+    }
+    let inbox = scout.tool("read_inbox", json!({"full": true})).await;
+    let wholes = inbox["items"].as_array().unwrap().iter().map(|item| item["content"].as_str().map(str::len));
+    assert_eq!(wholes.collect::<Vec<_>>(), [Some(40_000), None, None]);
+    assert_eq!(inbox["items"][2]["tokens"], 10_000);
+    // One is shown whole however long it is.
+    let long = ada.dm("scout", &"d".repeat(200_000)).await;
+    let claimed = scout.tool("claim_messages", json!({"message_ids": [long["id"]]})).await;
+    assert_eq!(claimed["items"][0]["content"].as_str().unwrap().len(), 200_000);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn names_of_channels_are_completed() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let (scout, spy) = (ada.agent("scout").await, hub.human("eve").await.agent("spy").await);
+    for (name, public) in [("den", false), ("dentist", true), ("denim", true), ("zoo", true)] {
+        scout.tool("create_channel", json!({"name": name, "public": public})).await;
+    }
+    let prompt = json!({"type": "ref/prompt", "name": "channel-overview"});
+    let resource = json!({"type": "ref/resource", "uri": "stoa://channels/{name}"});
+    let complete = async |client: &Client, reference: &Value, argument: &str, value: &str| {
+        let params = json!({"ref": reference, "argument": {"name": argument, "value": value}});
+        client.mcp("completion/complete", params).await
+    };
+    let found = complete(&scout.client, &prompt, "channel", "den").await.rpc_result();
+    assert_eq!(found["completion"], json!({"values": ["den", "denim", "dentist"], "hasMore": false}));
+    let found = complete(&spy.client, &resource, "name", "#den").await.rpc_result();
+    assert_eq!(found["completion"]["values"], json!(["denim", "dentist"]));
+    let found = complete(&scout.client, &resource, "name", "").await.rpc_result();
+    assert_eq!(found["completion"]["values"].as_array().unwrap().len(), 5);
+    // A key reaches the channels that it is for.
+    let limits = json!({"name": "k", "agent": "scout", "permissions": ["*"], "channels": ["zoo", "denim", "gone"]});
+    let key = ada.post("/api/keys", &limits).await.status(201).json()["key"].as_str().unwrap().to_owned();
+    let limited = hub.nobody().bearer(&key);
+    let found = complete(&limited, &resource, "name", "").await.rpc_result();
+    assert_eq!(found["completion"]["values"], json!(["denim", "zoo"]));
+    for (reference, argument) in [(&prompt, "name"), (&json!({"type": "ref/prompt", "name": "none"}), "channel")] {
+        complete(&scout.client, reference, argument, "").await.rpc_error(-32602);
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn prompts_and_resources_are_shown_to_who_can_use_them() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let (_, key) = ada.key("scout", json!(["messages:read"])).await;
+    let reader = hub.nobody().bearer(&key);
+    let names = async |list: &str, field: &str| -> Vec<String> {
+        let result = reader.mcp(list, json!({})).await.rpc_result();
+        result[field].as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names("prompts/list", "prompts").await, ["daily-digest"]);
+    assert_eq!(names("resources/templates/list", "resourceTemplates").await, ["message"]);
+    reader
+        .mcp("prompts/get", json!({"name": "channel-overview", "arguments": {"channel": "general"}}))
+        .await
+        .rpc_error(-32602);
+    // Work shows what it is about, so it takes both.
+    let (_, key) = ada.key("scout", json!(["messages:write"])).await;
+    assert_eq!(
+        hub.nobody().bearer(&key).tool_names("/mcp").await,
+        ["send_message", "send_channel_message", "list_agents"]
+    );
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_is_shut_out_waits_no_longer() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    let (record, key) = ada.key("scout", json!(["*"])).await;
+    let limited = hub.nobody().bearer(&key);
+    let waiting = tokio::spawn({
+        let limited = limited.clone();
+        async move { limited.tool_refused("wait_for_messages", json!({"timeout_seconds": 50})).await }
+    });
+    eventually("it waits", async || hub.inner().waiters().len() == 1).await;
+    ada.delete(&format!("/api/keys/{}", record["id"])).await.ok();
+    // The clock stands still: nothing else would end the wait.
+    let (code, _) = tokio::time::timeout(std::time::Duration::from_secs(60), waiting).await.unwrap().unwrap();
+    assert_eq!(code, "invalid_credentials");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_revision_that_nobody_speaks_is_refused_in_the_protocol() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let refused = scout.mcp("tools/list", json!({})).header("mcp-protocol-version", "1999-01-01").await.status(400);
+    assert!(refused.rpc_error(-32600).contains("1999-01-01"), "{refused:?}");
+    hub.finish().await;
+}
+
+/// What is repeated is said to each tool by itself; the header of REST does not get in the way of a long message.
+#[tokio::test]
+async fn a_header_for_repetition_changes_nothing_here() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let long = json!({"x": "y".repeat(2 * 1024 * 1024)});
+    scout.mcp("ping", long).header("idempotency-key", "k").await.rpc_result();
+    let send = json!({"name": "send_message", "arguments": {"to": "ada", "body": "hello"}});
+    let ids = [
+        scout.mcp("tools/call", send.clone()).header("idempotency-key", "k").await.tool_answer()["id"].clone(),
+        scout.mcp("tools/call", send).header("idempotency-key", "k").await.tool_answer()["id"].clone(),
+    ];
+    assert_ne!(ids[0], ids[1]);
+    hub.finish().await;
+}
+
+/// Whoever gets an argument wrong is told which.
+#[tokio::test]
+async fn every_argument_of_a_wrong_type_is_named() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let listed = scout.mcp("tools/list", json!({})).await.rpc_result();
+    for tool in listed["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        for (argument, schema) in tool["inputSchema"]["properties"].as_object().unwrap() {
+            // A number where a text belongs, and a text everywhere else.
+            let is_text = |kind: &Value| {
+                kind == "string" || kind.as_array().is_some_and(|kinds| kinds.contains(&json!("string")))
+            };
+            let wrong = if is_text(&schema["type"]) { json!(5) } else { json!("no such thing") };
+            let reply =
+                scout.mcp("tools/call", json!({"name": name, "arguments": {argument: wrong}})).await.rpc_result();
+            let error = &reply["_meta"]["stoa/error"];
+            assert_eq!(error["code"], "validation_failed", "{name} {argument}: {reply}");
+            assert_eq!(error["errors"][0]["field"], json!(argument), "{name} {argument}: {reply}");
+        }
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn claims_say_what_could_not_be_had() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (one, two) = (ada.dm("scout", &"long ".repeat(100)).await, ada.dm("scout", "two").await);
+    let claimed = scout.tool("claim_messages", json!({"message_ids": [one["id"], 9999]})).await;
+    assert_eq!((&claimed["items"][0]["id"], &claimed["not_claimed"]), (&one["id"], &json!([9999])));
+    // Whoever prolongs a claim has read the message, and is not told it again.
+    let extended = scout.tool("claim_messages", json!({"extend": [one["id"], two["id"]]})).await;
+    assert_eq!((&extended["items"][0]["id"], &extended["not_claimed"]), (&one["id"], &json!([two["id"]])));
+    assert!(extended["items"][0]["content"].is_null() && extended["items"][0]["lease_until"].is_string());
+    let done = json!({"message_id": one["id"], "result": "x", "idempotency_key": "k"});
+    let first = scout.tool("mark_done", done.clone()).await;
+    assert_eq!(scout.tool("mark_done", done).await, first);
+    let (code, said) = scout.tool_refused("mark_done", json!({"message_id": one["id"]})).await;
+    assert!(code == "illegal_transition" && said.contains("nothing left to do"), "{code} {said}");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn channels_and_people_are_told_apart() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let (scout, wren) = (ada.agent("scout").await, ada.agent("wren").await);
+    ada.post("/api/channels", &json!({"name": "wren"})).await.status(201);
+    scout.tool("join_channel", json!({"channel": "wren"})).await;
+    ada.say("wren", "in the channel").await;
+    wren.dm("scout", "to you").await;
+    let unread = scout.tool("my_status", json!({})).await["unread"].clone();
+    let has = |field: &str| unread.as_array().unwrap().iter().any(|one| one[field] == "wren" && one["unread"] == 1);
+    assert!(has("channel") && has("dm"), "{unread}");
+    let (code, said) = scout.tool_refused("send_message", json!({"to": "#wren", "body": "x"})).await;
+    assert!(code == "validation_failed" && said.contains("send_channel_message"), "{said}");
     hub.finish().await;
 }

@@ -40,15 +40,15 @@ async fn each_client_gets_the_settings_that_it_reads() {
     };
     let input = json!([{"type": "promptString", "id": "stoa-key", "description": "Key of the agent in Stoa", "password": true}]);
     let cases = [
-        ("", stoa(http(Some(bearer("${STOA_KEY}"))))),
-        ("?client=generic", stoa(http(Some(bearer("${STOA_KEY}"))))),
+        ("", stoa(http(Some(bearer("${STOA_MCP_KEY}"))))),
+        ("?client=generic", stoa(http(Some(bearer("${STOA_MCP_KEY}"))))),
         ("?client=generic&auth=oauth", stoa(http(None))),
         ("?api_key={key}", stoa(http(Some(bearer(key))))),
         ("?client=claude-code", stoa(http(None))),
-        ("?client=claude-code&auth=key", stoa(http(Some(bearer("${STOA_KEY}"))))),
+        ("?client=claude-code&auth=key", stoa(http(Some(bearer("${STOA_MCP_KEY}"))))),
         ("?client=claude-code&api_key={key}", stoa(http(Some(bearer(key))))),
         ("?client=cursor", stoa(json!({"url": url}))),
-        ("?client=cursor&auth=key", stoa(json!({"url": url, "headers": bearer("${env:STOA_KEY}")}))),
+        ("?client=cursor&auth=key", stoa(json!({"url": url, "headers": bearer("${env:STOA_MCP_KEY}")}))),
         ("?client=cursor&api_key={key}", stoa(json!({"url": url, "headers": bearer(key)}))),
         ("?client=vscode", json!({"servers": {"stoa": http(None)}})),
         (
@@ -57,12 +57,12 @@ async fn each_client_gets_the_settings_that_it_reads() {
         ),
         ("?client=vscode&auth=key&api_key={key}", json!({"servers": {"stoa": http(Some(bearer(key)))}})),
         ("?client=gemini", stoa(json!({"httpUrl": url}))),
-        ("?client=gemini&auth=key", stoa(json!({"httpUrl": url, "headers": bearer("${STOA_KEY}")}))),
+        ("?client=gemini&auth=key", stoa(json!({"httpUrl": url, "headers": bearer("${STOA_MCP_KEY}")}))),
         ("?client=gemini&api_key={key}", stoa(json!({"httpUrl": url, "headers": bearer(key)}))),
         ("?client=codex", codex("")),
-        ("?client=codex&auth=key", codex("bearer_token_env_var = \"STOA_KEY\"\n")),
+        ("?client=codex&auth=key", codex("bearer_token_env_var = \"STOA_MCP_KEY\"\n")),
         ("?client=codex&api_key={key}", codex(&format!("http_headers = {{ Authorization = \"Bearer {key}\" }}\n"))),
-        ("?client=stdio", bridge("${STOA_KEY}")),
+        ("?client=stdio", bridge("${STOA_MCP_KEY}")),
         ("?client=stdio&api_key={key}", bridge(key)),
     ];
     for (query, expected) in cases {
@@ -165,9 +165,9 @@ fn operators_print_the_settings_of_any_agent() {
     assert_eq!(printed, json!({"mcpServers": {"stoa": {"url": url}}}));
     // Ready to be put into the file.
     let printed = hub.admin(&["agents", "mcp-config", "scout", "--client", "codex", "--auth", "key"]).ok();
-    assert_eq!(printed, format!("[mcp_servers.stoa]\nurl = \"{url}\"\nbearer_token_env_var = \"STOA_KEY\"\n"));
+    assert_eq!(printed, format!("[mcp_servers.stoa]\nurl = \"{url}\"\nbearer_token_env_var = \"STOA_MCP_KEY\"\n"));
     let printed = hub.json(&["agents", "mcp-config", "scout"]);
-    assert_eq!(printed["mcpServers"]["stoa"]["headers"]["Authorization"], "Bearer ${STOA_KEY}");
+    assert_eq!(printed["mcpServers"]["stoa"]["headers"]["Authorization"], "Bearer ${STOA_MCP_KEY}");
     hub.admin(&["agents", "mcp-config", "nobody"]).fails(4, &[]);
     hub.stop();
 }

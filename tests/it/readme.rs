@@ -88,6 +88,18 @@ async fn the_tour_of_machines_works_as_printed() {
 }
 
 #[tokio::test]
+async fn the_tour_of_mcp_works_as_printed() {
+    let tour = tour(include_str!("../../docs/mcp.md"));
+    let hub = TestHub::start().await;
+    let scout = hub.human("ada").await.agent("scout").await;
+    let folder = tempfile::tempdir().unwrap();
+    let environment = [("HUB", format!("http://{}", hub.address)), ("KEY", scout.key.clone())];
+    let answers = type_in(folder.path(), &tour, &environment).await;
+    assert_eq!(answers[0]["result"]["structuredContent"]["name"], "scout");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn the_tour_of_oauth_works_as_printed() {
     let hub = TestHub::start().await;
     let folder = tempfile::tempdir().unwrap();

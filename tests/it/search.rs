@@ -3,11 +3,7 @@
 use std::io::{Seek, SeekFrom, Write};
 
 use serde_json::{Value, json};
-use stoa::actor::Actor;
-use stoa::error::HubError;
-use stoa::events::{Event, MessageChange, emit};
 use stoa_db::{DbError, params};
-use stoa_model::{ConversationId, MessageId};
 
 use crate::backup::{Target, back_up};
 use crate::support::{Client, DAY, HOUR, KEY, MINUTE, Setup, TestHub, each, eventually, off_the_runtime, on_postgres};
@@ -229,21 +225,8 @@ async fn states_and_reactions_are_found() {
     let ada = hub.human("ada").await;
     let (first, second) = (ada.say("general", "first").await, ada.say("general", "second").await);
     hub.settle().await;
-    let ids = (first["id"].as_i64().unwrap(), first["conversation_id"].as_i64().unwrap(), ada.id);
-    let inner = hub.inner().clone();
-    let changed = hub.inner().write(move |tx| {
-        let (message, conversation, reader) = ids;
-        tx.execute("update messages set workflow_state = 'done' where id = $1", params![message])?;
-        tx.execute(
-            "insert into reactions (message_id, principal_id, reaction, metadata, created_at) values ($1, $2, 'done', '{}', 0)",
-            params![message, reader],
-        )?;
-        let (message, conversation) = (MessageId(message), ConversationId(conversation));
-        let change = MessageChange { message, conversation, channel_name: None, recipient: None };
-        emit(&inner, tx, &Actor::system(), &Event::MessageEdited(change))?;
-        Ok::<_, HubError>(())
-    });
-    changed.await.unwrap();
+    let path = format!("/api/messages/{}/reactions", first["id"]);
+    ada.post(&path, &json!({"reaction": "done"})).await.ok();
     for settled in [false, true] {
         if settled {
             hub.settle().await;
@@ -259,6 +242,8 @@ async fn states_and_reactions_are_found() {
             assert_eq!(ada.found_by(query).await, [wanted["body"].as_str().unwrap()], "{query}, settled: {settled}");
         }
     }
+    ada.post(&path, &json!({"reaction": "done"})).await.ok();
+    assert_eq!((ada.found_by("state=done").await.len(), ada.found_by("has=reaction").await.len()), (0, 0));
     hub.finish().await;
 }
 

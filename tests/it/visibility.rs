@@ -135,9 +135,14 @@ const NEEDS: &[(&str, &str, &str, &str)] = &[
     ("messages:read", "PUT", "/api/threads/{own}/mute", ""),
     ("messages:read", "DELETE", "/api/threads/{own}/mute", ""),
     ("messages:read", "GET", "/api/channels/work/messages", ""),
+    ("messages:read", "GET", "/api/channels/work/messages/by-state?state=proposed", ""),
     ("messages:read", "GET", "/api/channels/work/pins", ""),
+    ("messages:read", "GET", "/api/messages/{own}/reactions", ""),
+    ("messages:read", "GET", "/api/trust/scout", ""),
     ("messages:read", "GET", "/api/notifications/unread", ""),
     ("messages:read", "POST", "/api/notifications/mark-read", r#"{"channel": "work"}"#),
+    ("reactions:write", "POST", "/api/messages/{own}/reactions", r#"{"reaction": "done"}"#),
+    ("reactions:write", "DELETE", "/api/messages/{reacted}/reactions?reaction=done", ""),
     ("messages:write", "POST", "/api/messages", r#"{"to": "ada", "body": "x"}"#),
     ("messages:write", "POST", "/api/messages", r#"{"channel": "work", "body": "x"}"#),
     ("messages:write", "PATCH", "/api/messages/{own}", r#"{"body": "edited"}"#),
@@ -175,8 +180,11 @@ async fn every_call_needs_its_permissions_and_no_other() {
         let claimed = ada.dm("scout", "claimed").await;
         scout.claim(json!({"message_ids": [claimed["id"]]})).await;
         let asked = ada.dm("scout", "asked").await;
+        let reacted = ada.say("work", "reacted").await;
+        scout.react(&reacted, "done").await.ok();
         let mut path = (*path).to_owned();
-        for (name, message) in [("{own}", &own), ("{asked}", &asked), ("{claimed}", &claimed)] {
+        let messages = [("{own}", &own), ("{asked}", &asked), ("{claimed}", &claimed), ("{reacted}", &reacted)];
+        for (name, message) in messages {
             path = path.replace(name, &message["id"].to_string());
         }
         let call = |client: &Client| {

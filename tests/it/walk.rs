@@ -76,6 +76,7 @@ fn table() -> Vec<Row> {
         either_thing("PUT /api/channels/{name}/members/{principal}"),
         either_thing("DELETE /api/channels/{name}/members/{principal}"),
         either_thing("GET /api/channels/{name}/messages"),
+        either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed"),
         either_thing("GET /api/channels/{name}/pins"),
         either_thing("PUT /api/channels/{name}/pins/{message_id}"),
         either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
@@ -89,6 +90,10 @@ fn table() -> Vec<Row> {
         either_thing("POST /api/messages/{id}/done").body(json!({})),
         either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
         either_thing("POST /api/messages/{id}/release"),
+        either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either_thing("GET /api/messages/{id}/reactions"),
+        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either("GET /api/trust/{agent}"),
         either("GET /api/inbox"),
         either("POST /api/inbox/claim").body(json!({"limit": 100})),
         either("GET /api/dm/partners"),
@@ -139,6 +144,8 @@ enum Access {
 struct Row {
     operation: &'static str,
     access: Access,
+    /// What stands behind the path.
+    query: &'static str,
     body: Option<Value>,
     /// What those are told whose thing it is not.
     refusal: (u16, &'static str),
@@ -153,6 +160,7 @@ fn row(operation: &'static str, access: Access) -> Row {
     Row {
         operation,
         access,
+        query: "",
         body: None,
         refusal: (404, "not_found"),
         also_for_admins: false,
@@ -193,6 +201,10 @@ fn machine(operation: &'static str) -> Row {
 impl Row {
     fn body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
+    }
+
+    fn query(self, query: &'static str) -> Self {
+        Self { query, ..self }
     }
 
     fn refused(self, status: u16, code: &'static str) -> Self {
@@ -267,6 +279,8 @@ impl World {
         )
         .await;
         owner.post("/api/inbox/claim", &json!({"limit": 100})).await.ok();
+        let reaction = json!({"reaction": "approve"});
+        owner.post(&format!("/api/messages/{received}/reactions"), &reaction).await.ok();
         let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
         app.tokens(&owner, &agent.name).await;
         let grant = owner.grants().await[0]["id"].to_string();
@@ -285,6 +299,7 @@ impl World {
             ("/api/messages/{id}/replies", sent),
             ("/api/messages/{id}/done", received.clone()),
             ("/api/messages/{id}/fail", received.clone()),
+            ("/api/messages/{id}/reactions", received.clone()),
             ("/api/messages/{id}/release", received),
         ]);
         Self { owner, agent, things }
@@ -294,6 +309,7 @@ impl World {
         let name = if text.starts_with("/api/channels/") { "channel" } else { "{name}" };
         let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things[name]);
         filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
+        filled = filled.replace("{agent}", &self.things["{name}"]);
         filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
         if let Some(value) = self.things.get(text) {
             filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
@@ -391,7 +407,7 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
     let (method, path) = row.operation.split_once(' ').unwrap();
     let before = world.state().await;
     for (visitor, client) in visitors.all(world).await {
-        let mut call = client.call(method, &world.fill(path, visitor));
+        let mut call = client.call(method, &format!("{}?{}", world.fill(path, visitor), row.query));
         if let Some(body) = &row.body {
             call = call.body("application/json", world.fill(&body.to_string(), visitor));
         }

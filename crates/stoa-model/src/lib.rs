@@ -22,6 +22,7 @@ pub mod page;
 pub mod permissions;
 pub mod principals;
 pub mod problem;
+pub mod reactions;
 pub mod search;
 pub mod secret;
 pub mod system;
@@ -29,6 +30,7 @@ pub mod templates;
 pub mod text;
 pub mod timestamp;
 pub mod traces;
+pub mod trust;
 pub mod users;
 pub mod validation;
 

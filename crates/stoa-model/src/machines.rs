@@ -10,6 +10,7 @@ use crate::cloud_events::MAX_TYPE;
 use crate::mentions::mentions_in;
 use crate::messages::{Author, DEFAULT_PRIORITY, MAX_SUBJECT, MessageStatus, WorkflowState};
 use crate::page::Page;
+use crate::reactions::ReactionView;
 use crate::templates::Template;
 use crate::text::{check_body, check_label};
 use crate::traces::TraceView;
@@ -346,8 +347,7 @@ pub struct Evidence {
     /// The message that it became, if the principal may still see it.
     pub message: Option<MessageEvidence>,
     /// Reactions to the message.
-    #[schema(value_type = Vec<Object>)]
-    pub reactions: Vec<Value>,
+    pub reactions: Vec<ReactionView>,
     /// Runs of agents that the message set off.
     #[schema(value_type = Vec<Object>)]
     pub runs: Vec<Value>,

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::principals::PrincipalKind;
+use crate::reactions::ReactionView;
 use crate::text::{check_body, check_label};
 use crate::validation::{Faults, FieldError, optional_object, or_default};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp};
@@ -79,6 +80,14 @@ impl WorkflowState {
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|state| state.name() == name)
     }
+
+    /// Whether nothing is left to do.
+    pub fn is_terminal(self) -> bool {
+        match self {
+            WorkflowState::Rejected | WorkflowState::Done | WorkflowState::Published => true,
+            WorkflowState::Proposed | WorkflowState::Approved | WorkflowState::InProgress => false,
+        }
+    }
 }
 
 /// Who wrote a message.
@@ -118,8 +127,8 @@ pub struct MessageView {
     pub reply_count: i64,
     #[schema(value_type = Vec<Object>)]
     pub attachments: Vec<Value>,
-    #[schema(value_type = Vec<Object>)]
-    pub reactions: Vec<Value>,
+    /// In the order in which they were made.
+    pub reactions: Vec<ReactionView>,
     pub workflow_state: WorkflowState,
     /// The run that sent it.
     pub run_id: Option<i64>,
@@ -367,7 +376,7 @@ impl SendMessageRequest {
 }
 
 /// Whether nothing in a value lies deeper than that.
-fn is_within(value: &Value, depth: usize) -> bool {
+pub(crate) fn is_within(value: &Value, depth: usize) -> bool {
     match value {
         Value::Array(items) => depth > 0 && items.iter().all(|item| is_within(item, depth - 1)),
         Value::Object(fields) => depth > 0 && fields.values().all(|field| is_within(field, depth - 1)),

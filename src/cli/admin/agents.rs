@@ -49,7 +49,7 @@ pub(super) enum AgentsCommand {
         name: String,
         #[arg(long, value_parser = CLIENTS, default_value = "generic")]
         client: String,
-        /// Whether its person logs in, or it has a key in STOA_KEY [default: oauth, but key for generic and stdio]
+        /// Whether its person logs in, or it has a key in STOA_MCP_KEY [default: oauth, but key for generic and stdio]
         #[arg(long, value_parser = ["oauth", "key"])]
         auth: Option<String>,
     },

@@ -3,7 +3,7 @@
 //! They leave the rows that sends leave, but are written thousands at a time, with ids drawn here: the
 //! data folder is locked, so nobody else draws any.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -62,9 +62,14 @@ impl Writer {
         ];
         let mut dice = Dice::new(7);
         let mut words: Vec<String> = COMMON.split_whitespace().map(str::to_owned).collect();
+        let mut known: HashSet<String> = words.iter().cloned().collect();
         while words.len() < WORDS {
             let syllables = 1 + dice.below(4);
-            words.push((0..syllables).map(|_| SYLLABLES[dice.below(24) as usize]).collect());
+            let word: String = (0..syllables).map(|_| SYLLABLES[dice.below(24) as usize]).collect();
+            // A word has one rank.
+            if known.insert(word.clone()) {
+                words.push(word);
+            }
         }
         Self { words }
     }
@@ -421,6 +426,7 @@ impl Teller<'_> {
                 mentioned: mentioned.map(|place| PrincipalId(population.people[place].id)).into_iter().collect(),
                 depth,
                 no_wake: false,
+                is_work: false,
             }))
         });
         self.batch.rows.push(Row {

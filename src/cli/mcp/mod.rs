@@ -42,8 +42,8 @@ Secrets, from the environment only:
 
 A client that is set up with a file wants something like this in it:
   {\"mcpServers\": {\"stoa\": {
-    \"command\": \"stoa\", \"args\": [\"mcp\", \"--url\", \"https://hub.example\"],
-    \"env\": {\"STOA_MCP_KEY\": \"<the agent's key>\"}}}}
+    \"command\": \"stoa\", \"args\": [\"mcp\"],
+    \"env\": {\"STOA_MCP_URL\": \"https://hub.example/mcp\", \"STOA_MCP_KEY\": \"<the agent's key>\"}}}}
 
 Messages are JSON-RPC, one a line; what people should know goes to standard error. It ends when
 its input ends and what is under way is done, or when it is told to (SIGTERM).
@@ -166,6 +166,9 @@ fn read_key(path: &Path) -> Result<HeaderValue, String> {
 
 fn authorization(key: &str) -> Result<HeaderValue, String> {
     let key = key.trim();
+    if key.contains("${") {
+        return Err("the client has not filled in the variable; write the key itself into its settings".to_owned());
+    }
     if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err("it is not a key: a key is one word of letters, digits and signs".to_owned());
     }

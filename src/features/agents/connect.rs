@@ -11,10 +11,10 @@ use super::service;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
+use crate::surfaces::mcp::PATH;
 
-const MCP_PATH: &str = "/mcp";
 /// The variable from which clients take a key that is not in the file itself.
-const KEY_VARIABLE: &str = "STOA_KEY";
+const KEY_VARIABLE: &str = "STOA_MCP_KEY";
 
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
@@ -27,7 +27,7 @@ pub struct ConnectQuery {
     #[serde(default)]
     #[param(inline)]
     pub auth: Option<McpAuth>,
-    /// An agent key or a managed key to put in. Without one, the client takes it from `STOA_KEY` in its environment.
+    /// An agent key or a managed key to put in. Without one, the client takes it from `STOA_MCP_KEY` in its environment.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     pub api_key: Option<Secret>,
@@ -49,7 +49,7 @@ pub async fn mcp_config(hub: &Hub, actor: &Actor, name: String, query: ConnectQu
         "" => hub.base_url(),
         base_url => base_url,
     };
-    Ok(settings(client, &format!("{base_url}{MCP_PATH}"), &proof))
+    Ok(settings(client, &format!("{base_url}{PATH}"), &proof))
 }
 
 impl ConnectQuery {
@@ -80,15 +80,15 @@ fn is_key(key: &Secret) -> bool {
 fn settings(client: McpClient, url: &str, proof: &Proof) -> Value {
     match client {
         McpClient::Generic | McpClient::ClaudeCode => {
-            let server = with_bearer(json!({"type": "http", "url": url}), proof, "${STOA_KEY}");
+            let server = with_bearer(json!({"type": "http", "url": url}), proof, "${STOA_MCP_KEY}");
             json!({"mcpServers": {"stoa": server}})
         }
         McpClient::Cursor => {
-            let server = with_bearer(json!({"url": url}), proof, "${env:STOA_KEY}");
+            let server = with_bearer(json!({"url": url}), proof, "${env:STOA_MCP_KEY}");
             json!({"mcpServers": {"stoa": server}})
         }
         McpClient::Gemini => {
-            let server = with_bearer(json!({"httpUrl": url}), proof, "${STOA_KEY}");
+            let server = with_bearer(json!({"httpUrl": url}), proof, "${STOA_MCP_KEY}");
             json!({"mcpServers": {"stoa": server}})
         }
         McpClient::Vscode => {
@@ -106,7 +106,7 @@ fn settings(client: McpClient, url: &str, proof: &Proof) -> Value {
         McpClient::Stdio => {
             let key = match proof {
                 Proof::Key(key) => key.expose(),
-                Proof::Login | Proof::Variable => "${STOA_KEY}",
+                Proof::Login | Proof::Variable => "${STOA_MCP_KEY}",
             };
             let environment = json!({"STOA_MCP_URL": url, "STOA_MCP_KEY": key});
             json!({"mcpServers": {"stoa": {"command": "stoa", "args": ["mcp"], "env": environment}}})

@@ -25,6 +25,7 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         | Event::MemberRemoved { .. }
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::MessageStatusChanged { .. }
         | Event::MessagesPurged { .. }

@@ -6,14 +6,12 @@ use stoa_model::permissions::Permission;
 use super::{members, service};
 use crate::actor::Actor;
 use crate::error::HubError;
-use crate::hub::Hub;
+use crate::hub::{BoxFuture, Hub};
 use crate::page::ListQuery;
-use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
-
-const MAX_LISTED: i64 = 25;
+use crate::surfaces::mcp::{Effect, MAX_COMPLETIONS, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {
-    use Effect::{Adds, Reads, Sets};
+    use Effect::{Adds, Deletes, Reads, Sets};
     use Permission::{ChannelsRead, ChannelsWrite};
     let spec = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Channels, effect, Some(permission), description)
@@ -22,11 +20,23 @@ pub fn add_tools(tools: &mut Tools) {
     tools.add(list, list_channels);
     tools.add(spec("create_channel", Adds, ChannelsWrite, "Make a channel"), create_channel);
     tools.add(spec("join_channel", Sets, ChannelsWrite, "Join a public channel"), join_channel);
-    tools.add(spec("leave_channel", Sets, ChannelsWrite, "Leave a channel"), leave_channel);
+    tools.add(spec("leave_channel", Deletes, ChannelsWrite, "Leave a channel"), leave_channel);
     tools.add(
         spec("update_channel_settings", Sets, ChannelsWrite, "Change a channel's workflow settings"),
         update_channel_settings,
     );
+}
+
+/// Names of channels that begin like this.
+pub(crate) fn complete_name(
+    hub: Hub,
+    actor: Actor,
+    beginning: String,
+) -> BoxFuture<'static, Result<Vec<String>, HubError>> {
+    Box::pin(async move {
+        let beginning = beginning.trim_start_matches('#');
+        service::list_names(&hub, &actor, beginning, MAX_COMPLETIONS + 1).await
+    })
 }
 
 #[derive(Serialize, JsonSchema)]

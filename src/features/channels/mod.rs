@@ -16,9 +16,11 @@ pub use admin::add_methods;
 pub use http::routes;
 pub use levels::list_quiet;
 pub use mcp::add_tools;
+pub(crate) use mcp::complete_name;
 pub use planner::plan;
 pub use service::{
     Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,
-    find_visible, get_channel, is_member, list_members, lock, move_cursor, purge_deleted,
+    find_settings, find_visible, get_channel, is_member, list_human_members, list_members, list_workflow_channels,
+    lock, move_cursor, purge_deleted,
 };
-pub use store::{ChannelRow, Member};
+pub use store::{ChannelRow, Member, WorkflowChannel};

@@ -2,8 +2,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::channels::{
-    ChannelDetails, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS, UpdateChannelRequest,
-    UpdateChannelSettingsRequest,
+    ChannelDetails, ChannelSettings, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS,
+    UpdateChannelRequest, UpdateChannelSettingsRequest,
 };
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
@@ -11,7 +11,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::members;
-use super::store::{self, ChannelRow, Member, NewChannel, PostingRow};
+use super::store::{self, ChannelRow, Member, NewChannel, PostingRow, WorkflowChannel};
 use super::visibility::{self, Audience};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
@@ -129,6 +129,29 @@ pub async fn create_channel_for(
     .await
 }
 
+/// Names of channels that the caller sees and that begin like this, in order.
+pub async fn list_names(hub: &Hub, actor: &Actor, beginning: &str, limit: usize) -> Result<Vec<String>, HubError> {
+    actor.require(Permission::ChannelsRead)?;
+    let (actor_in, beginning) = (actor.clone(), beginning.to_owned());
+    hub.read(move |tx| {
+        let exact = find_seen(tx, &actor_in, &beginning)?.map(|channel| channel.view.name);
+        let mut names: Vec<String> = exact.into_iter().collect();
+        if actor_in.principal.channels.is_empty() {
+            let behind = store::list_channels(tx, actor_in.id(), &beginning, i64::try_from(limit).unwrap_or(i64::MAX))?;
+            names.extend(behind.into_iter().map(|(name, _)| name).take_while(|name| name.starts_with(&beginning)));
+        } else {
+            for name in actor_in.principal.channels.iter().filter(|name| name.starts_with(&beginning)) {
+                names.extend(find_seen(tx, &actor_in, name)?.map(|channel| channel.view.name));
+            }
+            names.sort();
+            names.dedup();
+        }
+        names.truncate(limit);
+        Ok::<_, HubError>(names)
+    })
+    .await
+}
+
 pub async fn list_channels(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ChannelView>, HubError> {
     actor.require(Permission::ChannelsRead)?;
     let after: String = list.position(hub, actor, "channels")?.unwrap_or_default();
@@ -199,10 +222,16 @@ pub async fn update_whole(
     settings.check()?;
     // An agent must not decide how far agents are trusted, who sees the channel, or whose it is.
     if request.owner.is_some() || request.public.is_some() || settings.concerns_trust() {
-        actor.require_session()?;
+        let said = "Only a person who is logged in can change who sees a channel, whose it is, `auto_approve` and the thresholds.";
+        actor.require_session().map_err(|_| HubError::forbidden("forbidden", said).hint("Leave these out."))?;
     }
     let changed = audited(&request, &settings)?;
+    let actor_in = actor.clone();
     change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
+        // Where messages are no work, agents are not limited by trust.
+        if channel.view.settings.workflow_enabled && settings.workflow_enabled == Some(false) {
+            actor_in.require_session()?;
+        }
         if let Some(owner) = &request.owner {
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
@@ -365,7 +394,7 @@ pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Pl
 }
 
 fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
-    let missing = || HubError::not_found("channel").hint("GET /api/channels lists those that you can see.");
+    let missing = || HubError::not_found("channel").hint("The list of channels names those that you can see.");
     actor.require_channel(name).map_err(|_| missing())?;
     let author = if actor.is_operator() { principals::system(tx)?.id } else { actor.id() };
     let row = store::find_for_posting(tx, author, name)?.ok_or_else(missing)?;
@@ -414,6 +443,21 @@ pub fn lock(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError
 /// Members whom messages can reach, at most `limit`.
 pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
     store::list_member_ids(tx, channel, limit)
+}
+
+/// The people among the members whom messages can reach, at most `limit`.
+pub fn list_human_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_human_members(tx, channel, limit)
+}
+
+/// How work is done in a channel, if it is still there.
+pub fn find_settings(tx: &mut Tx<'_>, channel: ChannelId) -> Result<Option<ChannelSettings>, DbError> {
+    store::find_settings(tx, channel)
+}
+
+/// The channels whose messages are work.
+pub fn list_workflow_channels(tx: &mut Tx<'_>) -> Result<Vec<WorkflowChannel>, DbError> {
+    store::list_workflow_channels(tx)
 }
 
 pub fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {

@@ -184,6 +184,45 @@ pub(super) fn find_for_posting(
     )
 }
 
+/// How work is done in a channel.
+pub(super) fn find_settings(tx: &mut Tx<'_>, id: ChannelId) -> Result<Option<ChannelSettings>, DbError> {
+    tx.query_optional(
+        "select workflow_enabled, auto_approve, stalemate_remind_after, stalemate_escalate_after, publish_threshold,
+             approve_threshold
+         from channels where id = $1 and deleted_at is null",
+        params![id.0],
+        settings,
+    )
+}
+
+/// A channel whose messages are work.
+#[derive(Debug, Clone)]
+pub struct WorkflowChannel {
+    pub id: ChannelId,
+    pub conversation: ConversationId,
+    pub name: String,
+    pub owner: PrincipalId,
+    pub settings: ChannelSettings,
+}
+
+pub(super) fn list_workflow_channels(tx: &mut Tx<'_>) -> Result<Vec<WorkflowChannel>, DbError> {
+    tx.query(
+        "select id, conversation_id, name, owner_id, workflow_enabled, auto_approve, stalemate_remind_after,
+             stalemate_escalate_after, publish_threshold, approve_threshold
+         from channels where workflow_enabled = 1 and deleted_at is null order by id",
+        &[],
+        |row| {
+            Ok(WorkflowChannel {
+                id: ChannelId(row.get("id")?),
+                conversation: ConversationId(row.get("conversation_id")?),
+                name: row.get("name")?,
+                owner: PrincipalId(row.get("owner_id")?),
+                settings: settings(row)?,
+            })
+        },
+    )
+}
+
 /// Whether the member is new.
 pub(super) fn insert_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
     let inserted = tx.execute(
@@ -253,6 +292,16 @@ pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -
                 last_seen_at: row.get("last_seen_at")?,
             })
         },
+    )
+}
+
+/// The people among the members whom messages can reach, at most `limit`.
+pub(super) fn list_human_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<PrincipalId>, DbError> {
+    tx.query(
+        "select u.id from channel_members m join users u on u.id = m.principal_id join principals p on p.id = u.id
+         where m.channel_id = $1 and p.deleted_at is null and u.disabled_at is null order by u.id limit $2",
+        params![channel.0, limit],
+        |row| row.get("id").map(PrincipalId),
     )
 }
 
@@ -468,6 +517,17 @@ fn level(row: &Row<'_>) -> Result<NotificationLevel, DbError> {
     Ok(NotificationLevel::from_name(&row.get::<String>("level")?).unwrap_or_default())
 }
 
+fn settings(row: &Row<'_>) -> Result<ChannelSettings, DbError> {
+    Ok(ChannelSettings {
+        workflow_enabled: row.get("workflow_enabled")?,
+        auto_approve: row.get("auto_approve")?,
+        stalemate_remind_after: row.get("stalemate_remind_after")?,
+        stalemate_escalate_after: row.get("stalemate_escalate_after")?,
+        publish_threshold: row.get("publish_threshold")?,
+        approve_threshold: row.get("approve_threshold")?,
+    })
+}
+
 fn channel(row: &Row<'_>) -> Result<ChannelRow, DbError> {
     let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.filter(|id| *id > 0).map(MessageId));
     Ok(ChannelRow {
@@ -482,14 +542,7 @@ fn channel(row: &Row<'_>) -> Result<ChannelRow, DbError> {
             description: row.get("description")?,
             public: row.get("is_public")?,
             owner: row.get("owner")?,
-            settings: ChannelSettings {
-                workflow_enabled: row.get("workflow_enabled")?,
-                auto_approve: row.get("auto_approve")?,
-                stalemate_remind_after: row.get("stalemate_remind_after")?,
-                stalemate_escalate_after: row.get("stalemate_escalate_after")?,
-                publish_threshold: row.get("publish_threshold")?,
-                approve_threshold: row.get("approve_threshold")?,
-            },
+            settings: settings(row)?,
             created_at: Timestamp::from_ms(row.get("created_at")?),
             member_count: row.get("member_count")?,
             is_member: row.get("is_member")?,

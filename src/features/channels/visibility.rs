@@ -44,6 +44,16 @@ pub fn is_visible(tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) 
     Ok(found.is_some_and(|channel| channel.is_none_or(|channel| actor.require_channel(&channel).is_ok())))
 }
 
+/// Whether a principal may see a conversation, whatever the credential.
+pub fn sees(tx: &mut Tx<'_>, principal: PrincipalId, conversation: ConversationId) -> Result<bool, DbError> {
+    let predicate = sql("$1", "$2");
+    tx.query_one(
+        &format!("select case when {predicate} then 1 else 0 end as sees"),
+        params![conversation.0, principal.0],
+        |row| row.get("sees"),
+    )
+}
+
 /// All conversations that the caller may see, within the reach of their credential, with the names of channels: the same
 /// rule, for who has to know before looking.
 pub fn list_visible(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Option<String>)>, DbError> {

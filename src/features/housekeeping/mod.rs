@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::{machines, messages, oauth, traces, users};
+use super::{machines, messages, oauth, traces, users, workflow};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
@@ -23,12 +23,13 @@ struct Chore {
     run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
-const CHORES: [Chore; 10] = [
+const CHORES: [Chore; 11] = [
     Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
     Chore { name: "oauth", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(oauth::prune(tx)?) },
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
+    Chore { name: "stalemates", every: MINUTE, run: workflow::tell_stalemates },
     Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
     Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
     Chore {

@@ -91,7 +91,7 @@ fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(
             } else {
                 Vec::new()
             };
-            told.reactions = message.reactions.iter().map(|reaction| serde_json::json!(reaction)).collect();
+            told.reactions = message.reactions;
             told.message = Some(MessageEvidence {
                 id: message.id,
                 channel: message.channel,

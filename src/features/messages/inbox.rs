@@ -102,7 +102,7 @@ fn park(hub: &Hub, actor: &Actor, status: InboxStatus) -> Result<Waiter, HubErro
     };
     hub.waiters().wait_for(actor.id(), actor.principal.human, awaited).ok_or_else(|| {
         let detail = "Too many calls of a user and their agents wait for an inbox.";
-        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one end, or call without `wait`.")
+        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one of them end first.")
     })
 }
 
@@ -198,7 +198,9 @@ async fn change_status(
         };
         if !may_move {
             let detail = format!("A message that is {} cannot become {}.", from.name(), status.name());
-            return Err(HubError::conflict("illegal_transition", detail));
+            let error = HubError::conflict("illegal_transition", detail);
+            let is_settled = matches!(from, MessageStatus::Done | MessageStatus::Failed);
+            return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
         }
         store::update_status(tx, id, status)?;
         tell(&hub_in, tx, &actor_in, &row, status)?;
@@ -225,7 +227,7 @@ pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     Ok(expired.len() as u64)
 }
 
-/// Wakes those who wait for an inbox into which an event puts something.
+/// Wakes those who wait for an inbox into which an event puts something, and those whom it may have shut out.
 pub(super) fn wake(waiters: &Waiters, event: &Event) {
     match event {
         Event::MessageSent(sent) => {
@@ -238,10 +240,10 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
                 waiters.wake_for_change(recipient);
             }
         }
+        Event::PrincipalUpdated { principal }
+        | Event::PrincipalDeleted { principal }
+        | Event::AccessChanged { principal } => waiters.wake_for_access(*principal),
         Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
@@ -250,6 +252,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::MemberAdded { .. }
         | Event::MemberRemoved { .. }
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::MessagesPurged { .. }
         | Event::ReadMoved { .. } => {}

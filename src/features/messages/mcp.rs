@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 use stoa_model::MessageId;
 use stoa_model::messages::{
     ClaimRequest, DeliveryView, DoneRequest, FailRequest, InboxStatus, MessageStatus, MessageView, PREVIEW_CHARACTERS,
-    SendMessageRequest, cut,
+    SendMessageRequest, WorkflowState, cut,
 };
-use stoa_model::notifications::MarkReadRequest;
+use stoa_model::notifications::{ConversationKind, MarkReadRequest, UnreadView};
 use stoa_model::permissions::Permission;
+use stoa_model::reactions::ReactionView;
 
 use super::inbox::{self, InboxQuery};
 use super::read::{self, Range};
@@ -18,12 +19,14 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
+use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
-/// A list is looked through by a model, not by a machine.
-const MAX_LISTED: i64 = 25;
+/// What the whole contents in one answer may cost, in bytes. What does not fit is shown by its beginning.
+const MAX_WHOLE: usize = 64 * 1024;
 /// More metadata than this is shown with whole contents only.
 const MAX_SHOWN_METADATA: usize = 500;
+/// Reactions that are shown with a preview; the rest is counted.
+const MAX_SHOWN_REACTIONS: usize = 10;
 /// A word of English is about one and a third tokens, or some four bytes each.
 const BYTES_PER_TOKEN: usize = 4;
 
@@ -39,23 +42,24 @@ pub fn add_tools(tools: &mut Tools) {
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
     tools.add(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
     tools.add(
-        core("wait_for_messages", Reads, MessagesRead, "Wait until there is something new in your inbox"),
+        core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox"),
         wait_for_messages,
     );
     tools.add(
-        core(
-            "claim_messages",
-            Adds,
-            MessagesWrite,
-            "Take messages from your inbox to work on, with their whole content",
-        ),
+        core("claim_messages", Adds, MessagesWrite, "Take messages from your inbox to work on, most urgent first")
+            .and(MessagesRead),
         claim_messages,
     );
     tools.add(
-        core("mark_done", Sets, MessagesWrite, "Settle a claimed message; its author gets the result as a reply"),
+        core("mark_done", Adds, MessagesWrite, "Settle a message; a result is sent to its author as a reply")
+            .repeatable()
+            .and(MessagesRead),
         mark_done,
     );
-    tools.add(core("read_channel", Reads, MessagesRead, "Messages of a channel, oldest first"), read_channel);
+    tools.add(
+        core("read_channel", Reads, MessagesRead, "The latest messages of a channel; older ones with before"),
+        read_channel,
+    );
     tools.add(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
     let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesRead), "Mark a channel or DM as read");
     tools.add(mark, mark_read);
@@ -93,6 +97,12 @@ pub(crate) struct Item {
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lease_until: Option<String>,
+    /// What the reactions make of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// Reaction and who reacted like that.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    reactions: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(with = "Value")]
     metadata: Map<String, Value>,
@@ -134,9 +144,44 @@ impl Item {
             priority: message.priority,
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
+            state: reacted_state(message.workflow_state),
+            reactions: said(&message.reactions, is_whole),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
         }
     }
+}
+
+fn said(reactions: &[ReactionView], is_whole: bool) -> Vec<String> {
+    let most = if is_whole { reactions.len() } else { MAX_SHOWN_REACTIONS };
+    let named = reactions.iter().take(most);
+    let named = named.map(|reaction| format!("{} {}", reaction.reaction.name(), reaction.from.name));
+    let rest = reactions.len().saturating_sub(most);
+    named.chain((rest > 0).then(|| format!("and {rest} more"))).collect()
+}
+
+/// The state of a message that somebody has reacted to.
+fn reacted_state(state: WorkflowState) -> Option<&'static str> {
+    (state != WorkflowState::Proposed).then(|| state.name())
+}
+
+/// Messages with their contents, as long as these do not cost too much together; the first one always.
+fn whole(messages: Vec<MessageView>) -> Vec<Item> {
+    let mut bytes = 0;
+    let show = |message: MessageView| {
+        bytes += message.body.len();
+        let is_whole = bytes == message.body.len() || bytes <= MAX_WHOLE;
+        Item::of(message, is_whole)
+    };
+    messages.into_iter().map(show).collect()
+}
+
+/// Items of the caller's own inbox: that they are to the caller goes without saying.
+fn own(items: Vec<Item>) -> Vec<Item> {
+    items.into_iter().map(|item| Item { to: None, ..item }).collect()
+}
+
+fn shown(messages: Vec<MessageView>, is_full: bool) -> Vec<Item> {
+    if is_full { whole(messages) } else { messages.into_iter().map(|message| Item::of(message, false)).collect() }
 }
 
 /// Whether metadata costs little enough to be shown with a preview.
@@ -154,74 +199,72 @@ struct ItemPage {
 #[derive(Serialize, JsonSchema)]
 struct Sent {
     id: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'static str>,
+    /// It has reached all of these; the state says whether it woke their automation.
     #[schemars(with = "Vec<Value>")]
     delivery: Vec<DeliveryView>,
 }
 
-/// What both ways to send have in common.
-#[derive(Deserialize, JsonSchema, Default)]
-struct Extras {
-    reply_to: Option<i64>,
-    subject: Option<String>,
-    /// 1 to 10; 5 is usual
-    priority: Option<i64>,
-    /// SHA-256 sums of uploaded files
-    attachments: Option<Vec<String>>,
-    #[schemars(with = "Option<Map<String, Value>>")]
-    metadata: Option<Value>,
-    /// Wake nobody's automation
-    no_wake: Option<bool>,
-}
+/// The arguments of a way to send, and what both have in common. In one struct each, as an error has to name the argument.
+macro_rules! send_arguments {
+    ($name:ident { $(#[$about:meta])* $target:ident }) => {
+        #[derive(Deserialize, JsonSchema)]
+        struct $name {
+            $(#[$about])*
+            $target: String,
+            body: String,
+            reply_to: Option<i64>,
+            subject: Option<String>,
+            /// 1 to 10; 5 is usual
+            priority: Option<i64>,
+            /// SHA-256 sums of uploaded files
+            attachments: Option<Vec<String>>,
+            metadata: Option<Map<String, Value>>,
+            /// Wake nobody's automation
+            no_wake: Option<bool>,
+        }
 
-#[derive(Deserialize, JsonSchema)]
-struct SendArguments {
-    /// A user's or agent's name
-    to: String,
-    body: String,
-    #[serde(flatten)]
-    extras: Extras,
-}
-
-#[derive(Deserialize, JsonSchema)]
-struct PostArguments {
-    channel: String,
-    body: String,
-    #[serde(flatten)]
-    extras: Extras,
-}
-
-fn request(body: String, extras: Extras) -> Result<SendMessageRequest, HubError> {
-    let metadata = match extras.metadata {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(metadata)) => Some(metadata),
-        Some(_) => return Err(HubError::invalid_field("metadata", "must be an object")),
+        impl From<$name> for SendMessageRequest {
+            fn from(arguments: $name) -> Self {
+                Self {
+                    $target: Some(arguments.$target),
+                    body: arguments.body,
+                    reply_to: arguments.reply_to.map(MessageId),
+                    subject: arguments.subject,
+                    priority: arguments.priority,
+                    metadata: arguments.metadata,
+                    attachments: arguments.attachments.unwrap_or_default(),
+                    no_wake: arguments.no_wake.unwrap_or(false),
+                    ..Self::default()
+                }
+            }
+        }
     };
-    Ok(SendMessageRequest {
-        to: None,
-        channel: None,
-        body,
-        reply_to: extras.reply_to.map(MessageId),
-        subject: extras.subject,
-        priority: extras.priority,
-        metadata,
-        attachments: extras.attachments.unwrap_or_default(),
-        no_wake: extras.no_wake.unwrap_or(false),
-    })
 }
+
+send_arguments!(SendArguments {
+    /// A user's or agent's name
+    to
+});
+send_arguments!(PostArguments { channel });
 
 async fn send_message(hub: Hub, actor: Actor, arguments: SendArguments) -> Result<Sent, HubError> {
-    let request = SendMessageRequest { to: Some(arguments.to), ..request(arguments.body, arguments.extras)? };
-    sent(&hub, &actor, request).await
+    if arguments.to.starts_with('#') {
+        let said = "must be a user's or agent's name; send_channel_message writes to channels";
+        return Err(HubError::invalid_field("to", said));
+    }
+    sent(&hub, &actor, arguments.into()).await
 }
 
 async fn send_channel_message(hub: Hub, actor: Actor, arguments: PostArguments) -> Result<Sent, HubError> {
-    let request = SendMessageRequest { channel: Some(arguments.channel), ..request(arguments.body, arguments.extras)? };
-    sent(&hub, &actor, request).await
+    sent(&hub, &actor, arguments.into()).await
 }
 
 async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<Sent, HubError> {
     let sent = send::send_message(hub, actor, request).await?;
-    Ok(Sent { id: sent.message.id.0, delivery: sent.delivery })
+    let state = reacted_state(sent.message.workflow_state);
+    Ok(Sent { id: sent.message.id.0, state, delivery: sent.delivery })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -264,8 +307,7 @@ async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };
     let page = inbox::list_inbox(&hub, &actor, query, list).await?;
-    let items = page.items.into_iter().map(|message| Item::of(message, is_full)).collect();
-    Ok(ItemPage { items, next_cursor: page.next_cursor })
+    Ok(ItemPage { items: own(shown(page.items, is_full)), next_cursor: page.next_cursor })
 }
 
 fn limited(limit: Option<i64>) -> i64 {
@@ -276,7 +318,7 @@ fn limited(limit: Option<i64>) -> i64 {
 struct WaitArguments {
     /// 0 to 50; 50 unless given
     timeout_seconds: Option<i64>,
-    /// next_cursor of the last call: only what came after it
+    /// Only what came after an earlier call. Without it, all that is pending
     cursor: Option<String>,
 }
 
@@ -288,7 +330,7 @@ async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> 
         let is_wait = error.errors.iter().any(|fault| fault.field == "wait");
         if is_wait { HubError::invalid_field("timeout_seconds", "must be from 0 to 50") } else { error }
     })?;
-    let items = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    let items = own(shown(page.items, false));
     Ok(ItemPage { items, next_cursor: page.next_cursor })
 }
 
@@ -307,6 +349,9 @@ struct ClaimArguments {
 #[derive(Serialize, JsonSchema)]
 struct Claimed {
     items: Vec<Item>,
+    /// Settled, claimed by another, or not yours.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_claimed: Vec<i64>,
 }
 
 async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<Claimed, HubError> {
@@ -317,8 +362,13 @@ async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Re
         message_ids: ids(arguments.message_ids),
         extend: ids(arguments.extend),
     };
+    let named: Vec<MessageId> = request.message_ids.iter().chain(&request.extend).flatten().copied().collect();
+    // Whoever goes on with a message has read it.
+    let is_extended = request.extend.is_some();
     let claimed = inbox::claim(&hub, &actor, request).await?;
-    Ok(Claimed { items: claimed.items.into_iter().map(|message| Item::of(message, true)).collect() })
+    let is_missing = |id: &MessageId| claimed.items.iter().all(|message| message.id != *id);
+    let not_claimed = named.into_iter().filter(is_missing).map(|id| id.0).collect();
+    Ok(Claimed { items: own(shown(claimed.items, !is_extended)), not_claimed })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -390,8 +440,9 @@ async fn read_channel(hub: Hub, actor: Actor, arguments: ChannelArguments) -> Re
     let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
     let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
     let is_full = arguments.full.unwrap_or(false);
+    let items = shown(page.items, is_full).into_iter();
     Ok(ChannelPage {
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
+        items: items.map(|item| Item { channel: None, ..item }).collect(),
         last_read_message_id: page.last_read_message_id.map(|id| id.0),
     })
 }
@@ -418,11 +469,7 @@ async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Res
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let page = read::list_replies(&hub, &actor, id, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    Ok(Thread {
-        message: Item::of(message, true),
-        items: page.items.into_iter().map(|message| Item::of(message, is_full)).collect(),
-        next_cursor: page.next_cursor,
-    })
+    Ok(Thread { message: Item::of(message, true), items: shown(page.items, is_full), next_cursor: page.next_cursor })
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -434,17 +481,30 @@ struct MarkReadArguments {
     message_id: Option<i64>,
 }
 
+/// A conversation, by the argument that names it elsewhere.
 #[derive(Serialize, JsonSchema)]
 struct Unread {
-    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    channel: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dm: Option<String>,
     unread: i64,
+}
+
+impl From<UnreadView> for Unread {
+    fn from(standing: UnreadView) -> Self {
+        let (channel, dm) = match standing.kind {
+            ConversationKind::Channel => (Some(standing.name), None),
+            ConversationKind::Dm => (None, Some(standing.name)),
+        };
+        Self { channel, dm, unread: standing.unread_count }
+    }
 }
 
 async fn mark_read(hub: Hub, actor: Actor, arguments: MarkReadArguments) -> Result<Unread, HubError> {
     let MarkReadArguments { channel, dm, message_id } = arguments;
     let request = MarkReadRequest { channel, dm, message_id: message_id.map(MessageId) };
-    let standing = unread::mark_read(&hub, &actor, request).await?;
-    Ok(Unread { name: standing.name, unread: standing.unread_count })
+    Ok(unread::mark_read(&hub, &actor, request).await?.into())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -471,7 +531,7 @@ async fn my_status(hub: Hub, actor: Actor, _: NoArguments) -> Result<Standing, H
         kind: actor.principal.kind.name(),
         permissions: actor.principal.permissions.names(),
         pending: pending.items.len(),
-        unread: unread.map(|standing| Unread { name: standing.name, unread: standing.unread_count }).collect(),
+        unread: unread.map(Into::into).collect(),
         time: hub.clock().now().to_string(),
     })
 }

@@ -3,7 +3,7 @@
 //! DMs also make up each principal's inbox, a queue of work that is claimed and done. Everything here
 //! stands on one table, so it is one feature: `send` makes messages, `change` edits and deletes
 //! them, `read` lists them, `inbox` works on them, `unread` counts them, `threads` keeps an eye
-//! on them.
+//! on them, `state` keeps what reactions make of them.
 
 mod admin;
 mod change;
@@ -14,6 +14,8 @@ mod mcp_reading;
 mod purge;
 mod read;
 mod send;
+mod state;
+mod state_store;
 mod store;
 mod tap;
 mod texts;
@@ -26,11 +28,17 @@ mod view;
 pub use admin::add_methods;
 pub use http::routes;
 pub use inbox::release_expired;
+pub(crate) use mcp::Item as MessageItem;
 pub use mcp::add_tools;
 pub use mcp_reading::{add_prompts, add_resources};
 pub use purge::purge_deleted_channels;
 pub use read::{find_visible_among, first_replies, list_whole};
-pub use send::post;
+pub use send::{Notice, notify, post};
+pub use state::{
+    Stalemate, StandingMessage, couple_status, find, find_many, find_visible, list_by_state, list_standing,
+    move_to_state, note_told, place_of,
+};
+pub use store::MessageRow;
 pub use tap::tap;
-pub use texts::{MessageText, list_text_sizes, list_text_sizes_after, visit_texts};
+pub use texts::{MessageText, list_ids_after, visit_texts};
 pub use unread::{Unread, count_unread};

@@ -1,17 +1,18 @@
 //! Sending: one command that checks, stores, tells those who are mentioned, and says what follows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use stoa_db::Tx;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
-    Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
-    WorkflowState,
+    Author, DEFAULT_PRIORITY, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest,
+    SentMessage, Target,
 };
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::state_of;
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
 
 use super::store::{self, MessageRow, NewMessage};
@@ -22,7 +23,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
-use crate::features::{agents, audit};
+use crate::features::{agents, audit, reactions};
 use crate::hub::Hub;
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -106,7 +107,7 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         mention_of: None,
     };
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
-    let view = message.view(tx, id);
+    let view = message.view(tx, id)?;
     let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
     Ok(SentMessage { message: view, delivery: vec![delivery] })
 }
@@ -125,7 +126,49 @@ fn send_to_channel(
     for (id, (handle, kind)) in said.called.principals {
         deliveries.push(delivery(tx, draft.no_wake, &said.outcome, id, kind, handle)?);
     }
-    Ok(SentMessage { message: said.message.view(tx, said.id), delivery: deliveries })
+    Ok(SentMessage { message: said.message.view(tx, said.id)?, delivery: deliveries })
+}
+
+/// What the hub itself tells somebody.
+pub struct Notice {
+    pub recipient: Known,
+    pub body: String,
+    pub metadata: Map<String, Value>,
+}
+
+/// Sends notices from `system`.
+pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), HubError> {
+    let system = principals::system(tx)?;
+    let mut placed = Vec::new();
+    for notice in notices {
+        placed.push((channels::conversation_between(tx, system.id, notice.recipient.id)?, notice));
+    }
+    // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
+    placed.sort_by_key(|(conversation, _)| *conversation);
+    for (conversation, Notice { recipient, body, metadata }) in placed {
+        channels::lock(tx, conversation)?;
+        let draft = Draft {
+            target: Target::Principal(recipient.handle.clone()),
+            subject: None,
+            body,
+            reply_to: None,
+            priority: DEFAULT_PRIORITY,
+            metadata,
+            no_wake: false,
+        };
+        let message = Composed {
+            sender: system.id,
+            from: author_of(&system),
+            place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle },
+            draft: &draft,
+            parent: None,
+            depth: 0,
+            mentions: Vec::new(),
+            mention_of: None,
+        };
+        store_and_tell(hub, tx, &Actor::system(), &message, Vec::new())?;
+    }
+    Ok(())
 }
 
 /// Puts a message into a channel that the caller may write to. Only those are called out whom `calling` names: a
@@ -258,6 +301,11 @@ impl Composed<'_> {
         self.parent.map(|parent| parent.view.id)
     }
 
+    /// Whether it is said where messages are work.
+    fn is_work(&self) -> bool {
+        self.channel().is_some_and(|place| place.is_workflow)
+    }
+
     fn status(&self) -> MessageStatus {
         match self.channel() {
             Some(place) if !place.is_workflow => MessageStatus::Done,
@@ -266,9 +314,13 @@ impl Composed<'_> {
     }
 
     /// What its sender sees of it, once it is stored.
-    fn view(&self, tx: &Tx<'_>, id: MessageId) -> MessageView {
+    fn view(&self, tx: &mut Tx<'_>, id: MessageId) -> Result<MessageView, HubError> {
         let draft = self.draft;
-        MessageView {
+        // Nobody but the hub can have reacted yet, to what an agent proposes as work.
+        let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent && self.parent.is_none();
+        let mut reactions = if may_be_approved { reactions::of(tx, &[id])? } else { HashMap::new() };
+        let reactions = reactions.remove(&id).unwrap_or_default();
+        Ok(MessageView {
             id,
             conversation_id: self.conversation(),
             channel_id: self.channel().map(|place| place.channel),
@@ -287,12 +339,12 @@ impl Composed<'_> {
             deleted_at: None,
             reply_count: 0,
             attachments: Vec::new(),
-            reactions: Vec::new(),
-            workflow_state: WorkflowState::Proposed,
+            workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
+            reactions,
             run_id: None,
             depth: self.depth,
             lease_until: None,
-        }
+        })
     }
 }
 
@@ -339,6 +391,7 @@ fn store_and_tell(
         mentioned,
         depth: message.depth,
         no_wake: draft.no_wake,
+        is_work: message.is_work(),
     }));
     let outcome = events::emit(hub, tx, actor, &event)?;
     Ok((id, outcome))

@@ -4,7 +4,9 @@ use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, Messag
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
+use crate::columns;
 use crate::features::channels::visibility;
+use crate::features::reactions;
 
 /// A message, and what only the hub needs to know about it.
 #[derive(Debug, Clone)]
@@ -55,7 +57,7 @@ const BODY: &str = "case when m.mention_of is null then m.body else coalesce(o.b
 
 const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
 
-fn columns(bodies: Bodies) -> String {
+fn selection(bodies: Bodies) -> String {
     let body = match bodies {
         Bodies::Whole => BODY.to_owned(),
         Bodies::Beginning => format!("substr({BODY}, 1, {PREVIEW_SOURCE})"),
@@ -63,7 +65,7 @@ fn columns(bodies: Bodies) -> String {
     format!(
         "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, {body} as body, {BYTES} as body_bytes, m.reply_to,
         m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, m.status, m.priority, m.metadata,
-        m.mentions, m.depth, m.run_id, m.lease_until, m.created_at, m.deleted_at,
+        m.mentions, m.depth, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.workflow_state,
         case when m.mention_of is null or o.edited_at > m.created_at then coalesce(o.edited_at, m.edited_at) end as edited_at,
         a.kind as author_kind, a.handle as author_name, a.display_name as author_display_name,
         t.handle as recipient_name, ch.name as channel_name"
@@ -85,7 +87,7 @@ fn page(
 ) -> Result<(Vec<MessageRow>, bool), DbError> {
     let now = tx.now_ms();
     if bodies == Bodies::Beginning {
-        let sql = format!("select {} from messages m {JOINS} where {condition}", columns(bodies));
+        let sql = format!("select {} from messages m {JOINS} where {condition}", selection(bodies));
         return Ok((tx.query(&sql, values, |row| message(row, now))?, false));
     }
     // The sizes are known without reading the texts.
@@ -167,8 +169,8 @@ pub(super) fn find_message(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<Mess
 pub(super) fn find_messages(tx: &mut Tx<'_>, ids: &[MessageId], bodies: Bodies) -> Result<Vec<MessageRow>, DbError> {
     let now = tx.now_ms();
     let (list, values) = in_list(1, ids.iter().map(|id| Parameter::Integer(id.0)));
-    let columns = columns(bodies);
-    tx.query(&format!("select {columns} from messages m {JOINS} where m.id in {list} order by m.id"), &values, |row| {
+    let selected = selection(bodies);
+    tx.query(&format!("select {selected} from messages m {JOINS} where m.id in {list} order by m.id"), &values, |row| {
         message(row, now)
     })
 }
@@ -210,6 +212,26 @@ pub(super) fn list_after(
 ) -> Result<Vec<MessageRow>, DbError> {
     let condition = "m.conversation_id = $1 and m.id > $2 order by m.id limit $3";
     Ok(page(tx, condition, params![conversation.0, after.0, limit], Bodies::Whole)?.0)
+}
+
+/// Messages of a conversation that are in a state, newest first, before an id. Of those to which nobody has reacted,
+/// answers are left out.
+pub(super) fn list_by_state(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    state: WorkflowState,
+    before: MessageId,
+    limit: i64,
+) -> Result<(Vec<MessageRow>, bool), DbError> {
+    // Each begins with the condition of the index that it is meant to use.
+    let of_state = match state {
+        WorkflowState::Proposed => "m.workflow_state = $2 and m.reply_to is null",
+        _ => "m.workflow_state <> 'proposed' and m.workflow_state = $2",
+    };
+    let condition = format!(
+        "m.conversation_id = $1 and {of_state} and m.deleted_at is null and m.id < $3 order by m.id desc limit $4"
+    );
+    page(tx, &condition, params![conversation.0, state.name(), before.0, limit], Bodies::Whole)
 }
 
 /// Direct answers to a message that the viewer may see, oldest first. If `channels` names any, others
@@ -518,6 +540,7 @@ pub(super) fn delete_messages(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<u64,
     for table in ["message_revisions", "channel_pins", "thread_mutes"] {
         tx.execute(&format!("delete from {table} where message_id in {list}"), &values)?;
     }
+    reactions::purge(tx, ids)?;
     tx.execute(&format!("delete from messages where id in {list}"), &values)
 }
 
@@ -584,7 +607,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
             reply_count: 0,
             attachments: Vec::new(),
             reactions: Vec::new(),
-            workflow_state: WorkflowState::Proposed,
+            workflow_state: columns::from_word(row, "workflow_state")?,
             run_id: row.get("run_id")?,
             depth: row.get("depth")?,
             lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),

@@ -48,21 +48,9 @@ pub fn visit_texts(
     )
 }
 
-/// How many bytes those of the messages have that are there.
-pub fn list_text_sizes(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<(MessageId, i64)>, DbError> {
-    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(ids.iter().map(|id| id.0)));
-    tx.query(
-        &format!("select id, octet_length(body) as bytes from messages where id {is_among}"),
-        params![ids],
-        |row| Ok((MessageId(row.get("id")?), row.get("bytes")?)),
-    )
-}
-
-/// The messages after an id, oldest first, and how many bytes they have.
-pub fn list_text_sizes_after(tx: &mut Tx<'_>, after: MessageId, limit: i64) -> Result<Vec<(MessageId, i64)>, DbError> {
-    tx.query(
-        "select id, octet_length(body) as bytes from messages where id > $1 order by id limit $2",
-        params![after.0, limit],
-        |row| Ok((MessageId(row.get("id")?), row.get("bytes")?)),
-    )
+/// The messages after an id, oldest first.
+pub fn list_ids_after(tx: &mut Tx<'_>, after: MessageId, limit: i64) -> Result<Vec<MessageId>, DbError> {
+    tx.query("select id from messages where id > $1 order by id limit $2", params![after.0, limit], |row| {
+        row.get("id").map(MessageId)
+    })
 }

@@ -118,8 +118,9 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
     hub.command(actor, move |tx| {
         let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
         if !channel.is_member {
-            return Err(HubError::forbidden("not_a_member", "Only members may pin messages.")
-                .hint(format!("Join it first: POST /api/channels/{}/join.", channel.name)));
+            return Err(
+                HubError::forbidden("not_a_member", "Only members may pin messages.").hint("Join the channel first.")
+            );
         }
         let row = store::find_message(tx, id)?.filter(|row| row.view.channel_id == Some(channel.id));
         let row = row.ok_or_else(|| HubError::not_found("message in this channel"))?;

@@ -11,6 +11,7 @@ use super::store::{self, MessageRow};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::features::channels::visibility;
+use crate::features::reactions;
 
 /// Which conversations the caller may see, asked once for each.
 #[derive(Default)]
@@ -59,6 +60,8 @@ pub(super) fn complete_uncounted(
 }
 
 fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight) -> Result<Vec<MessageView>, DbError> {
+    let ids: Vec<MessageId> = rows.iter().map(|row| row.view.id).collect();
+    let mut reactions = reactions::of(tx, &ids)?;
     let mut views = Vec::with_capacity(rows.len());
     for row in rows {
         let is_hidden = match row.origin {
@@ -67,6 +70,7 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
         };
         let mut view = MessageView {
             lease_until: row.view.lease_until.filter(|_| row.recipient_id == Some(actor.id())),
+            reactions: reactions.remove(&row.view.id).unwrap_or_default(),
             ..row.view
         };
         if is_hidden {

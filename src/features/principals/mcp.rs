@@ -7,9 +7,7 @@ use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::page::ListQuery;
-use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
-
-const MAX_LISTED: i64 = 25;
+use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {
     let spec = ToolSpec::new("list_agents", Toolset::Core, Effect::Reads, None, "Agents and people you can write to");

@@ -8,6 +8,7 @@ use stoa_model::search::document::{Document, mark};
 use stoa_model::search::{Has, has_link};
 
 use crate::features::messages::{self, MessageText};
+use crate::features::reactions;
 
 /// The facts about a message that are marks among its words.
 pub(super) const CONVERSATION: char = 'c';
@@ -27,13 +28,42 @@ pub(super) struct Entry {
     pub(super) document: Document,
 }
 
+/// Messages that are loaded at once: few enough that their texts together are of bearable size.
+const CHUNK: usize = 50;
+
+/// Entries that are gathered until there is enough for one transaction.
+#[derive(Default)]
+pub(super) struct Gathered {
+    pub(super) entries: Vec<Entry>,
+    bytes: usize,
+}
+
+impl Gathered {
+    pub(super) fn add(&mut self, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<(), DbError> {
+        for chunk in ids.chunks(CHUNK) {
+            let entries = load(tx, chunk)?;
+            self.bytes +=
+                entries.iter().map(|entry| entry.document.words.len() + entry.document.bag.len()).sum::<usize>();
+            self.entries.extend(entries);
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_enough(&self) -> bool {
+        self.bytes > ENOUGH_BYTES
+    }
+}
+
+/// Bytes of words in one transaction.
+const ENOUGH_BYTES: usize = 8 * 1024 * 1024;
+
 /// Those of the messages that can be found, as they are now, oldest first.
 pub(super) fn load(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<Entry>, DbError> {
     if ids.is_empty() {
         return Ok(Vec::new());
     }
     let attached = attached(tx, ids)?;
-    let reacted = reacted(tx, ids)?;
+    let reacted = reactions::reacted_among(tx, ids)?;
     let mut entries = Vec::new();
     messages::visit_texts(tx, ids, |text| {
         let mut has: BTreeSet<Has> = attached.get(&text.id).cloned().unwrap_or_default();
@@ -84,14 +114,4 @@ fn attached(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<HashMap<MessageId, BTr
         },
     )?;
     Ok(attached)
-}
-
-fn reacted(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<BTreeSet<MessageId>, DbError> {
-    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(ids.iter().map(|id| id.0)));
-    let reacted = tx.query(
-        &format!("select distinct message_id from reactions where message_id {is_among}"),
-        params![ids],
-        |row| row.get("message_id").map(MessageId),
-    )?;
-    Ok(reacted.into_iter().collect())
 }

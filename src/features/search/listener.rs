@@ -3,7 +3,7 @@
 //! The index knows itself how far it has come, and says so in the transaction that brings it there. So nothing depends on
 //! what was known elsewhere: after a crash, a restore or a lost file it goes on from where it is, or begins anew.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use stoa_db::{DbError, Tx};
 use stoa_model::MessageId;
 
-use super::entries::{self, Entry};
+use super::entries::{Entry, Gathered};
 use super::index::{self, COMPLETE, State};
 use crate::error::HubError;
 use crate::events::{Event, Listener, Position, StoredEvent, listener as listeners, outbox};
@@ -24,8 +24,8 @@ pub const LISTENER: &str = "search";
 const BATCH: i64 = 2_000;
 /// Messages in one, when it is filled anew.
 const FILL_BATCH: i64 = 10_000;
-/// Bytes of texts in one transaction, at least one text.
-const BATCH_BYTES: i64 = 8 * 1024 * 1024;
+/// Messages that are loaded before it is asked whether there are enough.
+const PORTION: usize = 200;
 /// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
 const REST: Duration = Duration::from_millis(100);
 
@@ -57,10 +57,9 @@ impl Listener for Indexer {
 
     fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>> {
         Box::pin(async move {
-            match events.last() {
-                Some(last) => catch_up(hub, last.position).await,
-                None => Ok(()),
-            }
+            let Some(last) = events.last().map(|last| last.position) else { return Ok(()) };
+            let given: Arc<[Change]> = events.iter().map(Change::of).collect();
+            catch_up(hub, last, move |tx, before| continuing(tx, before, &given)).await
         })
     }
 
@@ -69,7 +68,7 @@ impl Listener for Indexer {
             rebuild(hub).await?;
             // What happened while it was filled; and if there was nothing to fill, what it has not seen yet.
             let end = hub.read(outbox::end).await?;
-            catch_up(hub, end).await
+            catch_up(hub, end, |_, _| Ok(None)).await
         })
     }
 }
@@ -118,6 +117,7 @@ pub(super) fn touched(event: &Event) -> &[MessageId] {
         Event::MessageSent(sent) if sent.mention_of.is_some() => &[],
         Event::MessageSent(sent) => std::slice::from_ref(&sent.message),
         Event::MessageEdited(change) | Event::MessageDeleted(change) => std::slice::from_ref(&change.message),
+        Event::ReactionChanged(reaction) => std::slice::from_ref(&reaction.change.message),
         Event::MessagesPurged { messages } => messages,
         // Who may see a conversation is asked when somebody searches.
         Event::PrincipalCreated { .. }
@@ -153,13 +153,39 @@ enum Progress {
     Lost,
 }
 
-/// Brings the index up to a position.
-async fn catch_up(hub: &Hub, through: Position) -> Result<(), HubError> {
+/// An event, as far as it matters here.
+#[derive(Clone)]
+struct Change {
+    position: Position,
+    messages: Vec<MessageId>,
+}
+
+impl Change {
+    fn of(stored: &StoredEvent) -> Self {
+        Self { position: stored.position, messages: touched(&stored.event).to_vec() }
+    }
+}
+
+/// Of the given events those behind a state; none if others come before them.
+fn continuing(tx: &mut Tx<'_>, before: &State, given: &[Change]) -> Result<Option<Vec<Change>>, DbError> {
+    let Some(first) = given.first() else { return Ok(None) };
+    if before.position < first.position && !outbox::is_next(tx, before.position, first.position)? {
+        return Ok(None);
+    }
+    Ok(Some(given.iter().filter(|change| change.position > before.position).cloned().collect()))
+}
+
+/// Brings the index up to a position. `given` may know what comes after a state, which is read otherwise.
+async fn catch_up<G>(hub: &Hub, through: Position, given: G) -> Result<(), HubError>
+where
+    G: Fn(&mut Tx<'_>, &State) -> Result<Option<Vec<Change>>, DbError> + Clone + Send + Sync + 'static,
+{
     loop {
+        let given = given.clone();
         let progress = if hub.memory::<Condition>().is_damaged.load(Ordering::SeqCst) {
             Ok(Progress::Lost)
         } else {
-            hub.read(move |tx| next_step(tx, through)).await
+            hub.read(move |tx| next_step(tx, through, &given)).await
         };
         match progress {
             Ok(Progress::Done) => return Ok(()),
@@ -181,7 +207,11 @@ async fn catch_up(hub: &Hub, through: Position) -> Result<(), HubError> {
     }
 }
 
-fn next_step(tx: &mut Tx<'_>, through: Position) -> Result<Progress, DbError> {
+fn next_step(
+    tx: &mut Tx<'_>,
+    through: Position,
+    given: &dyn Fn(&mut Tx<'_>, &State) -> Result<Option<Vec<Change>>, DbError>,
+) -> Result<Progress, DbError> {
     // First of all: on SQLite the index is another file, and must not be newer than what is read after it.
     let state = index::find_state(tx)?;
     let Some(before) = usable(tx, state)? else { return Ok(Progress::Lost) };
@@ -191,49 +221,44 @@ fn next_step(tx: &mut Tx<'_>, through: Position) -> Result<Progress, DbError> {
     if before.position >= through {
         return Ok(Progress::Done);
     }
-    let events = outbox::events_after(tx, before.position, BATCH)?;
-    let all: BTreeSet<MessageId> = events.iter().flat_map(|stored| touched(&stored.event)).copied().collect();
-    let all: Vec<MessageId> = all.into_iter().collect();
-    let sizes: HashMap<MessageId, i64> = messages::list_text_sizes(tx, &all)?.into_iter().collect();
-    let mut position = before.position;
-    let mut ids: BTreeSet<MessageId> = BTreeSet::new();
-    let mut bytes = 0;
-    for stored in &events {
-        let news = touched(&stored.event).iter().filter(|id| !ids.contains(id));
-        bytes += news.filter_map(|id| sizes.get(id)).sum::<i64>();
-        if bytes > BATCH_BYTES && !ids.is_empty() {
+    let changes = match given(tx, &before)? {
+        Some(changes) => changes,
+        None => outbox::events_after(tx, before.position, BATCH)?.iter().map(Change::of).collect(),
+    };
+    let Some(end) = changes.last().map(|change| change.position) else { return Ok(Progress::Done) };
+    let mut gathered = Gathered::default();
+    let mut known: BTreeSet<MessageId> = BTreeSet::new();
+    let mut position = end;
+    for portion in changes.chunks(PORTION) {
+        let ids: BTreeSet<MessageId> = portion.iter().flat_map(|change| &change.messages).copied().collect();
+        let ids: Vec<MessageId> = ids.difference(&known).copied().collect();
+        gathered.add(tx, &ids)?;
+        known.extend(ids);
+        if gathered.is_enough() {
+            position = portion.last().map_or(end, |change| change.position);
             break;
         }
-        ids.extend(touched(&stored.event));
-        position = stored.position;
     }
-    if position == before.position {
-        return Ok(Progress::Done);
-    }
-    let ids: Vec<MessageId> = ids.into_iter().collect();
-    let entries = entries::load(tx, &ids)?;
-    let gone = ids.iter().map(|id| id.0).filter(|id| entries.binary_search_by_key(id, |entry| entry.id).is_err());
+    let found: HashSet<i64> = gathered.entries.iter().map(|entry| entry.id).collect();
+    let gone = known.iter().map(|id| id.0).filter(|id| !found.contains(id)).collect();
     let after = State { position, ..before.clone() };
-    Ok(Progress::Step(Box::new(Step { gone: gone.collect(), before, after, entries })))
+    Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries })))
 }
 
 /// The next messages of an index that is being filled.
 fn fill_step(tx: &mut Tx<'_>, before: State) -> Result<Progress, DbError> {
-    let sizes = messages::list_text_sizes_after(tx, MessageId(before.built_through), FILL_BATCH)?;
-    let mut bytes = 0;
-    let ids: Vec<MessageId> = sizes
-        .iter()
-        .enumerate()
-        .take_while(|(place, (_, size))| {
-            bytes += size;
-            *place == 0 || bytes <= BATCH_BYTES
-        })
-        .map(|(_, (id, _))| *id)
-        .collect();
-    let entries = entries::load(tx, &ids)?;
-    let built_through = ids.last().map_or(COMPLETE, |id| id.0);
+    let ids = messages::list_ids_after(tx, MessageId(before.built_through), FILL_BATCH)?;
+    let mut gathered = Gathered::default();
+    let mut built_through = ids.last().map_or(COMPLETE, |id| id.0);
+    for portion in ids.chunks(PORTION) {
+        gathered.add(tx, portion)?;
+        if gathered.is_enough() {
+            built_through = portion.last().map_or(built_through, |id| id.0);
+            break;
+        }
+    }
     let after = State { built_through, ..before.clone() };
-    Ok(Progress::Step(Box::new(Step { before, after, entries, gone: Vec::new() })))
+    Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new() })))
 }
 
 /// Takes a step. False if the index is no longer where it began: another hub is at it.

@@ -185,11 +185,11 @@ fn unindexed(tx: &mut Tx<'_>, state: Option<&State>) -> Result<BTreeSet<MessageI
     let mut unindexed = BTreeSet::new();
     let built_through = state.map_or(0, |state| state.built_through);
     if built_through != COMPLETE {
-        let to_come = messages::list_text_sizes_after(tx, MessageId(built_through), MAX_UNINDEXED + 1)?;
+        let to_come = messages::list_ids_after(tx, MessageId(built_through), MAX_UNINDEXED + 1)?;
         if to_come.len() as i64 > MAX_UNINDEXED {
             return Err(building().into());
         }
-        unindexed.extend(to_come.into_iter().map(|(id, _)| id));
+        unindexed.extend(to_come);
     }
     if let Some(state) = state {
         let events = outbox::all_events_after(tx, state.position, MAX_BEHIND + 1)?;

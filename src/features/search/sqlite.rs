@@ -27,7 +27,6 @@ pub const COMPANION: Companion = Companion {
             author_id integer not null,
             created_at integer not null
         ) strict;
-        create index search_facts_conversation on search_facts (conversation_id, id);
         -- The first and the last message of each day: ids grow with time, but nobody promised it.
         create table search_days (
             day integer primary key,

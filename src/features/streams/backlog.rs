@@ -9,13 +9,14 @@ use bytes::Bytes;
 use stoa_db::Tx;
 use stoa_model::{ConversationId, PrincipalId};
 
-use super::frames::{self, Names};
+use super::frames::{self, Facts};
 use super::registry::{Registry, Stream};
 use super::room::Room;
+use super::tap::reacted_to;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{Event, Position, StoredEvent, outbox};
-use crate::features::{messages, principals};
+use crate::features::{messages, principals, reactions};
 use crate::hub::Hub;
 
 const PAGE: i64 = 200;
@@ -97,8 +98,10 @@ async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading
         }
         let mut rooms = Rooms::new();
         let epoch = outbox::history_epoch(tx)?;
+        let reacted: Vec<_> = events.iter().filter_map(|stored| reacted_to(&stored.event)).collect();
+        let mut facts = Facts { reactions: reactions::of(tx, &reacted)?, ..Facts::default() };
         for stored in &events {
-            render(tx, &actor, &mut rooms, &mut reading, stored, &epoch)?;
+            render(tx, &actor, &mut rooms, &mut facts, &mut reading, stored, &epoch)?;
         }
         if reading.is_at_end {
             count(tx, &actor, &mut rooms, &mut reading)?;
@@ -123,12 +126,12 @@ fn render(
     tx: &mut Tx<'_>,
     actor: &Actor,
     rooms: &mut Rooms,
+    facts: &mut Facts,
     reading: &mut Reading,
     stored: &StoredEvent,
     epoch: &str,
 ) -> Result<(), HubError> {
     let me = actor.id();
-    let mut names = Names::new();
     let changes_unread = match &stored.event {
         // Who was online then is no news.
         Event::PresenceChanged { .. } => return Ok(()),
@@ -139,7 +142,7 @@ fn render(
             return Ok(());
         }
         Event::MemberAdded { principal, .. } | Event::MemberRemoved { principal, .. } => {
-            names.extend(principals::find_by_id(tx, *principal)?.map(|known| (*principal, known)));
+            facts.members.extend(principals::find_by_id(tx, *principal)?.map(|known| (*principal, known)));
             false
         }
         Event::MessageSent(sent) => sent.author != me,
@@ -154,11 +157,12 @@ fn render(
         | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageStatusChanged { .. } => false,
     };
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;
-    let Some(telling) = frames::tell(stored, room, &names) else { return Ok(()) };
+    let Some(telling) = frames::tell(stored, room, facts) else { return Ok(()) };
     if telling.is_within_reach_of(&actor.principal) && telling.is_told_to(me, room) {
         let id = frames::id_text(epoch, stored.position);
         // Writing into a string does not fail.

@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 
 use http_body_util::BodyExt;
 use serde_json::Value;
+use stoa_db::DbError;
 
 use super::registry::StreamBody;
-use super::service;
+use super::{frames, service};
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::events::outbox;
 use crate::hub::Hub;
 
 /// What happens, as a caller may see it. Dropping it ends the stream.
@@ -17,9 +19,20 @@ pub(crate) struct Followed {
     told: VecDeque<(String, Value)>,
 }
 
-/// Begins to follow what happens from now on.
-pub(crate) async fn follow(hub: &Hub, actor: &Actor) -> Result<Followed, HubError> {
-    Ok(Followed { body: service::open(hub, actor, None).await?, told: VecDeque::new() })
+/// A place among the events, from which they can be followed later.
+#[derive(Debug, Clone)]
+pub(crate) struct Place(String);
+
+/// Where the events are at now.
+pub(crate) async fn here(hub: &Hub) -> Result<Place, HubError> {
+    let (epoch, end) = hub.read(|tx| Ok::<_, DbError>((outbox::history_epoch(tx)?, outbox::end(tx)?))).await?;
+    Ok(Place(frames::id_text(&epoch, end)))
+}
+
+/// Begins to follow what happens, from a place or from now on.
+pub(crate) async fn follow(hub: &Hub, actor: &Actor, from: Option<Place>) -> Result<Followed, HubError> {
+    let since = from.map(|place| place.0.into_bytes());
+    Ok(Followed { body: service::open(hub, actor, since).await?, told: VecDeque::new() })
 }
 
 impl Followed {

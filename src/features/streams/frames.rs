@@ -6,7 +6,8 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use stoa_model::notifications::ConversationKind;
 use stoa_model::permissions::Permission;
-use stoa_model::{PrincipalId, Timestamp};
+use stoa_model::reactions::{ReactionView, state_of};
+use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use super::room::Room;
 use crate::actor::Principal;
@@ -14,8 +15,13 @@ use crate::events::{Event, MessageChange, Position, StoredEvent};
 use crate::features::channels::visibility::Place;
 use crate::features::principals::Known;
 
-/// The names of those whom events are about.
-pub(super) type Names = HashMap<PrincipalId, Known>;
+/// What events are about and do not say themselves, looked up before they are told.
+#[derive(Default)]
+pub(super) struct Facts {
+    pub(super) members: HashMap<PrincipalId, Known>,
+    /// On each message that has any. Clients are told how it is now, so that whoever missed something is right again.
+    pub(super) reactions: HashMap<MessageId, Vec<ReactionView>>,
+}
 
 /// Keeps a connection from looking dead. It is a comment; clients do not see it.
 pub(super) const HEARTBEAT: &[u8] = b": \n\n";
@@ -71,7 +77,7 @@ impl Telling {
 }
 
 /// What is told of an event. None for those that say nothing to clients, or whose room is gone.
-pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> Option<Telling> {
+pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<Telling> {
     match &stored.event {
         Event::PrincipalCreated { .. }
         | Event::PrincipalUpdated { .. }
@@ -93,6 +99,7 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> 
         Event::MessageEdited(change) => Some(changed("message_updated", change, None)),
         Event::MessageStatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
         Event::MessageDeleted(change) => Some(changed("message_deleted", change, None)),
+        Event::ReactionChanged(reaction) => Some(reacted(&reaction.change, facts)),
         Event::ReadMoved { principal, .. } => {
             // The count is added for each reader, so there is nothing but the id to tell here.
             let channel = room?.place.channel().map(str::to_owned);
@@ -109,13 +116,13 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, names: &Names) -> 
             (!name.is_empty()).then(|| Telling::new(told, Some(name), CHANNEL, &data))
         }
         Event::MemberAdded { principal, .. } => {
-            let (room, member) = (room?, names.get(principal)?);
+            let (room, member) = (room?, facts.members.get(principal)?);
             // Everybody sees a public channel; who joins it is news for few.
             let told = if room.is_public() { Told::Only(concerned(member)) } else { Told::Room };
             about_channel(told, stored, room, "member_added", Some(member))
         }
         Event::MemberRemoved { principal, .. } => {
-            let (room, member) = (room?, names.get(principal)?);
+            let (room, member) = (room?, facts.members.get(principal)?);
             let concerned = concerned(member);
             let told = if room.is_public() { Told::Only(concerned) } else { Told::RoomAnd(concerned) };
             about_channel(told, stored, room, "member_removed", Some(member))
@@ -135,6 +142,16 @@ fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> Telling 
         data["status"] = json!(status);
     }
     Telling::new(Told::Room, channel, name, &data)
+}
+
+fn reacted(change: &MessageChange, facts: &Facts) -> Telling {
+    let reactions = facts.reactions.get(&change.message).map(Vec::as_slice).unwrap_or_default();
+    let channel = change.channel_name.as_deref();
+    let data = json!({
+        "message_id": change.message, "conversation_id": change.conversation, "channel": channel,
+        "workflow_state": state_of(reactions.iter().map(|reaction| reaction.reaction)), "reactions": reactions,
+    });
+    Telling::new(Told::Room, channel, "reaction", &data)
 }
 
 fn about_channel(

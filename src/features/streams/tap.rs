@@ -9,12 +9,12 @@ use stoa_db::DbError;
 use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
-use super::frames::{self, Names, Telling, Told};
+use super::frames::{self, Facts, Telling, Told};
 use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
 use super::room::Room;
 use crate::events::{Event, Position, StoredEvent, Tap};
 use crate::features::channels::visibility::Audience;
-use crate::features::{messages, principals};
+use crate::features::{messages, principals, reactions};
 use crate::hub::{BoxFuture, Hub, pause};
 
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
@@ -94,6 +94,7 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             | Event::ChannelCreated { .. }
             | Event::MessageSent(_)
             | Event::MessageEdited(_)
+            | Event::ReactionChanged(_)
             | Event::MessageDeleted(_)
             | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. }
@@ -123,7 +124,7 @@ fn change_members(
 
 /// What is known for a batch before it is handed out.
 struct Batch {
-    names: Names,
+    facts: Facts,
     unread: Counts,
 }
 
@@ -150,10 +151,11 @@ impl Batch {
             (missing_rooms(state, turn, events), suspects(state, events))
         };
         let members: Vec<PrincipalId> = events.iter().filter_map(|stored| member_of(&stored.event)).collect();
-        let mut names = Names::new();
-        if !(rooms.is_empty() && suspects.is_empty() && members.is_empty()) {
+        let reacted: Vec<MessageId> = events.iter().filter_map(|stored| reacted_to(&stored.event)).collect();
+        let mut facts = Facts::default();
+        if !(rooms.is_empty() && suspects.is_empty() && members.is_empty() && reacted.is_empty()) {
             let suspected: Vec<_> = suspects.iter().map(|stream| stream.principal.clone()).collect();
-            let (rooms, are_valid, known) = hub
+            let (rooms, are_valid, known, reactions) = hub
                 .read(move |tx| {
                     let mut found = Vec::new();
                     for conversation in &rooms {
@@ -168,11 +170,15 @@ impl Batch {
                     for member in &members {
                         known.extend(principals::find_by_id(tx, *member)?);
                     }
-                    Ok::<_, DbError>((found, are_valid, known))
+                    let mut reactions = HashMap::new();
+                    for chunk in reacted.chunks(512) {
+                        reactions.extend(reactions::of(tx, chunk)?);
+                    }
+                    Ok::<_, DbError>((found, are_valid, known, reactions))
                 })
                 .await?;
             rooms.into_iter().for_each(|(conversation, room)| turn.remember(conversation, room));
-            names.extend(known.into_iter().map(|known| (known.id, known)));
+            facts = Facts { members: known.into_iter().map(|known| (known.id, known)).collect(), reactions };
             let refused = suspects.iter().zip(are_valid).filter(|(_, is_valid)| !is_valid);
             refused.for_each(|(stream, _)| registry.close(hub, stream));
         }
@@ -190,7 +196,7 @@ impl Batch {
                 })
                 .await?;
         }
-        Ok(Some(Self { names, unread }))
+        Ok(Some(Self { facts, unread }))
     }
 
     fn deliver(&self, hub: &Hub, registry: &Registry, turn: &Turn, events: &[StoredEvent]) {
@@ -198,7 +204,7 @@ impl Batch {
         let mut presence = String::new();
         for stored in events {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
-            let Some(telling) = frames::tell(stored, room.map(|room| &**room), &self.names) else { continue };
+            let Some(telling) = frames::tell(stored, room.map(|room| &**room), &self.facts) else { continue };
             if let Event::PresenceChanged { principal, is_online, .. } = &stored.event {
                 presence.push_str(&telling.text);
                 presence.push('\n');
@@ -248,6 +254,31 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
         | Event::ChannelDeleted { .. }
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
+        | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => None,
+    }
+}
+
+/// The message whose reactions have changed.
+pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
+    match event {
+        Event::ReactionChanged(reaction) => Some(reaction.change.message),
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageSent(_)
+        | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
         | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
@@ -271,6 +302,7 @@ fn doubtful(event: &Event) -> Option<PrincipalId> {
         | Event::MemberRemoved { .. }
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
+        | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
@@ -356,6 +388,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
+            | Event::ReactionChanged(_)
             | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => {}
         }
@@ -537,6 +570,7 @@ impl<'a> Delivery<'a> {
             | Event::MemberAdded { .. }
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
+            | Event::ReactionChanged(_)
             | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => None,
         }

@@ -27,6 +27,7 @@ use crate::features::traces;
 use crate::hub::{Hub, catch_panic};
 use crate::keys::Purpose;
 use crate::rate_limit::Allowance;
+use crate::surfaces::mcp;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -269,7 +270,9 @@ async fn prepare_and_run(
         loop_depth: loop_depth(&parts.headers)?,
     };
     let mut _guard = None;
-    if let Some(key) = idempotency_key(&parts.method, &parts.headers)? {
+    // What is repeated over MCP is said to each tool by itself.
+    let is_mcp = parts.uri.path().trim_end_matches('/') == mcp::PATH;
+    if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(|_| !is_mcp) {
         let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));

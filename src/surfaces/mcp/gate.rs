@@ -11,6 +11,8 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
+use http_body_util::{BodyExt, Collected};
+use rmcp::transport::common::http_header::HEADER_MCP_METHOD;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -19,20 +21,21 @@ use serde_json::{Value, json};
 use super::origin::Doors;
 use super::server::{Caller, McpServer};
 use super::tools::{Effect, Toolset};
-use super::{Offer, origin};
+use super::{Offer, PATH, origin};
 use crate::actor::{Actor, Call, Credential};
 use crate::error::{ErrorKind, HubError};
+use crate::features::streams;
 use crate::hub::Hub;
 use crate::surfaces::auth;
 use crate::surfaces::http::{call_of, essence, read_whole_body};
 use crate::surfaces::json::{Banned, extent, refuse_banned};
 
-const PATH: &str = "/mcp";
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
 /// Names and values in a message, and how deep they lie.
 const MAX_PARTS: usize = 50_000;
 const MAX_DEPTH: usize = 64;
+const LISTEN: &str = "subscriptions/listen";
 const ALL_SCOPES: &str = "mcp:read mcp:write";
 
 type Service = StreamableHttpService<McpServer, NeverSessionManager>;
@@ -99,7 +102,9 @@ impl Gate {
         if matches!(actor.principal.credential, Credential::AccessToken(_)) {
             self.require_scope(&actor, &bytes)?;
         }
-        parts.extensions.insert(Caller { actor, toolsets });
+        let listens = parts.headers.get(HEADER_MCP_METHOD).is_some_and(|method| method == LISTEN);
+        let from = if listens { Some(streams::here(&self.hub).await.map_err(boxed)?) } else { None };
+        parts.extensions.insert(Caller { actor, toolsets, from });
         Ok(bytes)
     }
 
@@ -180,6 +185,12 @@ impl Gate {
         // What cannot be read is called a wrong content type by the library; it is a wrong message.
         if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             return unreadable(&body);
+        }
+        let is_text = response.headers().get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/json");
+        if response.status() == StatusCode::BAD_REQUEST && is_text {
+            // A few refusals of the library are bare texts.
+            let said = response.into_body().collect().await.map(Collected::to_bytes).unwrap_or_default();
+            return protocol_error(-32600, &String::from_utf8_lossy(&said));
         }
         response.map(Body::new).into_response()
     }

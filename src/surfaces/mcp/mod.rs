@@ -4,6 +4,8 @@
 //! their own folders what tools, resources and prompts they offer; this surface translates and knows no rules. The library
 //! that speaks the protocol is used in here and nowhere else, but for the bench that compares with it.
 
+mod completion;
+mod exchange;
 mod gate;
 mod origin;
 mod prompts;
@@ -13,10 +15,15 @@ mod server;
 mod subscriptions;
 mod tools;
 
+pub use completion::{Completer, MAX_COMPLETIONS};
+pub use exchange::Exchange;
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
 pub use resources::{ResourceSpec, Resources};
-pub use tools::{Effect, ToolSpec, Tools, Toolset};
+pub use tools::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
+
+/// Where all of it is.
+pub const PATH: &str = "/mcp";
 
 /// All that features offer here.
 #[derive(Default)]

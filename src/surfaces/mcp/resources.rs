@@ -3,6 +3,7 @@
 use serde_json::Value;
 use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::completion::Completer;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
@@ -13,13 +14,35 @@ pub struct ResourceSpec {
     pub uri: &'static str,
     pub name: &'static str,
     pub description: &'static str,
-    pub permission: Permission,
+    /// All that reading it needs; who lacks some of it is not shown the resource.
+    pub permissions: &'static [Permission],
+    /// Finds values for the variable part.
+    pub completer: Option<Completer>,
 }
 
 impl ResourceSpec {
-    /// What comes before the variable part. The whole, if there is none.
-    fn prefix(&self) -> &'static str {
-        self.uri.split('{').next().unwrap_or(self.uri)
+    pub const fn new(
+        uri: &'static str,
+        name: &'static str,
+        permissions: &'static [Permission],
+        description: &'static str,
+    ) -> Self {
+        Self { uri, name, description, permissions, completer: None }
+    }
+
+    pub const fn completed_by(self, completer: Completer) -> Self {
+        Self { completer: Some(completer), ..self }
+    }
+
+    /// The name of the variable part.
+    pub(super) fn variable(&self) -> Option<&'static str> {
+        self.uri.split_once('{')?.1.split_once('}').map(|(name, _)| name)
+    }
+
+    /// What comes before the variable part, and what after it. The whole, if there is none.
+    fn around(&self) -> (&'static str, &'static str) {
+        let (before, rest) = self.uri.split_once('{').unwrap_or((self.uri, ""));
+        (before, rest.split_once('}').map_or("", |(_, after)| after))
     }
 
     pub(super) fn is_template(&self) -> bool {
@@ -27,14 +50,23 @@ impl ResourceSpec {
     }
 
     pub(super) fn is_open_to(&self, permissions: PermissionSet) -> bool {
-        permissions.contains(self.permission)
+        self.permissions.iter().all(|needed| permissions.contains(*needed))
     }
 }
 
-type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+/// What a resource holds.
+pub(super) enum Contents {
+    Json(Value),
+    Bytes(Vec<u8>),
+}
+
+type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Contents, HubError>> + Send + Sync>;
+
+const JSON: &str = "application/json";
 
 pub(super) struct Resource {
     pub(super) spec: ResourceSpec,
+    pub(super) mime_type: &'static str,
     reader: Reader,
 }
 
@@ -49,18 +81,40 @@ impl Resources {
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Value, HubError>> + Send + 'static,
     {
-        let reader: Reader = Box::new(move |hub, actor, rest| Box::pin(read(hub, actor, rest)));
-        self.0.push(Resource { spec, reader });
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::Json) })
+        });
+        self.0.push(Resource { spec, mime_type: JSON, reader });
+    }
+
+    /// Adds a resource that is not text.
+    pub fn add_bytes<F, A>(&mut self, spec: ResourceSpec, mime_type: &'static str, read: F)
+    where
+        F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<Vec<u8>, HubError>> + Send + 'static,
+    {
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::Bytes) })
+        });
+        self.0.push(Resource { spec, mime_type, reader });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {
         self.0.iter()
     }
 
+    /// The resource of which this is the address as it is listed.
+    pub(super) fn find_listed(&self, uri: &str) -> Option<&Resource> {
+        self.0.iter().find(|resource| resource.spec.uri == uri)
+    }
+
     /// The resource that an address is of, and the variable part of it.
     pub(super) fn find<'u>(&self, uri: &'u str) -> Option<(&Resource, &'u str)> {
         self.0.iter().find_map(|resource| {
-            let rest = uri.strip_prefix(resource.spec.prefix())?;
+            let (before, after) = resource.spec.around();
+            let rest = uri.strip_prefix(before)?.strip_suffix(after)?;
             let fits = if resource.spec.is_template() { is_name(rest) } else { rest.is_empty() };
             fits.then_some((resource, rest))
         })
@@ -73,8 +127,10 @@ fn is_name(rest: &str) -> bool {
 }
 
 impl Resource {
-    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Value, HubError> {
-        actor.require(self.spec.permission)?;
+    pub(super) async fn read(&self, hub: &Hub, actor: &Actor, rest: &str) -> Result<Contents, HubError> {
+        for needed in self.spec.permissions {
+            actor.require(*needed)?;
+        }
         (self.reader)(hub.clone(), actor.clone(), rest.to_owned()).await
     }
 }

@@ -16,7 +16,7 @@ pub(super) const MAX_URIS: usize = 100;
 /// Tells of changes until the client goes, the credential ends or the hub stops.
 pub(super) async fn follow(hub: &Hub, caller: &Caller, context: &SubscriptionContext) -> Result<(), ErrorData> {
     let refused = |error: crate::error::HubError| ErrorData::invalid_request(error.detail.clone(), None);
-    let mut stream = streams::follow(hub, &caller.actor).await.map_err(refused)?;
+    let mut stream = streams::follow(hub, &caller.actor, caller.from.clone()).await.map_err(refused)?;
     let wanted: BTreeSet<String> =
         context.accepted().resource_subscriptions.clone().unwrap_or_default().into_iter().collect();
     loop {
@@ -45,7 +45,7 @@ fn changed(name: &str, data: &Value, handle: &str) -> Vec<String> {
             let inbox = is_mine.then(inbox);
             channel.into_iter().chain(inbox).chain(message(&data["reply_to"])).collect()
         }
-        "message_updated" | "message_deleted" => {
+        "message_updated" | "message_deleted" | "reaction" => {
             channel.into_iter().chain(is_dm.then(inbox)).chain(message(&data["message_id"])).collect()
         }
         "channel" => data["name"].as_str().map(|name| format!("stoa://channels/{name}")).into_iter().collect(),
@@ -68,6 +68,8 @@ mod tests {
         assert!(changed("new_message", &dm, "bee").is_empty());
         let done = json!({"message_id": 8, "channel": null, "status": "done"});
         assert_eq!(changed("message_updated", &done, "ant"), ["stoa://inbox", "stoa://messages/8"]);
+        let reacted = json!({"message_id": 7, "channel": "work", "workflow_state": "done", "reactions": []});
+        assert_eq!(changed("reaction", &reacted, "ant"), ["stoa://channels/work", "stoa://messages/7"]);
         assert_eq!(changed("channel", &json!({"name": "work", "change": "updated"}), "ant"), ["stoa://channels/work"]);
         assert!(changed("presence", &json!({"name": "bee"}), "ant").is_empty());
     }

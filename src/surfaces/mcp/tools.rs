@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rmcp::model::CallToolResult;
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use stoa_model::handles::nearest;
 use stoa_model::permissions::{Permission, PermissionSet};
 
+use super::exchange::{Converse, Exchange};
 use super::schema::{self, Schema};
 use crate::actor::{Actor, Call, Idempotency};
 use crate::error::HubError;
@@ -20,6 +21,8 @@ use crate::hub::{BoxFuture, Hub};
 use crate::surfaces::http::from_json_value;
 use crate::surfaces::json::has_nul;
 
+/// A list is looked through by a model, not by a machine.
+pub const MAX_LISTED: i64 = 25;
 const IDEMPOTENCY_KEY: &str = "idempotency_key";
 const MAX_IDEMPOTENCY_KEY: usize = 255;
 
@@ -86,6 +89,8 @@ pub struct ToolSpec {
     pub effect: Effect,
     /// What a credential needs to have for this; who lacks it is not shown the tool. None: any will do.
     pub permission: Option<Permission>,
+    /// What it needs beside that.
+    pub second_permission: Option<Permission>,
     /// Whether a call can be repeated safely with an `idempotency_key`.
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
@@ -100,7 +105,20 @@ impl ToolSpec {
         permission: Option<Permission>,
         description: &'static str,
     ) -> Self {
-        Self { name, toolset, description, effect, permission, is_repeatable: false, is_open_world: false }
+        Self {
+            name,
+            toolset,
+            description,
+            effect,
+            permission,
+            second_permission: None,
+            is_repeatable: false,
+            is_open_world: false,
+        }
+    }
+
+    pub const fn and(self, permission: Permission) -> Self {
+        Self { second_permission: Some(permission), ..self }
     }
 
     pub const fn repeatable(self) -> Self {
@@ -109,7 +127,7 @@ impl ToolSpec {
 
     /// Whether a credential with these permissions may use it.
     pub fn is_open_to(&self, permissions: PermissionSet) -> bool {
-        self.permission.is_none_or(|permission| permissions.contains(permission))
+        [self.permission, self.second_permission].into_iter().flatten().all(|needed| permissions.contains(needed))
     }
 
     pub const fn open_world(self) -> Self {
@@ -118,13 +136,20 @@ impl ToolSpec {
 }
 
 type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+type Converser = Converse<CallToolRequestParams, CallToolResponse>;
+
+enum Way {
+    /// It answers, and that is all.
+    Answers(Handler),
+    Converses(Converser),
+}
 
 pub(super) struct Tool {
     pub(super) spec: ToolSpec,
     pub(super) input: Schema,
     /// None if it answers with content of every kind.
     pub(super) output: Option<Schema>,
-    handler: Handler,
+    way: Way,
 }
 
 /// The tools that features offer, in the order in which they are listed.
@@ -147,7 +172,10 @@ impl Tools {
         if spec.is_repeatable
             && let Some(Value::Object(properties)) = input.get_mut("properties")
         {
-            properties.insert(IDEMPOTENCY_KEY.to_owned(), json!({"type": "string"}));
+            properties.insert(
+                IDEMPOTENCY_KEY.to_owned(),
+                json!({"type": "string", "description": "A repeated call is done once"}),
+            );
         }
         let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
             match from_json_value(arguments).map(|arguments| tool(hub, actor, arguments)) {
@@ -158,7 +186,7 @@ impl Tools {
             }
         };
         let output = Some(schema::of_output::<R>());
-        self.push(Tool { spec, input: Arc::new(input), output, handler: Box::new(handler) });
+        self.push(Tool { spec, input: Arc::new(input), output, way: Way::Answers(Box::new(handler)) });
     }
 
     /// Adds a tool that says itself what it takes, and which answers with blocks of content as the protocol has them:
@@ -172,7 +200,17 @@ impl Tools {
             let running = tool(hub, actor, arguments);
             Box::pin(async move { running.await.map(Value::Array) })
         };
-        self.push(Tool { spec, input: Arc::new(input), output: None, handler: Box::new(handler) });
+        self.push(Tool { spec, input: Arc::new(input), output: None, way: Way::Answers(Box::new(handler)) });
+    }
+
+    /// Adds a tool that talks with its client before it answers.
+    pub fn add_conversing<F, A>(&mut self, spec: ToolSpec, input: Map<String, Value>, tool: F)
+    where
+        F: Fn(Exchange<CallToolRequestParams>) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<CallToolResponse, ErrorData>> + Send + 'static,
+    {
+        let way = Way::Converses(Box::new(move |exchange| Box::pin(tool(exchange))));
+        self.push(Tool { spec, input: Arc::new(input), output: None, way });
     }
 
     fn push(&mut self, tool: Tool) {
@@ -195,6 +233,14 @@ impl Tools {
 }
 
 impl Tool {
+    /// How it talks with its client, if it does.
+    pub(super) fn converser(&self) -> Option<&Converser> {
+        match &self.way {
+            Way::Answers(_) => None,
+            Way::Converses(converse) => Some(converse),
+        }
+    }
+
     /// Does what the tool does, in the caller's name.
     pub(super) async fn call(
         &self,
@@ -213,7 +259,10 @@ impl Tool {
         if has_nul(&arguments) {
             return Err(HubError::invalid_field("", "must not contain NUL characters"));
         }
-        let answer = (self.handler)(hub.clone(), actor, arguments).await?;
+        let Way::Answers(handler) = &self.way else {
+            return Err(HubError::internal("a tool that converses was called like one that answers"));
+        };
+        let answer = handler(hub.clone(), actor, arguments).await?;
         match self.output {
             Some(_) => Ok(CallToolResult::structured(answer)),
             None => serde_json::from_value(answer).map(CallToolResult::success).map_err(HubError::internal),

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use serde_json::{Value, json};
 
-use super::client::{Client, Reply};
+use super::client::{Call, Client, Reply};
 
 /// Everybody's password, but the first administrator's.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -131,6 +131,28 @@ impl Client {
     /// `done`, `fail` or `release`.
     pub(crate) async fn settle(&self, message: &Value, how: &str, request: Value) -> Reply {
         self.post(&format!("/api/messages/{}/{how}", message["id"]), &request).await
+    }
+
+    /// Reacts to a message, or takes the same reaction back.
+    pub(crate) fn react(&self, message: &Value, reaction: &str) -> Call {
+        self.post(&format!("/api/messages/{}/reactions", message["id"]), &json!({"reaction": reaction}))
+    }
+
+    pub(crate) fn unreact(&self, message: &Value, reaction: &str) -> Call {
+        self.delete(&format!("/api/messages/{}/reactions?reaction={reaction}", message["id"]))
+    }
+
+    /// The ids of the messages of a channel that are in a state.
+    pub(crate) async fn in_state(&self, channel: &str, state: &str) -> Vec<Value> {
+        each(&items(self.get(&format!("/api/channels/{channel}/messages/by-state?state={state}")).await.ok()), "id")
+    }
+
+    /// Makes a channel whose messages are work, with these settings besides.
+    pub(crate) async fn make_workflow(&self, name: &str, mut settings: Value) -> Value {
+        let channel = self.make_channel(json!({"name": name})).await;
+        settings["workflow_enabled"] = json!(true);
+        self.put(&format!("/api/channels/{name}/settings"), &settings).await.ok();
+        channel
     }
 
     pub(crate) async fn make_channel(&self, request: Value) -> Value {

@@ -96,6 +96,16 @@ impl EventStream {
         }
     }
 
+    /// The next event of this kind, whatever comes before it: on PostgreSQL a stream may begin a moment earlier.
+    pub(crate) async fn until(&mut self, event: &str) -> Value {
+        loop {
+            let frame = self.next().await;
+            if frame.event == event {
+                return frame.data;
+            }
+        }
+    }
+
     /// The next word of whether somebody is online.
     pub(crate) async fn presence_of(&mut self, name: &str) -> Value {
         loop {

@@ -14,6 +14,8 @@ use crate::messages::MessageView;
 pub const MAX_QUERY_CHARACTERS: usize = 1000;
 /// Words and phrases in one query.
 pub const MAX_TERMS: usize = 32;
+/// Of these, words that may go on: each stands for all words that begin like it.
+pub const MAX_PREFIXES: usize = 4;
 /// Words in one phrase.
 pub const MAX_TERM_WORDS: usize = 64;
 /// Hits that are counted.

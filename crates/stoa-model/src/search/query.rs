@@ -1,7 +1,7 @@
 //! What can be typed to search: words, phrases, and operators between them.
 
 use super::tokens::{Kind, visit_tokens};
-use super::{Has, MAX_QUERY_CHARACTERS, MAX_TERM_WORDS, MAX_TERMS};
+use super::{Has, MAX_PREFIXES, MAX_QUERY_CHARACTERS, MAX_TERM_WORDS, MAX_TERMS};
 use crate::messages::WorkflowState;
 use crate::timestamp::Timestamp;
 use crate::validation::{Faults, FieldError};
@@ -164,12 +164,14 @@ impl Query {
         }
         let (mut states, mut authors, mut channels) = (Vec::new(), Vec::new(), Vec::new());
         let mut has_wordless = false;
+        let mut prefixes = 0;
         for piece in pieces(q) {
             let Piece { is_negative, operator, text, is_prefix } = piece;
             match operator {
                 None => match Term::of(&text, is_prefix) {
                     None => has_wordless |= !is_negative,
                     Some(term) => {
+                        prefixes += usize::from(is_prefix);
                         let terms = if is_negative { &mut self.excluded } else { &mut self.required };
                         if !terms.contains(&term) {
                             terms.push(term);
@@ -207,6 +209,8 @@ impl Query {
         let names = names + self.authors.any_of.iter().chain(&self.channels.any_of).map(Vec::len).sum::<usize>();
         if terms().count() > MAX_TERMS || names > 2 * MAX_NAMES {
             faults.add("q", format!("must have at most {MAX_TERMS} words and phrases"));
+        } else if prefixes > MAX_PREFIXES {
+            faults.add("q", format!("must have at most {MAX_PREFIXES} words that end with `*`"));
         } else if terms().any(|term| term.words.len() > MAX_TERM_WORDS) {
             faults.add("q", format!("must have at most {MAX_TERM_WORDS} words in a phrase"));
         }
@@ -411,6 +415,7 @@ mod tests {
             ("a\0b", "NUL"),
             (&"x".repeat(MAX_QUERY_CHARACTERS + 1), "1000"),
             (&(0..=MAX_TERMS).map(|n| format!("w{n} ")).collect::<String>(), "32"),
+            ("a* b* c* -d* e*", "4 words"),
             (&"x ".repeat(MAX_TERM_WORDS + 1).replace("x ", "x-"), "64"),
         ] {
             assert!(refused(q).contains(word), "{q}: {}", refused(q));

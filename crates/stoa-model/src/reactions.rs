@@ -1,0 +1,173 @@
+//! Reactions: what is said about a message in one word, and the state of work that follows.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+
+use crate::Timestamp;
+use crate::messages::{Author, WorkflowState, is_within};
+use crate::validation::{Faults, FieldError, optional_object};
+
+/// Reactions that one message can have.
+pub const MAX_REACTIONS: i64 = 100;
+/// All of a message are shown together, wherever it is shown.
+pub const MAX_REACTION_METADATA_BYTES: usize = 1024;
+const MAX_REACTION_METADATA_DEPTH: usize = 8;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Reaction {
+    Approve,
+    Reject,
+    /// Claims the work; only one can have it.
+    InProgress,
+    Done,
+    Published,
+}
+
+impl Reaction {
+    pub const ALL: [Self; 5] = [Self::Approve, Self::Reject, Self::InProgress, Self::Done, Self::Published];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reaction::Approve => "approve",
+            Reaction::Reject => "reject",
+            Reaction::InProgress => "in_progress",
+            Reaction::Done => "done",
+            Reaction::Published => "published",
+        }
+    }
+
+    /// The state of a message on which this is the highest reaction.
+    pub fn state(self) -> WorkflowState {
+        match self {
+            Reaction::Approve => WorkflowState::Approved,
+            Reaction::Reject => WorkflowState::Rejected,
+            Reaction::InProgress => WorkflowState::InProgress,
+            Reaction::Done => WorkflowState::Done,
+            Reaction::Published => WorkflowState::Published,
+        }
+    }
+
+    fn rank(self) -> u8 {
+        match self {
+            Reaction::Published => 5,
+            Reaction::Done => 4,
+            Reaction::Reject => 3,
+            Reaction::InProgress => 2,
+            Reaction::Approve => 1,
+        }
+    }
+}
+
+/// The state that follows from all reactions on a message.
+pub fn state_of(reactions: impl IntoIterator<Item = Reaction>) -> WorkflowState {
+    let highest = reactions.into_iter().max_by_key(|reaction| reaction.rank());
+    highest.map_or(WorkflowState::Proposed, Reaction::state)
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReactionView {
+    pub reaction: Reaction,
+    pub from: Author,
+    #[schema(value_type = Object)]
+    pub metadata: Map<String, Value>,
+    pub created_at: Timestamp,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReactRequest {
+    pub reaction: Reaction,
+    /// At most 1 KiB as JSON.
+    #[serde(default, deserialize_with = "optional_object")]
+    #[schema(value_type = Option<Object>)]
+    pub metadata: Option<Map<String, Value>>,
+}
+
+/// The reaction to take back, where the query does not say it.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UnreactRequest {
+    #[serde(default)]
+    pub reaction: Option<Reaction>,
+}
+
+/// All reactions on a message, in the order in which they were made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReactionsView {
+    pub reactions: Vec<ReactionView>,
+    pub workflow_state: WorkflowState,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ReactionAction {
+    Added,
+    Removed,
+}
+
+/// What a reaction has come to.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReactedView {
+    pub action: ReactionAction,
+    #[serde(flatten)]
+    pub now: ReactionsView,
+}
+
+impl ReactRequest {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        if let Some(metadata) = &self.metadata {
+            let size = serde_json::to_string(metadata).map_or(usize::MAX, |text| text.len());
+            faults.require("metadata", size <= MAX_REACTION_METADATA_BYTES, "must be at most 1 KiB of JSON");
+            let is_flat = metadata.values().all(|value| is_within(value, MAX_REACTION_METADATA_DEPTH));
+            faults.require("metadata", is_flat, "must not be nested deeper than 8 levels");
+        }
+        faults.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_highest_reaction_decides() {
+        use Reaction::{Approve, Done, InProgress, Published, Reject};
+        for (reactions, state) in [
+            (&[][..], WorkflowState::Proposed),
+            (&[Approve], WorkflowState::Approved),
+            (&[InProgress, Approve], WorkflowState::InProgress),
+            (&[InProgress, Reject, Approve], WorkflowState::Rejected),
+            (&[Reject, Done, InProgress], WorkflowState::Done),
+            (&[Done, Published, Reject, Approve, InProgress], WorkflowState::Published),
+            (&[Approve, Approve], WorkflowState::Approved),
+        ] {
+            assert_eq!(state_of(reactions.iter().copied()), state, "{reactions:?}");
+            assert_eq!(state_of(reactions.iter().rev().copied()), state, "{reactions:?}");
+        }
+    }
+
+    #[test]
+    fn words_are_those_of_the_wire() {
+        for reaction in Reaction::ALL {
+            assert_eq!(serde_json::to_value(reaction).unwrap(), reaction.name());
+        }
+        for state in WorkflowState::ALL {
+            assert_eq!(serde_json::to_value(state).unwrap(), state.name());
+            assert_eq!(WorkflowState::from_name(state.name()), Some(state));
+        }
+    }
+
+    #[test]
+    fn metadata_is_small() {
+        let check = |value: Value| {
+            let metadata = Some(Map::from_iter([("x".to_owned(), value)]));
+            ReactRequest { reaction: Reaction::Done, metadata }.check().is_ok()
+        };
+        let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
+        assert!(check(Value::from("y".repeat(1016))) && !check(Value::from("y".repeat(1017))));
+        assert!(check(nested(8)) && !check(nested(9)));
+    }
+}

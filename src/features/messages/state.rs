@@ -1,0 +1,110 @@
+//! The state of the work that messages stand for: it follows from reactions, and is kept with the message so that it
+//! can be listed by.
+
+use stoa_db::{DbError, Tx};
+use stoa_model::messages::{MessageStatus, MessageView, WorkflowState};
+use stoa_model::{ChannelId, ConversationId, MessageId};
+
+use super::change::change_of;
+use super::store::{self, Bodies, MessageRow};
+use super::{state_store, view};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{self, Event, MessageChange};
+use crate::features::channels::visibility;
+use crate::hub::Hub;
+
+pub use super::state_store::{Stalemate, StandingMessage};
+
+/// A message that the caller may see, without the whole of its text.
+pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
+    let row = find(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
+    if visibility::is_visible(tx, actor, row.view.conversation_id)? {
+        Ok(row)
+    } else {
+        Err(HubError::not_found("message"))
+    }
+}
+
+/// A message, whoever may see it, without the whole of its text.
+pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<MessageRow>, DbError> {
+    Ok(find_many(tx, &[id])?.pop())
+}
+
+/// Messages, whoever may see them, without the whole of their texts.
+pub fn find_many(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
+    store::find_messages(tx, ids, Bodies::Beginning)
+}
+
+/// What an event says about where a message is.
+pub fn place_of(row: &MessageRow) -> MessageChange {
+    change_of(row)
+}
+
+/// Notes the state that a message has come to, from now on.
+pub fn move_to_state(tx: &mut Tx<'_>, row: &MessageRow, state: WorkflowState) -> Result<(), DbError> {
+    if row.view.workflow_state == state {
+        return Ok(());
+    }
+    state_store::update_state(tx, row.view.id, state)
+}
+
+/// Where messages are work, a message is done when nothing is left to do, and open as long as something is.
+pub fn couple_status(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &MessageRow,
+    state: WorkflowState,
+) -> Result<(), HubError> {
+    let is_open = matches!(row.view.status, MessageStatus::Pending | MessageStatus::Processing);
+    let status = match (state.is_terminal(), is_open) {
+        (true, true) => MessageStatus::Done,
+        (false, false) => MessageStatus::Pending,
+        (true, false) | (false, true) => return Ok(()),
+    };
+    store::update_status(tx, row.view.id, status)?;
+    events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
+    Ok(())
+}
+
+/// Messages of a conversation that are in a state, newest first. Answers are talk about work; they are listed only
+/// where somebody has reacted to them. True if there would have been more.
+pub fn list_by_state(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    conversation: ConversationId,
+    state: WorkflowState,
+    before: MessageId,
+    limit: i64,
+) -> Result<(Vec<MessageView>, bool), DbError> {
+    let (mut rows, is_cut) = store::list_by_state(tx, conversation, state, before, limit + 1)?;
+    let has_more = is_cut || rows.len() as i64 > limit;
+    rows.truncate(usize::try_from(limit).unwrap_or(0));
+    Ok((view::complete(tx, actor, rows)?, has_more))
+}
+
+/// Work in channels that has been standing still since a moment and of which that was not told yet, at most `limit`, the
+/// oldest first.
+pub fn list_standing(
+    tx: &mut Tx<'_>,
+    channels: &[ChannelId],
+    kind: Stalemate,
+    since_ms: i64,
+    limit: i64,
+) -> Result<Vec<StandingMessage>, DbError> {
+    let mut standing = Vec::new();
+    for chunk in channels.chunks(512) {
+        let room = limit - standing.len() as i64;
+        standing.extend(state_store::list_standing(tx, chunk, kind, since_ms, room)?);
+    }
+    Ok(standing)
+}
+
+/// Notes that it was told that these stand still.
+pub fn note_told(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
+    for chunk in ids.chunks(512) {
+        state_store::update_told(tx, kind, chunk)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,9 @@
+//! Reactions as they are stored, one page of messages at a time.
+//!
+//! Who may react, and what follows from it, is decided above messages, in `workflow`; messages themselves only
+//! show reactions.
+
+mod service;
+mod store;
+
+pub use service::{Added, add, claimants, list_claims, of, purge, reacted_among, remove};

@@ -1,0 +1,84 @@
+use std::collections::{HashMap, HashSet};
+
+use serde_json::{Map, Value};
+use stoa_db::{DbError, Tx};
+use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
+use stoa_model::{MessageId, PrincipalId};
+
+use super::store;
+
+/// What became of a reaction that was to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Added {
+    Added,
+    /// The same principal has reacted like that before.
+    AlreadyThere,
+    /// Somebody else has claimed the message.
+    Claimed,
+    TooMany,
+}
+
+/// The reactions on each of the messages that have any, in the order in which they were made.
+pub fn of(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, Vec<ReactionView>>, DbError> {
+    let mut found: HashMap<MessageId, Vec<ReactionView>> = HashMap::new();
+    if !messages.is_empty() {
+        for (message, reaction) in store::list_reactions(tx, messages)? {
+            found.entry(message).or_default().push(reaction);
+        }
+    }
+    Ok(found)
+}
+
+/// Those of the messages that somebody has reacted to.
+pub fn reacted_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<MessageId>, DbError> {
+    store::list_reacted(tx, messages)
+}
+
+/// Adds a reaction, unless the message has it, is claimed by somebody else or has enough of them.
+pub fn add(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+    metadata: &Map<String, Value>,
+) -> Result<Added, DbError> {
+    if store::count_reactions(tx, message)? >= MAX_REACTIONS {
+        return Ok(Added::TooMany);
+    }
+    // A second claim must lose even when two claim at once, so the unique index decides. Looking first would leave a
+    // gap between the look and the insert.
+    if store::insert_reaction(tx, message, principal, reaction, metadata)? {
+        return Ok(Added::Added);
+    }
+    let is_there = store::is_there(tx, message, principal, reaction)?;
+    Ok(if is_there { Added::AlreadyThere } else { Added::Claimed })
+}
+
+/// Whether there was such a reaction.
+pub fn remove(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+) -> Result<bool, DbError> {
+    store::delete_reaction(tx, message, principal, reaction)
+}
+
+/// Who has claimed each of the messages that are claimed.
+pub fn claimants(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, PrincipalId>, DbError> {
+    let mut claimants = HashMap::new();
+    for chunk in messages.chunks(512) {
+        claimants.extend(store::list_claimants(tx, chunk)?);
+    }
+    Ok(claimants)
+}
+
+/// The messages that a principal has claimed, the latest claim first.
+pub fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
+    store::list_claims(tx, principal, limit)
+}
+
+/// Takes away the reactions on messages that are deleted for good.
+pub fn purge(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<(), DbError> {
+    store::delete_of_messages(tx, messages)
+}

@@ -1,0 +1,127 @@
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, params};
+use stoa_model::messages::Author;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::{Reaction, ReactionView};
+use stoa_model::{MessageId, PrincipalId, Timestamp};
+
+use crate::columns;
+
+/// The reactions on these messages, in the order in which they were made.
+pub(super) fn list_reactions(
+    tx: &mut Tx<'_>,
+    messages: &[MessageId],
+) -> Result<Vec<(MessageId, ReactionView)>, DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
+    tx.query(
+        &format!(
+            "select r.message_id, r.reaction, r.metadata, r.created_at, p.kind, p.handle, p.display_name
+             from reactions r join principals p on p.id = r.principal_id
+             where r.message_id in {list} order by r.id"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("message_id")?), reaction(row)?)),
+    )
+}
+
+/// Those of the messages that have reactions.
+pub(super) fn list_reacted(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<MessageId>, DbError> {
+    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(messages.iter().map(|id| id.0)));
+    let sql = format!("select distinct message_id from reactions where message_id {is_among}");
+    let reacted = tx.query(&sql, params![ids], |row| row.get("message_id").map(MessageId))?;
+    Ok(reacted.into_iter().collect())
+}
+
+pub(super) fn is_there(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from reactions where message_id = $1 and principal_id = $2 and reaction = $3) as found",
+        params![message.0, principal.0, reaction.name()],
+        |row| row.get("found"),
+    )
+}
+
+pub(super) fn count_reactions(tx: &mut Tx<'_>, message: MessageId) -> Result<i64, DbError> {
+    tx.query_one("select count(*) as reactions from reactions where message_id = $1", params![message.0], |row| {
+        row.get("reactions")
+    })
+}
+
+/// False if there is one of the same principal, or a claim of anybody.
+pub(super) fn insert_reaction(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+    metadata: &Map<String, Value>,
+) -> Result<bool, DbError> {
+    let inserted = tx.execute(
+        "insert into reactions (message_id, principal_id, reaction, metadata, created_at) values ($1, $2, $3, $4, $5)
+         on conflict do nothing",
+        params![message.0, principal.0, reaction.name(), columns::to_json(metadata)?, tx.now_ms()],
+    )?;
+    Ok(inserted > 0)
+}
+
+pub(super) fn delete_reaction(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+) -> Result<bool, DbError> {
+    let deleted = tx.execute(
+        "delete from reactions where message_id = $1 and principal_id = $2 and reaction = $3",
+        params![message.0, principal.0, reaction.name()],
+    )?;
+    Ok(deleted > 0)
+}
+
+pub(super) fn list_claimants(
+    tx: &mut Tx<'_>,
+    messages: &[MessageId],
+) -> Result<Vec<(MessageId, PrincipalId)>, DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
+    tx.query(
+        &format!(
+            "select message_id, principal_id from reactions where message_id in {list} and reaction = 'in_progress'"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("message_id")?), PrincipalId(row.get("principal_id")?))),
+    )
+}
+
+pub(super) fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
+    tx.query(
+        "select message_id from reactions where principal_id = $1 and reaction = 'in_progress' order by id desc limit $2",
+        params![principal.0, limit],
+        |row| row.get("message_id").map(MessageId),
+    )
+}
+
+pub(super) fn delete_of_messages(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<(), DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
+    tx.execute(&format!("delete from reactions where message_id in {list}"), &values)?;
+    Ok(())
+}
+
+fn reaction(row: &Row<'_>) -> Result<ReactionView, DbError> {
+    let kind: String = row.get("kind")?;
+    let metadata: String = row.get("metadata")?;
+    Ok(ReactionView {
+        reaction: columns::from_word(row, "reaction")?,
+        from: Author {
+            kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+            name: row.get("handle")?,
+            display_name: row.get("display_name")?,
+        },
+        // What cannot be read must not take its page with it.
+        metadata: serde_json::from_str(&metadata).unwrap_or_default(),
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+    })
+}

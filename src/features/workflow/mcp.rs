@@ -1,0 +1,223 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stoa_model::MessageId;
+use stoa_model::messages::WorkflowState;
+use stoa_model::permissions::Permission;
+use stoa_model::reactions::{ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView};
+
+use super::{board, react, trust};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::features::messages::MessageItem;
+use crate::hub::Hub;
+use crate::page::ListQuery;
+use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
+
+pub fn add_tools(tools: &mut Tools) {
+    use Effect::{Adds, Reads, Sets};
+    use Permission::{MessagesRead, ReactionsWrite};
+    let spec = |name, effect, permission, description| {
+        ToolSpec::new(name, Toolset::Workflow, effect, Some(permission), description)
+    };
+    let description = "React to a message; in_progress claims it; the same again takes it back";
+    tools.add(spec("react", Adds, ReactionsWrite, description).repeatable(), react_to);
+    tools.add(spec("unreact", Sets, ReactionsWrite, "Take your reaction back"), unreact);
+    tools.add(spec("get_reactions", Reads, MessagesRead, "Reactions on a message, and its state"), get_reactions);
+    tools.add(
+        spec("list_by_state", Reads, MessagesRead, "Messages of a channel in a workflow state, newest first"),
+        list_by_state,
+    );
+    tools.add(spec("get_trust", Reads, MessagesRead, "How far an agent is trusted, by kind of work"), get_trust);
+}
+
+#[derive(Deserialize, JsonSchema, Clone, Copy)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    Approve,
+    Reject,
+    InProgress,
+    Done,
+    Published,
+}
+
+impl From<Word> for Reaction {
+    fn from(word: Word) -> Self {
+        match word {
+            Word::Approve => Reaction::Approve,
+            Word::Reject => Reaction::Reject,
+            Word::InProgress => Reaction::InProgress,
+            Word::Done => Reaction::Done,
+            Word::Published => Reaction::Published,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct ReactArguments {
+    message_id: i64,
+    reaction: Word,
+    #[schemars(with = "Option<Map<String, Value>>")]
+    metadata: Option<Value>,
+}
+
+/// A reaction, as short as it can be said.
+#[derive(Serialize, JsonSchema)]
+struct Item {
+    reaction: &'static str,
+    from: String,
+    from_kind: &'static str,
+    at: String,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    #[schemars(with = "Value")]
+    metadata: Map<String, Value>,
+}
+
+impl From<ReactionView> for Item {
+    fn from(reaction: ReactionView) -> Self {
+        Self {
+            reaction: reaction.reaction.name(),
+            from: reaction.from.name,
+            from_kind: reaction.from.kind.name(),
+            at: reaction.created_at.to_string(),
+            metadata: reaction.metadata,
+        }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Reactions {
+    state: &'static str,
+    reactions: Vec<Item>,
+}
+
+impl From<ReactionsView> for Reactions {
+    fn from(view: ReactionsView) -> Self {
+        Self { state: view.workflow_state.name(), reactions: view.reactions.into_iter().map(Into::into).collect() }
+    }
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Reacted {
+    /// added or removed
+    action: &'static str,
+    #[serde(flatten)]
+    now: Reactions,
+}
+
+impl From<ReactedView> for Reacted {
+    fn from(view: ReactedView) -> Self {
+        let action = match view.action {
+            ReactionAction::Added => "added",
+            ReactionAction::Removed => "removed",
+        };
+        Self { action, now: view.now.into() }
+    }
+}
+
+async fn react_to(hub: Hub, actor: Actor, arguments: ReactArguments) -> Result<Reacted, HubError> {
+    let metadata = match arguments.metadata {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(metadata)) => Some(metadata),
+        Some(_) => return Err(HubError::invalid_field("metadata", "must be an object")),
+    };
+    let request = ReactRequest { reaction: arguments.reaction.into(), metadata };
+    Ok(react::react(&hub, &actor, MessageId(arguments.message_id), request).await?.into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct UnreactArguments {
+    message_id: i64,
+    reaction: Word,
+}
+
+async fn unreact(hub: Hub, actor: Actor, arguments: UnreactArguments) -> Result<Reacted, HubError> {
+    Ok(react::unreact(&hub, &actor, MessageId(arguments.message_id), arguments.reaction.into()).await?.into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct MessageArguments {
+    message_id: i64,
+}
+
+async fn get_reactions(hub: Hub, actor: Actor, arguments: MessageArguments) -> Result<Reactions, HubError> {
+    Ok(react::get_reactions(&hub, &actor, MessageId(arguments.message_id)).await?.into())
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum State {
+    Proposed,
+    Approved,
+    InProgress,
+    Rejected,
+    Done,
+    Published,
+}
+
+impl From<State> for WorkflowState {
+    fn from(state: State) -> Self {
+        match state {
+            State::Proposed => WorkflowState::Proposed,
+            State::Approved => WorkflowState::Approved,
+            State::InProgress => WorkflowState::InProgress,
+            State::Rejected => WorkflowState::Rejected,
+            State::Done => WorkflowState::Done,
+            State::Published => WorkflowState::Published,
+        }
+    }
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct StateArguments {
+    channel: String,
+    state: State,
+    cursor: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Listed {
+    items: Vec<MessageItem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+async fn list_by_state(hub: Hub, actor: Actor, arguments: StateArguments) -> Result<Listed, HubError> {
+    let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
+    let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
+    let page = board::list_by_state(&hub, &actor, channel, arguments.state.into(), list).await?;
+    let items = page.items.into_iter().map(|message| MessageItem::of(message, false)).collect();
+    Ok(Listed { items, next_cursor: page.next_cursor })
+}
+
+#[derive(Deserialize, JsonSchema)]
+struct TrustArguments {
+    /// You unless given
+    agent: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Trust {
+    action_type: String,
+    score: f64,
+    adjustments: i64,
+    updated_at: String,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Trusted {
+    agent: String,
+    trust: Vec<Trust>,
+}
+
+async fn get_trust(hub: Hub, actor: Actor, arguments: TrustArguments) -> Result<Trusted, HubError> {
+    let agent = arguments.agent.unwrap_or_else(|| actor.principal.handle.clone());
+    let agent = agent.strip_prefix('@').map_or(agent.clone(), str::to_owned);
+    let trust = trust::get_trust(&hub, &actor, agent.clone()).await?.into_iter().map(|trust| Trust {
+        action_type: trust.action_type,
+        score: trust.score,
+        adjustments: trust.adjustments,
+        updated_at: trust.updated_at.to_string(),
+    });
+    Ok(Trusted { agent, trust: trust.collect() })
+}

@@ -1,0 +1,79 @@
+use serde_json::Map;
+use stoa_db::Tx;
+use stoa_model::PrincipalId;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::{Reaction, ReactionAction};
+use stoa_model::trust::action_type_of;
+
+use super::react::Change;
+use super::trust;
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::events::{Event, MessageSent, Outcome};
+use crate::features::channels::visibility;
+use crate::features::{channels, messages, principals, reactions};
+use crate::hub::Hub;
+
+/// Claims of one who goes that are looked at. The rest stands still, and that is told.
+const MAX_CLAIMS: i64 = 1000;
+
+/// What trusted agents propose is approved at once; who goes gives back what they have claimed.
+pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
+    match event {
+        Event::MessageSent(sent) => approve_trusted(hub, tx, sent),
+        Event::PrincipalDeleted { principal } => give_back(hub, tx, *principal, true),
+        Event::MemberRemoved { principal, .. } => give_back(hub, tx, *principal, false),
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MessageEdited(_)
+        | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
+        | Event::MessageStatusChanged { .. }
+        | Event::ReactionChanged(_)
+        | Event::ReadMoved { .. } => Ok(()),
+    }
+}
+
+fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, sent: &MessageSent) -> Result<(), HubError> {
+    if !sent.is_work || sent.from.kind != PrincipalKind::Agent || sent.reply_to.is_some() {
+        return Ok(());
+    }
+    let Some(channel) = sent.channel else { return Ok(()) };
+    let settings = channels::find_settings(tx, channel)?;
+    let Some(settings) = settings.filter(|settings| settings.workflow_enabled && settings.auto_approve) else {
+        return Ok(());
+    };
+    let message = messages::find(tx, sent.message)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
+    let score = trust::score_of(tx, sent.author, action_type_of(&message.view.metadata))?;
+    if !score.reaches(settings.approve_threshold) {
+        return Ok(());
+    }
+    let (actor, system) = (Actor::system(), principals::system(tx)?);
+    let change = Change::of(tx, hub, &actor, system.id, message)?;
+    change.add(tx, Reaction::Approve, &Map::new())?;
+    change.finish(tx, Reaction::Approve, ReactionAction::Added)?;
+    Ok(())
+}
+
+/// Work that nobody can finish any more must not stay claimed: that of one who is gone, or who does not see it any more.
+fn give_back(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId, is_gone: bool) -> Result<(), HubError> {
+    let claimed = reactions::list_claims(tx, principal, MAX_CLAIMS)?;
+    let actor = Actor::system();
+    for message in messages::find_many(tx, &claimed)? {
+        let is_open = !message.view.workflow_state.is_terminal() && message.view.deleted_at.is_none();
+        let can_go_on = !is_gone && visibility::sees(tx, principal, message.view.conversation_id)?;
+        if is_open && !can_go_on {
+            reactions::remove(tx, message.view.id, principal, Reaction::InProgress)?;
+            let change = Change::of(tx, hub, &actor, principal, message)?;
+            change.finish(tx, Reaction::InProgress, ReactionAction::Removed)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,217 @@
+//! Reacting: one command that checks, stores, and brings state, status and trust up to date.
+
+use serde_json::{Map, Value};
+use stoa_db::Tx;
+use stoa_model::channels::ChannelSettings;
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::{
+    MAX_REACTIONS, ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView, state_of,
+};
+use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score};
+use stoa_model::{MessageId, PrincipalId};
+
+use super::trust;
+use crate::actor::Actor;
+use crate::error::{ErrorKind, HubError};
+use crate::events::{self, Event, ReactionChange};
+use crate::features::messages::{self, MessageRow};
+use crate::features::reactions::{self, Added};
+use crate::features::{channels, principals};
+use crate::hub::Hub;
+
+/// Reacts to a message, or takes the same reaction back.
+pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactRequest) -> Result<ReactedView, HubError> {
+    require_reactor(actor)?;
+    request.check()?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let message = find_reactable(tx, &actor_in, id)?;
+        let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+        let action = if reactions::remove(tx, id, actor_in.id(), request.reaction)? {
+            ReactionAction::Removed
+        } else {
+            change.require_trust(tx, request.reaction)?;
+            change.add(tx, request.reaction, request.metadata.as_ref().unwrap_or(&Map::new()))?;
+            ReactionAction::Added
+        };
+        change.finish(tx, request.reaction, action)
+    })
+    .await
+}
+
+/// Takes a reaction of the caller's back.
+pub async fn unreact(hub: &Hub, actor: &Actor, id: MessageId, reaction: Reaction) -> Result<ReactedView, HubError> {
+    require_reactor(actor)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let message = find_reactable(tx, &actor_in, id)?;
+        let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+        if !reactions::remove(tx, id, actor_in.id(), reaction)? {
+            let detail = format!("You have no reaction {} on this message.", reaction.name());
+            return Err(HubError::new(ErrorKind::NotFound, "not_found", detail));
+        }
+        change.finish(tx, reaction, ReactionAction::Removed)
+    })
+    .await
+}
+
+/// All reactions on a message that the caller may see.
+pub async fn get_reactions(hub: &Hub, actor: &Actor, id: MessageId) -> Result<ReactionsView, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| {
+        let message = messages::find_visible(tx, &actor, id)?;
+        let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
+        Ok(ReactionsView { reactions, workflow_state: message.view.workflow_state })
+    })
+    .await
+}
+
+/// People and agents react. The operator's notices are the hub's, and the hub reacts by its own rules.
+fn require_reactor(actor: &Actor) -> Result<(), HubError> {
+    actor.require(Permission::ReactionsWrite)?;
+    match actor.principal.kind {
+        PrincipalKind::User | PrincipalKind::Agent => Ok(()),
+        PrincipalKind::System | PrincipalKind::Machine => {
+            Err(HubError::forbidden("forbidden", "Only people and agents react to messages."))
+        }
+    }
+}
+
+/// Whoever sees a message may react to it.
+fn find_reactable(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
+    let message = messages::find_visible(tx, actor, id)?;
+    if message.view.deleted_at.is_some() {
+        return Err(HubError::conflict("message_deleted", "The message was deleted."));
+    }
+    Ok(message)
+}
+
+/// A change of the reactions on one message, by or in the name of somebody.
+pub(super) struct Change<'a> {
+    hub: &'a Hub,
+    actor: &'a Actor,
+    principal: PrincipalId,
+    message: MessageRow,
+    /// Of the channel that the message is in, if messages are work there.
+    workflow: Option<ChannelSettings>,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn of(
+        tx: &mut Tx<'_>,
+        hub: &'a Hub,
+        actor: &'a Actor,
+        principal: PrincipalId,
+        message: MessageRow,
+    ) -> Result<Self, HubError> {
+        let settings = match message.view.channel_id {
+            Some(channel) => channels::find_settings(tx, channel)?,
+            None => None,
+        };
+        let workflow = settings.filter(|settings| settings.workflow_enabled);
+        Ok(Self { hub, actor, principal, message, workflow })
+    }
+
+    /// Where messages are work, an agent approves and publishes only as far as it is trusted.
+    fn require_trust(&self, tx: &mut Tx<'_>, reaction: Reaction) -> Result<(), HubError> {
+        let Some(settings) = &self.workflow else { return Ok(()) };
+        if self.actor.principal.kind != PrincipalKind::Agent {
+            return Ok(());
+        }
+        let (action_type, threshold) = match reaction {
+            Reaction::Approve => (APPROVE_ACTION_TYPE, settings.approve_threshold),
+            Reaction::Published => (DEFAULT_ACTION_TYPE, settings.publish_threshold),
+            Reaction::Reject | Reaction::InProgress | Reaction::Done => return Ok(()),
+        };
+        let score = trust::score_of(tx, self.principal, action_type)?;
+        if score.reaches(threshold) || (reaction == Reaction::Published && self.is_approved_by_human(tx)?) {
+            return Ok(());
+        }
+        Err(trust_too_low(reaction, action_type, score, threshold))
+    }
+
+    fn is_approved_by_human(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
+        let is_human_approval = |reaction: &ReactionView| {
+            reaction.reaction == Reaction::Approve && reaction.from.kind == PrincipalKind::User
+        };
+        Ok(self.reactions(tx)?.iter().any(is_human_approval))
+    }
+
+    fn reactions(&self, tx: &mut Tx<'_>) -> Result<Vec<ReactionView>, HubError> {
+        let id = self.message.view.id;
+        Ok(reactions::of(tx, &[id])?.remove(&id).unwrap_or_default())
+    }
+
+    pub(super) fn add(
+        &self,
+        tx: &mut Tx<'_>,
+        reaction: Reaction,
+        metadata: &Map<String, Value>,
+    ) -> Result<(), HubError> {
+        let id = self.message.view.id;
+        match reactions::add(tx, id, self.principal, reaction, metadata)? {
+            Added::Added | Added::AlreadyThere => Ok(()),
+            Added::Claimed => Err(already_claimed(tx, id)?),
+            Added::TooMany => {
+                let detail = format!("The message has {MAX_REACTIONS} reactions, which is as many as it can have.");
+                Err(HubError::conflict("too_many_reactions", detail).hint("Say it in a reply."))
+            }
+        }
+    }
+
+    /// Brings up to date what follows from the reactions, and tells of the change.
+    pub(super) fn finish(
+        &self,
+        tx: &mut Tx<'_>,
+        reaction: Reaction,
+        action: ReactionAction,
+    ) -> Result<ReactedView, HubError> {
+        let is_added = action == ReactionAction::Added;
+        let reactions = self.reactions(tx)?;
+        let state = state_of(reactions.iter().map(|reaction| reaction.reaction));
+        messages::move_to_state(tx, &self.message, state)?;
+        if self.actor.principal.kind == PrincipalKind::User {
+            if is_added {
+                trust::note(tx, &self.message, self.principal, reaction)?;
+            } else {
+                trust::withdraw(tx, &self.message, self.principal, reaction)?;
+            }
+        }
+        let event = Event::ReactionChanged(Box::new(ReactionChange {
+            change: messages::place_of(&self.message),
+            principal: self.principal,
+            reaction,
+            is_added,
+            state_before: self.message.view.workflow_state,
+            state,
+        }));
+        events::emit(self.hub, tx, self.actor, &event)?;
+        if self.workflow.is_some() {
+            messages::couple_status(self.hub, tx, self.actor, &self.message, state)?;
+        }
+        Ok(ReactedView { action, now: ReactionsView { reactions, workflow_state: state } })
+    }
+}
+
+fn trust_too_low(reaction: Reaction, action_type: &str, score: Score, threshold: f64) -> HubError {
+    let detail = format!(
+        "Reacting with {} takes a trust of {threshold} in {action_type} here, and yours is {}.",
+        reaction.name(),
+        score.as_number()
+    );
+    let hint = match reaction {
+        Reaction::Published => "Ask a person to approve the message; then you may publish it.",
+        _ => "Ask a person to approve it. Trust grows when people approve what you do.",
+    };
+    HubError::forbidden("trust_too_low", detail).hint(hint)
+}
+
+fn already_claimed(tx: &mut Tx<'_>, id: MessageId) -> Result<HubError, HubError> {
+    let claimant = reactions::claimants(tx, &[id])?.remove(&id);
+    let claimant = claimant.map(|claimant| principals::find_by_id(tx, claimant)).transpose()?.flatten();
+    let name = claimant.map_or_else(|| "Somebody else".to_owned(), |claimant| claimant.handle);
+    Ok(HubError::conflict("already_claimed", format!("{name} has claimed this message."))
+        .hint("Take other work, or ask them to give it back."))
+}

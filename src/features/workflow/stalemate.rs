@@ -1,0 +1,201 @@
+//! Work that stands still: who has it is reminded, then people are called for help. Whatever is due for somebody at one
+//! time is one message, a digest.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde_json::{Map, Value, json};
+use stoa_db::Tx;
+use stoa_model::channels::duration_ms;
+use stoa_model::messages::WorkflowState;
+use stoa_model::{ChannelId, MessageId, PrincipalId};
+
+use crate::error::HubError;
+use crate::features::channels::{WorkflowChannel, visibility};
+use crate::features::messages::{Notice, Stalemate, StandingMessage};
+use crate::features::{channels, messages, principals, reactions};
+use crate::hub::Hub;
+
+/// Messages that are told of in one command, so that the writer is not held up for long.
+const BATCH: i64 = 2000;
+/// Digests that are sent in one command; what is left is the next one's.
+const MAX_DIGESTS: usize = 1000;
+/// People of one channel who are called for help.
+const MAX_HELPERS: i64 = 500;
+/// Messages that a digest names. The rest is counted.
+const MAX_NAMED: usize = 20;
+
+/// Tells of work that stands still, and says of how many messages. That it was told is noted in the same transaction, so
+/// it is told once.
+pub fn tell_stalemates(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
+    let workflow = channels::list_workflow_channels(tx)?;
+    if workflow.is_empty() {
+        return Ok(0);
+    }
+    let mut round =
+        Round { channels: workflow.into_iter().map(|channel| (channel.id, channel)).collect(), ..Round::default() };
+    let mut told = 0;
+    for kind in [Stalemate::Reminder, Stalemate::Escalation] {
+        told += round.collect(tx, kind)?;
+    }
+    round.send(hub, tx)?;
+    Ok(told)
+}
+
+/// All that one command tells.
+#[derive(Default)]
+struct Round {
+    channels: HashMap<ChannelId, WorkflowChannel>,
+    standing: Vec<StandingMessage>,
+    /// What each is told, by its place among those that stand still: many may be told of the same.
+    digests: BTreeMap<(PrincipalId, Stalemate), Vec<usize>>,
+    helpers: HashMap<ChannelId, Vec<PrincipalId>>,
+}
+
+impl Round {
+    /// Puts what is due into digests, and notes that it was told.
+    fn collect(&mut self, tx: &mut Tx<'_>, kind: Stalemate) -> Result<u64, HubError> {
+        let mut by_patience: BTreeMap<i64, Vec<ChannelId>> = BTreeMap::new();
+        for channel in self.channels.values() {
+            let patience = match kind {
+                Stalemate::Reminder => &channel.settings.stalemate_remind_after,
+                Stalemate::Escalation => &channel.settings.stalemate_escalate_after,
+            };
+            // 0 is off, and what cannot be read was never accepted.
+            if let Some(patience_ms) = duration_ms(patience).ok().filter(|ms| *ms > 0) {
+                by_patience.entry(patience_ms).or_default().push(channel.id);
+            }
+        }
+        let mut due = Vec::new();
+        for (patience_ms, mut ids) in by_patience {
+            ids.sort_unstable();
+            let room = BATCH - due.len() as i64;
+            due.extend(messages::list_standing(tx, &ids, kind, tx.now_ms() - patience_ms, room)?);
+        }
+        let claimants = match kind {
+            Stalemate::Reminder => {
+                let ids: Vec<MessageId> = due.iter().map(|message| message.id).collect();
+                reactions::claimants(tx, &ids)?
+            }
+            Stalemate::Escalation => HashMap::new(),
+        };
+        let mut told = Vec::new();
+        for message in due {
+            if self.digests.len() >= MAX_DIGESTS {
+                break;
+            }
+            told.push(message.id);
+            let recipients = match kind {
+                Stalemate::Reminder => self.reminded(tx, &message, claimants.get(&message.id).copied())?,
+                Stalemate::Escalation => self.helpers(tx, message.channel)?,
+            };
+            for recipient in recipients {
+                self.digests.entry((recipient, kind)).or_default().push(self.standing.len());
+            }
+            self.standing.push(message);
+        }
+        messages::note_told(tx, kind, &told)?;
+        Ok(told.len() as u64)
+    }
+
+    /// Whoever has claimed it, as long as they can do something about it; else the channel's owner.
+    fn reminded(
+        &self,
+        tx: &mut Tx<'_>,
+        message: &StandingMessage,
+        claimant: Option<PrincipalId>,
+    ) -> Result<Vec<PrincipalId>, HubError> {
+        let Some(channel) = self.channels.get(&message.channel) else { return Ok(Vec::new()) };
+        if let Some(claimant) = claimant {
+            let is_reachable = principals::find_by_id(tx, claimant)?.is_some_and(|known| known.is_reachable());
+            if is_reachable && visibility::sees(tx, claimant, channel.conversation)? {
+                return Ok(vec![claimant]);
+            }
+        }
+        Ok(vec![channel.owner])
+    }
+
+    /// The channel's people.
+    fn helpers(&mut self, tx: &mut Tx<'_>, channel: ChannelId) -> Result<Vec<PrincipalId>, HubError> {
+        if let Some(helpers) = self.helpers.get(&channel) {
+            return Ok(helpers.clone());
+        }
+        let helpers = channels::list_human_members(tx, channel, MAX_HELPERS)?;
+        self.helpers.insert(channel, helpers.clone());
+        Ok(helpers)
+    }
+
+    fn send(&self, hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {
+        let mut notices = Vec::new();
+        for ((recipient, kind), places) in &self.digests {
+            // An owner may be shut out; then there is nobody to tell.
+            let Some(recipient) = principals::find_by_id(tx, *recipient)?.filter(|known| known.is_reachable()) else {
+                continue;
+            };
+            let (body, metadata) = self.digest(*kind, places, tx.now_ms());
+            notices.push(Notice { recipient, body, metadata });
+        }
+        messages::notify(hub, tx, notices)
+    }
+
+    fn digest(&self, kind: Stalemate, places: &[usize], now_ms: i64) -> (String, Map<String, Value>) {
+        let (word, mut body) = match kind {
+            Stalemate::Reminder => ("reminder", "This work is standing still and waits for you:\n".to_owned()),
+            Stalemate::Escalation => {
+                ("escalation", "This work has been standing still for long, and needs a person:\n".to_owned())
+            }
+        };
+        let mut named = Vec::new();
+        for message in places.iter().filter_map(|place| self.standing.get(*place)).take(MAX_NAMED) {
+            let channel = self.channels.get(&message.channel).map_or("", |channel| channel.name.as_str());
+            let (id, state) = (message.id, words(message.state));
+            let age = age(now_ms - message.since.as_ms());
+            body.push_str(&format!("\n- #{channel}, message {id}, {state} for {age}: \"{}\"", message.preview));
+            let (state, since) = (message.state, message.since);
+            named.push(json!({"channel": channel, "message_id": id, "state": state, "since": since}));
+        }
+        if places.len() > MAX_NAMED {
+            body.push_str(&format!("\n\nand {} more.", places.len() - MAX_NAMED));
+        }
+        let told = json!({"kind": word, "count": places.len(), "messages": named});
+        (body, Map::from_iter([("stalemate".to_owned(), told)]))
+    }
+}
+
+fn words(state: WorkflowState) -> &'static str {
+    match state {
+        WorkflowState::InProgress => "in progress",
+        state => state.name(),
+    }
+}
+
+/// A time in the unit in which people would say it.
+fn age(ms: i64) -> String {
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+    let (count, unit) = match ms {
+        ms if ms < 2 * HOUR => (ms / MINUTE, "minute"),
+        ms if ms < 48 * HOUR => (ms / HOUR, "hour"),
+        ms => (ms / (24 * HOUR), "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn ages_are_said_as_people_say_them() {
+        for (minutes, said) in [
+            (1, "1 minute"),
+            (119, "119 minutes"),
+            (120, "2 hours"),
+            (47 * 60, "47 hours"),
+            (48 * 60, "2 days"),
+            (100 * 24 * 60, "100 days"),
+        ] {
+            assert_eq!(age(minutes * 60_000), said);
+        }
+    }
+}

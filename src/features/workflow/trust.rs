@@ -1,0 +1,97 @@
+//! Trust: what people say of an agent's work, added up. The score is that of the ledger's rows, replayed in order from
+//! nothing, so toggling a reaction gains nobody anything.
+
+use stoa_db::{DbError, Tx};
+use stoa_model::PrincipalId;
+use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::Reaction;
+use stoa_model::trust::{Score, TrustView, action_type_of, delta_of};
+
+use super::trust_store::{self, NewEntry, Removed, Standing};
+use crate::actor::Actor;
+use crate::error::HubError;
+use crate::features::messages::MessageRow;
+use crate::features::principals;
+use crate::hub::Hub;
+
+/// Entries that are replayed at a time.
+const REPLAYED: i64 = 200;
+
+/// How far an agent is trusted, by kind of work. Everybody may know.
+pub async fn get_trust(hub: &Hub, actor: &Actor, agent: String) -> Result<Vec<TrustView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
+    hub.read(move |tx| {
+        let known = principals::find(tx, &agent)?;
+        let agent = known.filter(|known| known.kind == PrincipalKind::Agent && !known.is_deleted);
+        let agent = agent.ok_or_else(|| HubError::not_found("agent"))?;
+        Ok(trust_store::list_trust(tx, agent.id)?)
+    })
+    .await
+}
+
+/// How far an agent is trusted with one kind of work.
+pub(super) fn score_of(tx: &mut Tx<'_>, agent: PrincipalId, action_type: &str) -> Result<Score, DbError> {
+    Ok(trust_store::find_standing(tx, agent, action_type)?.map_or(Score::default(), |standing| standing.score))
+}
+
+/// Notes what a person said of an agent's message.
+pub(super) fn note(
+    tx: &mut Tx<'_>,
+    message: &MessageRow,
+    human: PrincipalId,
+    reaction: Reaction,
+) -> Result<(), DbError> {
+    let Some(delta) = delta_of(reaction).filter(|_| message.view.from.kind == PrincipalKind::Agent) else {
+        return Ok(());
+    };
+    let (agent, action_type) = (message.author_id, action_type_of(&message.view.metadata));
+    let standing = trust_store::find_standing(tx, agent, action_type)?;
+    let standing = standing.unwrap_or(Standing { score: Score::default(), adjustments: 0 });
+    let score = standing.score.adjusted(delta);
+    let entry = NewEntry { agent, action_type, message: message.view.id, human, reaction, delta, score };
+    if trust_store::insert_entry(tx, &entry)? {
+        let standing = Standing { score, adjustments: standing.adjustments + 1 };
+        trust_store::upsert_standing(tx, agent, action_type, &standing)?;
+    }
+    Ok(())
+}
+
+/// Makes it as if a person had never said it.
+pub(super) fn withdraw(
+    tx: &mut Tx<'_>,
+    message: &MessageRow,
+    human: PrincipalId,
+    reaction: Reaction,
+) -> Result<(), DbError> {
+    let Some(removed) = trust_store::delete_entry(tx, message.view.id, human, reaction)? else { return Ok(()) };
+    let standing = trust_store::find_standing(tx, removed.agent, &removed.action_type)?;
+    let adjustments = standing.as_ref().map_or(0, |standing| (standing.adjustments - 1).max(0));
+    // Where the replay comes to a score that was there before, the rest is as it was.
+    let score = match replay(tx, &removed)? {
+        Some(score) => score,
+        None => standing.map_or(Score::default(), |standing| standing.score),
+    };
+    trust_store::upsert_standing(tx, removed.agent, &removed.action_type, &Standing { score, adjustments })
+}
+
+/// Brings up to date what lies behind a row that was taken out, and says what it comes to in the end. None if it comes to
+/// what it came to before.
+fn replay(tx: &mut Tx<'_>, removed: &Removed) -> Result<Option<Score>, DbError> {
+    let mut score = trust_store::find_score_before(tx, removed)?;
+    let mut after = removed.id;
+    loop {
+        let entries = trust_store::list_entries_after(tx, removed, after, REPLAYED)?;
+        for entry in &entries {
+            score = score.adjusted(entry.delta);
+            if score == entry.score {
+                return Ok(None);
+            }
+            trust_store::update_entry_score(tx, entry.id, score)?;
+            after = entry.id;
+        }
+        if (entries.len() as i64) < REPLAYED {
+            return Ok(Some(score));
+        }
+    }
+}
