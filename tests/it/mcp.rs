@@ -392,6 +392,7 @@ async fn two_owners_do_not_meet() {
         ("claim_messages", None),
         ("my_status", None),
         ("read_inbox", None),
+        ("search_messages", None),
         ("wait_for_messages", None),
         ("list_channels", None),
         ("list_agents", None),
@@ -424,6 +425,8 @@ async fn two_owners_do_not_meet() {
         spy.tool("list_agents", json!({})).await,
         spy.tool("my_status", json!({})).await,
         spy.tool("read_inbox", json!({"status": "all", "full": true})).await,
+        spy.tool("search_messages", json!({"q": "secret"})).await,
+        spy.tool("search_messages", json!({"channel": "den"})).await,
         spy.mcp("prompts/get", json!({"name": "daily-digest"})).await.rpc_result(),
     ] {
         let text = everything.to_string();

@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
@@ -27,6 +27,11 @@ pub fn of(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, 
         }
     }
     Ok(found)
+}
+
+/// Those of the messages that somebody has reacted to.
+pub fn reacted_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<MessageId>, DbError> {
+    store::list_reacted(tx, messages)
 }
 
 /// Adds a reaction, unless the message has it, is claimed by somebody else or has enough of them.

@@ -34,6 +34,7 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         | Event::MemberAdded { .. }
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReactionChanged(_)
         | Event::ReadMoved { .. } => Ok(()),
