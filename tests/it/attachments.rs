@@ -604,6 +604,36 @@ async fn nobody_fills_the_disk() {
     hub.finish().await;
 }
 
+#[tokio::test]
+async fn nobody_uploads_too_many_files_at_once() {
+    use tokio::io::AsyncWriteExt;
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let scout = ada.agent("scout").await;
+    let (content_type, body) = file_form("a.txt", b"a");
+    let head = format!(
+        "POST /api/attachments HTTP/1.1\r\nhost: hub\r\ncontent-type: {content_type}\r\n\
+         authorization: Bearer {}\r\ncontent-length: {}\r\n\r\n",
+        scout.key,
+        body.len()
+    );
+    let mut slow = Vec::new();
+    for _ in 0..16 {
+        let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+        stream.write_all(&[head.as_bytes(), &body[..10]].concat()).await.unwrap();
+        slow.push(stream);
+    }
+    let incoming = hub.inner().blobs().incoming();
+    eventually("all are under way", async || std::fs::read_dir(&incoming).unwrap().count() == 16).await;
+    ada.upload("b.txt", b"b").await.problem(429, "rate_limited");
+    eve.uploaded("b.txt", b"b").await;
+    // Who hangs up leaves nothing, and makes room.
+    drop(slow);
+    eventually("nothing is left", async || std::fs::read_dir(&incoming).unwrap().count() == 0).await;
+    ada.uploaded("b.txt", b"b").await;
+    hub.finish().await;
+}
+
 /// Takes away what nobody has any more, and says how many and how much that was.
 async fn collect(hub: &TestHub) -> (i64, i64) {
     let collected = hub.operator().call("attachments.gc", json!({})).await;
