@@ -26,7 +26,7 @@ check: ## formatting, lints and documentation; nothing is run
 
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
-test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, the pages in a browser, and fuzz the API
+test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the pages in a browser, and fuzz the API
 	$(call stage,test tools)
 	scripts/install-test-tools
 	@$(MAKE) --no-print-directory check started=$(started)
@@ -42,6 +42,8 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	exec scripts/check-oauth
 	$(call stage,MCP clients of others)
 	exec scripts/check-mcp
+	$(call stage,attachments in a bucket)
+	exec scripts/check-s3
 	$(call stage,pages in a browser)
 	exec scripts/check-pages
 	$(call stage,fuzzing the API)

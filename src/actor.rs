@@ -133,6 +133,13 @@ impl Actor {
         Self { principal: self.principal.clone(), call: Arc::new(call) }
     }
 
+    /// The same caller, now that it is known what they sent.
+    pub fn with_request_digest(&self, request_digest: [u8; 32]) -> Self {
+        let idempotency = self.call.idempotency.clone().map(|wish| Idempotency { request_digest, ..wish });
+        let call = Call { idempotency, ..(*self.call).clone() };
+        Self { principal: self.principal.clone(), call: Arc::new(call) }
+    }
+
     /// Somebody without a credential, as they are while logging in.
     pub fn anonymous(call: Arc<Call>) -> Self {
         Self::unproved(call, Credential::None, "", Role::Member)

@@ -55,6 +55,11 @@ pub struct Config {
     pub oauth_redirects: Vec<String>,
     /// Origins of pages that may call `/mcp`, beside the hub's own.
     pub mcp_origins: Vec<String>,
+    /// Where the contents of attachments are: a folder that several hubs may share, as a path or `file://` address, or a bucket as
+    /// `s3://bucket/prefix`. None means the folder `attachments` in the data folder.
+    pub attachments_url: Option<String>,
+    /// MiB that a user and their agents may upload in 24 hours; 0 means no limit.
+    pub upload_quota_mib: u64,
     /// Whether credentials that were checked are remembered (on SQLite only).
     pub auth_cache: bool,
     pub clock: Clock,
@@ -87,6 +92,8 @@ impl Config {
             oauth_aliases: true,
             oauth_redirects: vec![CURSOR_REDIRECT.to_owned()],
             mcp_origins: Vec::new(),
+            attachments_url: None,
+            upload_quota_mib: 10 * 1024,
             auth_cache: true,
             clock: Clock::system(),
             show_password: Arc::new(print_password),

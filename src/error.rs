@@ -21,6 +21,7 @@ pub enum ErrorKind {
     PreconditionRequired,
     TooLarge,
     UnsupportedMediaType,
+    RangeNotSatisfiable,
     Invalid,
     RateLimited,
     Unavailable,
@@ -42,6 +43,7 @@ impl ErrorKind {
             ErrorKind::PreconditionFailed => 412,
             ErrorKind::TooLarge => 413,
             ErrorKind::UnsupportedMediaType => 415,
+            ErrorKind::RangeNotSatisfiable => 416,
             ErrorKind::Invalid => 422,
             ErrorKind::PreconditionRequired => 428,
             ErrorKind::RateLimited => 429,
@@ -63,6 +65,7 @@ impl ErrorKind {
             ErrorKind::PreconditionFailed => "Precondition Failed",
             ErrorKind::TooLarge => "Content Too Large",
             ErrorKind::UnsupportedMediaType => "Unsupported Media Type",
+            ErrorKind::RangeNotSatisfiable => "Range Not Satisfiable",
             ErrorKind::Invalid => "Unprocessable Content",
             ErrorKind::PreconditionRequired => "Precondition Required",
             ErrorKind::RateLimited => "Too Many Requests",
@@ -151,6 +154,11 @@ impl HubError {
         )
     }
 
+    pub fn file_too_large(limit_bytes: u64) -> Self {
+        let detail = format!("A file may be at most {limit_bytes} bytes long.");
+        Self::new(ErrorKind::TooLarge, "payload_too_large", detail)
+    }
+
     pub fn rate_limited(detail: impl Into<String>, retry_after_seconds: u64) -> Self {
         Self::new(ErrorKind::RateLimited, "rate_limited", detail).retry_after(retry_after_seconds)
     }
@@ -181,7 +189,8 @@ impl HubError {
         self
     }
 
-    fn because(mut self, cause: impl fmt::Display) -> Self {
+    #[must_use]
+    pub fn because(mut self, cause: impl fmt::Display) -> Self {
         self.0.cause = Some(cause.to_string());
         self
     }

@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::actor::Actor;
 use crate::batches::Batches;
+use crate::blobs::BlobStore;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
@@ -52,6 +53,7 @@ pub struct Hub(Arc<Inner>);
 struct Inner {
     config: Config,
     db: Database,
+    blobs: BlobStore,
     keys: RwLock<Arc<KeyRing>>,
     key_rotation: tokio::sync::Mutex<()>,
     extensions: Extensions,
@@ -78,6 +80,7 @@ impl Hub {
     pub(crate) fn new(
         config: Config,
         db: Database,
+        blobs: BlobStore,
         keys: KeyRing,
         extensions: Extensions,
         metrics: Arc<Metrics>,
@@ -100,6 +103,7 @@ impl Hub {
             key_rotation: tokio::sync::Mutex::default(),
             config,
             db,
+            blobs,
             extensions,
             metrics,
             base_url,
@@ -114,6 +118,11 @@ impl Hub {
 
     pub fn db(&self) -> &Database {
         &self.0.db
+    }
+
+    /// The contents of attachments.
+    pub fn blobs(&self) -> &BlobStore {
+        &self.0.blobs
     }
 
     pub fn clock(&self) -> &Clock {

@@ -6,6 +6,7 @@
 pub mod actor;
 pub mod auth_log;
 pub mod batches;
+pub mod blobs;
 pub mod clock;
 pub mod columns;
 pub mod config;
@@ -24,6 +25,7 @@ pub mod page;
 pub mod password;
 pub mod rate_limit;
 pub mod surfaces;
+pub mod tarball;
 pub mod waiters;
 
 mod start;

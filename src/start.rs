@@ -8,11 +8,12 @@ use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
+use crate::blobs::{self, BlobStore};
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
 use crate::features::machines::{self, RegistryError};
-use crate::features::{self, channels, housekeeping, search, streams, traces, users};
+use crate::features::{self, attachments, channels, housekeeping, search, streams, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
@@ -38,6 +39,8 @@ pub enum StartError {
     BaseUrl(String),
     #[error("the redirect URI {uri} of STOA_OAUTH_REDIRECTS {reason}")]
     Redirect { uri: String, reason: String },
+    #[error(transparent)]
+    Attachments(#[from] blobs::OpenError),
     #[error("{0}")]
     Registry(RegistryError),
     #[error("the hub could not start: {0}")]
@@ -193,7 +196,14 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
         db.close().await;
         return Err(StartError::Other(format!("the data folder cannot be marked: {error}")));
     }
-    Ok(Hub::new(config, db, keys, extensions, metrics, base_url)?)
+    let blobs = match BlobStore::open(config.attachments_url.as_deref(), &config.data) {
+        Ok(blobs) => blobs,
+        Err(error) => {
+            db.close().await;
+            return Err(error.into());
+        }
+    };
+    Ok(Hub::new(config, db, blobs, keys, extensions, metrics, base_url)?)
 }
 
 /// A hub on PostgreSQL that is started without its address would begin anew on SQLite, and look empty.
@@ -239,8 +249,13 @@ async fn prepare(hub: &Hub) -> Result<(), StartError> {
             listener::tidy_at_start(tx, &names)?;
             work::tidy_at_start(tx)?;
             housekeeping::schedule(tx)?;
+            attachments::schedule(tx)?;
             Ok::<_, DbError>(true)
         })
         .await?;
-    if key_fits { Ok(()) } else { Err(StartError::WrongKey) }
+    if !key_fits {
+        return Err(StartError::WrongKey);
+    }
+    let owner = hub.write(attachments::ensure_owner).await?;
+    Ok(hub.blobs().claim(&owner).await?)
 }

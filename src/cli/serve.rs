@@ -107,6 +107,14 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_MCP_ORIGINS")]
     mcp_origins: Option<String>,
 
+    /// Where attachments are kept: a path that several hubs may share, or s3://bucket/prefix (with AWS_… variables) [default: <data>/attachments]
+    #[arg(long, env = "STOA_ATTACHMENTS_URL")]
+    attachments_url: Option<String>,
+
+    /// MiB of files that a user and their agents may upload in 24 hours; 0 means no limit
+    #[arg(long, env = "STOA_UPLOAD_QUOTA", value_name = "MIB", default_value_t = 10 * 1024)]
+    upload_quota: u64,
+
     /// Whether checked credentials are remembered (on SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
     auth_cache: bool,
@@ -216,6 +224,8 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         oauth_aliases: arguments.oauth_aliases,
         oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
         mcp_origins: listed(arguments.mcp_origins.as_deref().unwrap_or_default()).map(str::to_owned).collect(),
+        attachments_url: arguments.attachments_url.filter(|url| !url.is_empty()),
+        upload_quota_mib: arguments.upload_quota,
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })

@@ -2,6 +2,7 @@
 
 pub mod agents;
 pub mod api_keys;
+pub mod attachments;
 pub mod audit;
 pub mod backup;
 pub mod channels;
@@ -28,7 +29,7 @@ pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
         listeners: vec![search::listener()],
-        workers: vec![housekeeping::worker()],
+        workers: vec![attachments::worker(), housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
         offers: vec![],
     }
@@ -43,6 +44,7 @@ pub fn routes() -> ApiRouter {
         .merge(oauth::routes())
         .merge(principals::routes())
         .merge(channels::routes())
+        .merge(attachments::routes())
         .merge(messages::routes())
         .merge(workflow::routes())
         .merge(search::routes())
@@ -61,6 +63,7 @@ pub fn admin_methods() -> Methods {
     api_keys::add_methods(&mut methods);
     oauth::add_methods(&mut methods);
     channels::add_methods(&mut methods);
+    attachments::add_methods(&mut methods);
     messages::add_methods(&mut methods);
     machines::add_methods(&mut methods);
     audit::add_methods(&mut methods);
@@ -79,6 +82,8 @@ pub fn offer() -> Offer {
     search::add_tools(&mut offer.tools);
     channels::add_tools(&mut offer.tools);
     workflow::add_tools(&mut offer.tools);
+    attachments::add_tools(&mut offer.tools);
+    attachments::add_resources(&mut offer.resources);
     principals::add_tools(&mut offer.tools);
     offer
 }

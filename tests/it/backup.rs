@@ -8,7 +8,7 @@ use serde_json::json;
 use stoa::features::backup::{self, RestoreTarget};
 use stoa_model::Secret;
 
-use crate::support::{Human, PASSWORD, Setup, TestDatabase, TestHub};
+use crate::support::{HOUR, Human, MINUTE, PASSWORD, Setup, TestDatabase, TestHub, eventually};
 
 /// A place to restore to, on the engine of this run.
 pub(crate) struct Target {
@@ -27,7 +27,9 @@ impl Target {
 
     pub(crate) async fn restore(&self, backup: &Path) -> Result<(), backup::RestoreError> {
         let database_url = self.database.as_ref().map(|database| Secret::new(database.url.clone()));
-        backup::restore(backup, RestoreTarget { data: self.data(), database_url }).await.map(drop)
+        backup::restore(backup, RestoreTarget { data: self.data(), database_url, attachments_url: None })
+            .await
+            .map(drop)
     }
 
     /// The setup of `original`, on what was restored.
@@ -241,4 +243,127 @@ async fn a_backup_holds_only_the_key_that_is_in_force() {
     assert_eq!(key, std::fs::read_to_string(hub.folder().join("key")).unwrap());
     assert_eq!(key.lines().count(), 1);
     hub.finish().await;
+}
+
+/// Reads an archive's entries: their names and contents.
+fn unpacked(path: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()));
+    let entries = archive.entries().unwrap().map(|entry| {
+        let mut entry = entry.unwrap();
+        let mut content = Vec::new();
+        std::io::Read::read_to_end(&mut entry, &mut content).unwrap();
+        (String::from_utf8(entry.path_bytes().into_owned()).unwrap(), content)
+    });
+    entries.collect()
+}
+
+fn packed(entries: &[(String, Vec<u8>)], path: &Path) {
+    let file = std::fs::File::create(path).unwrap();
+    let mut archive = tar::Builder::new(flate2::write::GzEncoder::new(file, flate2::Compression::fast()));
+    for (name, content) in entries {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(content.len() as u64);
+        archive.append_data(&mut header, name, &content[..]).unwrap();
+    }
+    archive.into_inner().unwrap().finish().unwrap();
+}
+
+#[tokio::test]
+async fn attachments_are_part_of_a_backup() {
+    let hub = TestHub::setup().may_fail().start().await;
+    let owner = hub.human("owner").await;
+    let scout = owner.agent("scout").await;
+    let kept = owner.uploaded("kept.txt", b"kept").await;
+    let long: Vec<u8> = std::iter::repeat_n(b"0123456789abcdef", 20_000).flatten().copied().collect();
+    let sent = owner.uploaded("long.txt", &long).await;
+    let said = owner.send(json!({"channel": "general", "body": "", "attachments": [sent]})).await;
+    let lost = owner.uploaded("lost.txt", b"lost").await;
+    let shard = hub.folder().join("attachments").join(&lost[..2]);
+    let file = std::fs::read_dir(&shard).unwrap().map(|entry| entry.unwrap().path());
+    std::fs::remove_file(file.into_iter().find(|path| path.to_str().unwrap().contains(&lost[2..])).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("backup.tar.gz");
+    let made = hub.operator().call("backup.create", json!({"path": path})).await;
+    assert_eq!((&made["attachments"], &made["missing_attachments"]), (&json!(2), &json!([lost])));
+    let original = hub.stop().await;
+
+    let target = Target::new();
+    target.restore(&path).await.unwrap();
+    let restored = target.setup(&original).may_fail().start().await;
+    let owner = restored.log_in("owner").await;
+    assert_eq!(owner.download(&kept).await.status(200).text(), "kept");
+    assert_eq!(owner.download(&sent).await.status(200).body, long);
+    owner.download(&lost).may_fail().await.problem(500, "attachment_missing");
+    assert_eq!(owner.message(&said).await["attachments"][0]["filename"], "long.txt");
+    restored.nobody().bearer(&scout.key).download(&sent).await.status(200);
+    restored.finish().await;
+
+    // One that says something else is refused, and so is one that is not there.
+    let entries = unpacked(&path);
+    let at = entries.iter().position(|(name, _)| *name == format!("attachments/{kept}")).unwrap();
+    let changed = |content: &[u8]| {
+        let mut entries = entries.clone();
+        entries[at].1 = content.to_vec();
+        entries
+    };
+    let mut without = entries.clone();
+    without.remove(at);
+    let more = [&entries[..], &[("attachments/more".to_owned(), b"x".to_vec())]].concat();
+    for (number, entries) in
+        [changed(b"kepT"), changed(b"kept and more"), changed(b""), without, more].iter().enumerate()
+    {
+        let bad = folder.path().join(format!("bad{number}.tar.gz"));
+        packed(entries, &bad);
+        let target = Target::new();
+        assert!(target.restore(&bad).await.is_err(), "case {number}");
+        assert_eq!(std::fs::read_dir(target.folder.path()).unwrap().count(), 0, "case {number}");
+    }
+    packed(&entries, &folder.path().join("same.tar.gz"));
+    Target::new().restore(&folder.path().join("same.tar.gz")).await.unwrap();
+}
+
+/// What is forgotten while a backup reads it is there until it has been read.
+#[tokio::test]
+async fn a_backup_holds_what_it_is_about_to_read() {
+    let hub = TestHub::start().await;
+    let owner = hub.human("owner").await;
+    let scout = owner.agent("scout").await;
+    let files = || walk(&hub.folder().join("attachments"));
+    let sha256 = scout.uploaded("a.txt", b"hello").await;
+    let sent = scout.send(json!({"channel": "general", "body": "x", "attachments": [sha256]})).await;
+    hub.advance(25 * HOUR);
+    hub.settle().await;
+    let hold = stoa::features::attachments::hold(hub.inner()).await.unwrap();
+    scout.take_back(&sent).await.ok();
+    let collect = async || {
+        hub.operator().call("attachments.gc", json!({})).await;
+        (files(), hub.count("select count(*) as n from blob_removals").await)
+    };
+    assert_eq!(collect().await, (1, 1));
+    scout.download(&sha256).await.problem(404, "not_found");
+    // It is renewed for as long as it takes.
+    for _ in 0..12 {
+        hub.advance(MINUTE);
+        let due = hub.now_ms() + 10 * 60_000;
+        eventually("the hold is renewed", async || hub.count("select max(until_ms) as n from blob_holds").await == due)
+            .await;
+    }
+    assert_eq!(collect().await, (1, 1));
+    hold.end().await.unwrap();
+    assert_eq!(collect().await, (0, 0));
+    // One whose hub has died is over after a while.
+    let hold = stoa::features::attachments::hold(hub.inner()).await.unwrap();
+    drop(hold);
+    let sha256 = scout.uploaded("b.txt", b"other").await;
+    let sent = scout.send(json!({"channel": "general", "body": "x", "attachments": [sha256]})).await;
+    hub.advance(25 * HOUR);
+    hub.settle().await;
+    scout.take_back(&sent).await.ok();
+    assert_eq!(collect().await, (0, 0));
+    hub.finish().await;
+}
+
+fn walk(folder: &Path) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { walk(&path) } else { 1 }).sum()
 }

@@ -336,6 +336,50 @@ impl Hub {
         Answer { status, headers: headers.collect(), body: serde_json::from_str(body).unwrap_or(Value::Null) }
     }
 
+    /// A request of an agent with a body of any kind.
+    pub(crate) fn exchange(&self, method: &str, path: &str, key: &str, content_type: &str, body: &[u8]) -> TextAnswer {
+        self.exchange_watched(method, path, key, content_type, body, &|| {})
+    }
+
+    /// The same, calling `watch` from time to time while it is under way.
+    pub(crate) fn exchange_watched(
+        &self,
+        method: &str,
+        path: &str,
+        key: &str,
+        content_type: &str,
+        body: &[u8],
+        watch: &dyn Fn(),
+    ) -> TextAnswer {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nhost: {}\r\nconnection: close\r\nauthorization: Bearer {key}\r\n\
+             content-type: {content_type}\r\ncontent-length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        for piece in body.chunks(1 << 20) {
+            stream.write_all(piece).unwrap();
+            watch();
+        }
+        let mut received = Vec::new();
+        let mut piece = vec![0; 1 << 20];
+        loop {
+            let read = stream.read(&mut piece).unwrap();
+            if read == 0 {
+                break;
+            }
+            received.extend_from_slice(&piece[..read]);
+            watch();
+        }
+        let text = String::from_utf8_lossy(&received);
+        let (head, body) = text.split_once("\r\n\r\n").unwrap();
+        let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+        TextAnswer { status, body: serde_json::from_str(body).unwrap_or(Value::Null), text: body.to_owned() }
+    }
+
     /// Tries to log in; the session cookie if it worked.
     pub(crate) fn log_in(&self, username: &str, password: &str) -> Option<String> {
         let request = json!({"username": username, "password": password});
@@ -404,6 +448,19 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: BTreeMap<String, String>,
     pub(crate) body: Value,
+}
+
+/// An answer with whatever is in it.
+pub(crate) struct TextAnswer {
+    pub(crate) status: u16,
+    pub(crate) body: Value,
+    pub(crate) text: String,
+}
+
+impl std::fmt::Debug for TextAnswer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} {:.500}", self.status, self.text)
+    }
 }
 
 impl Answer {

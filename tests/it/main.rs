@@ -13,11 +13,13 @@ mod support;
 mod sync_log;
 
 mod agents;
+mod attachments;
 mod backup;
 mod bench;
 mod bodies;
 mod channels;
 mod cli;
+mod cli_attachments;
 mod cli_conversations;
 mod cli_mcp;
 mod cli_oauth;

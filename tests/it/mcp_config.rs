@@ -201,7 +201,8 @@ async fn the_page_shows_what_the_hub_answers() {
 #[tokio::test]
 async fn the_page_lists_the_tools_that_there_are() {
     let hub = TestHub::start().await;
-    let scout = hub.human("ada").await.agent("scout").await;
+    // An administrator's, who are shown all of them.
+    let scout = hub.admin().await.agent("scout").await;
     let mut table = String::from("| toolset | tool | arguments | what it does |\n|---|---|---|---|\n");
     for toolset in ["core", "channels", "workflow", "attachments", "automation", "goals", "wiki"] {
         let message = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});

@@ -583,12 +583,13 @@ async fn channels_that_change_are_told() {
     let hidden = of_eve.expect("channel").await;
     assert_eq!((&hidden["change"], &hidden["name"]), (&json!("deleted"), &json!("plans")));
     post(&ada, "plans", "among us").await;
-    ada.delete("/api/channels/plans").await.ok();
     for expected in ["updated", "updated"] {
         assert_eq!(change(&mut of_bob).await, expected);
     }
     of_bob.expect("unread_update").await;
     of_bob.expect("new_message").await;
+    // Not before they were told: in a channel that is gone nobody is.
+    ada.delete("/api/channels/plans").await.ok();
     let deleted = of_bob.expect("channel").await;
     assert_eq!((&deleted["change"], &deleted["name"]), (&json!("deleted"), &json!("plans")));
     assert_nothing(&hub, &mut of_eve, "eve").await;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub};
+use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub, file_form};
 
 const MACHINE: &str = "svc:sense:demo";
 
@@ -80,6 +80,10 @@ fn table() -> Vec<Row> {
         either_thing("GET /api/channels/{name}/pins"),
         either_thing("PUT /api/channels/{name}/pins/{message_id}"),
         either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
+        either("GET /api/attachments"),
+        either("POST /api/attachments").uploads(),
+        either_thing("GET /api/attachments/{sha256}"),
+        either_thing("GET /api/attachments/{sha256}/meta"),
         either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
         either("GET /api/messages/search"),
         either_thing("GET /api/messages/{id}"),
@@ -154,6 +158,8 @@ struct Row {
     /// What the owner is told.
     for_owner: (u16, &'static str),
     never_ends: bool,
+    /// The body is a form with a file.
+    uploads: bool,
 }
 
 fn row(operation: &'static str, access: Access) -> Row {
@@ -167,6 +173,7 @@ fn row(operation: &'static str, access: Access) -> Row {
         shows_cards: false,
         for_owner: (0, ""),
         never_ends: false,
+        uploads: false,
     }
 }
 
@@ -230,6 +237,10 @@ impl Row {
         Self { never_ends: true, ..self }
     }
 
+    fn uploads(self) -> Self {
+        Self { uploads: true, ..self }
+    }
+
     /// What each visitor is to be told: 0 is any success, and a word is the problem's code.
     fn expected(&self, visitor: &str) -> (u16, &'static str) {
         let found = (0, "");
@@ -271,7 +282,8 @@ impl World {
         let send = async |from: &Client, request: Value| {
             from.post("/api/messages", &request).await.status(201).json()["id"].to_string()
         };
-        let said = send(&owner, json!({"channel": channel, "body": "a secret"})).await;
+        let file = owner.uploaded("secret.txt", format!("a secret of {}", owner.name).as_bytes()).await;
+        let said = send(&owner, json!({"channel": channel, "body": "a secret", "attachments": [file]})).await;
         let sent = send(&owner, json!({"to": agent.name, "body": "another secret"})).await;
         let received = send(
             &agent,
@@ -289,6 +301,7 @@ impl World {
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
             ("channel", channel),
+            ("{sha256}", file),
             ("/api/oauth/clients/{client_id}", owned.id),
             ("/oauth/register/{client_id}", app.id),
             ("/api/oauth/grants/{id}", grant),
@@ -311,6 +324,7 @@ impl World {
         filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
         filled = filled.replace("{agent}", &self.things["{name}"]);
         filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
+        filled = filled.replace("{sha256}", &self.things["{sha256}"]);
         if let Some(value) = self.things.get(text) {
             filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
         }
@@ -332,6 +346,7 @@ impl World {
             "dm": self.owner.get(&format!("/api/dm/{}/messages", self.agent.name)).await.ok().json(),
             "inbox": self.owner.get("/api/inbox?status=all").await.ok().json(),
             "threads": self.owner.get("/api/threads").await.ok().json(),
+            "attachments": self.owner.list("/api/attachments").await,
         });
         self.agent.get("/api/agents").await.ok();
         forget_looks(&mut state);
@@ -410,6 +425,10 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
         let mut call = client.call(method, &format!("{}?{}", world.fill(path, visitor), row.query));
         if let Some(body) = &row.body {
             call = call.body("application/json", world.fill(&body.to_string(), visitor));
+        }
+        if row.uploads {
+            let (content_type, form) = file_form("note.txt", visitor.as_bytes());
+            call = call.body(&content_type, form);
         }
         if visitor == "owner" {
             assert_eq!(world.state().await, before, "{}: a visitor changed something", row.operation);

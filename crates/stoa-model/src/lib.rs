@@ -6,6 +6,7 @@
 
 pub mod agents;
 pub mod api_keys;
+pub mod attachments;
 pub mod audit;
 pub mod channels;
 pub mod cloud_events;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::attachments::{AttachmentView, MAX_ATTACHMENTS, is_sha256};
 use crate::principals::PrincipalKind;
 use crate::reactions::ReactionView;
 use crate::text::{check_body, check_label};
@@ -125,8 +126,7 @@ pub struct MessageView {
     pub deleted_at: Option<Timestamp>,
     /// Answers that the caller may see.
     pub reply_count: i64,
-    #[schema(value_type = Vec<Object>)]
-    pub attachments: Vec<Value>,
+    pub attachments: Vec<AttachmentView>,
     /// In the order in which they were made.
     pub reactions: Vec<ReactionView>,
     pub workflow_state: WorkflowState,
@@ -190,6 +190,7 @@ pub struct SendMessageRequest {
     /// The name of a channel.
     #[serde(default)]
     pub channel: Option<String>,
+    /// Empty only with attachments.
     #[schema(max_length = 262144)]
     pub body: String,
     #[serde(default)]
@@ -203,8 +204,9 @@ pub struct SendMessageRequest {
     #[serde(default, deserialize_with = "optional_object")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
-    /// SHA-256 sums of uploaded attachments.
+    /// SHA-256 sums of files that the caller has uploaded or may read.
     #[serde(default, deserialize_with = "or_default")]
+    #[schema(max_items = 10)]
     pub attachments: Vec<String>,
     /// Stores the message without waking anybody's automation.
     #[serde(default, deserialize_with = "or_default")]
@@ -227,13 +229,16 @@ pub struct Draft {
     pub reply_to: Option<MessageId>,
     pub priority: i64,
     pub metadata: Map<String, Value>,
+    /// SHA-256 sums, each once.
+    pub attachments: Vec<String>,
     pub no_wake: bool,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditMessageRequest {
-    #[schema(min_length = 1, max_length = 262144)]
+    /// Empty only if the message has attachments.
+    #[schema(max_length = 262144)]
     pub body: String,
 }
 
@@ -351,7 +356,11 @@ impl SendMessageRequest {
                 None
             }
         };
-        check_message_body(&mut faults, "body", &self.body);
+        if self.attachments.is_empty() {
+            check_message_body(&mut faults, "body", &self.body);
+        } else {
+            faults.check("body", check_body(&self.body, MAX_BODY_BYTES));
+        }
         faults.check("subject", self.subject.as_deref().map_or(Ok(()), |subject| check_label(subject, MAX_SUBJECT)));
         let priority = self.priority.unwrap_or(DEFAULT_PRIORITY);
         faults.require("priority", (1..=10).contains(&priority), "must be between 1 and 10");
@@ -366,13 +375,24 @@ impl SendMessageRequest {
         // Deeper than that, and some of its readers could not read the answer that it is in.
         let is_flat = metadata.values().all(|value| is_within(value, MAX_METADATA_DEPTH));
         faults.require("metadata", is_flat, "must not be nested deeper than 32 levels");
-        faults.require("attachments", self.attachments.is_empty(), "names files that were never uploaded");
+        faults.check("attachments", check_attachments(&self.attachments));
         faults.finish()?;
         // Without a target there was a fault.
         let target = target.ok_or_else(Vec::new)?;
         let (subject, body, reply_to, no_wake) = (self.subject, self.body, self.reply_to, self.no_wake);
-        Ok(Draft { target, subject, body, reply_to, priority, metadata, no_wake })
+        Ok(Draft { target, subject, body, reply_to, priority, metadata, attachments: self.attachments, no_wake })
     }
+}
+
+fn check_attachments(sums: &[String]) -> Result<(), String> {
+    if sums.len() > MAX_ATTACHMENTS {
+        return Err(format!("must be at most {MAX_ATTACHMENTS} files"));
+    }
+    if !sums.iter().all(|sum| is_sha256(sum)) {
+        return Err("must be SHA-256 sums, as an upload answers them".to_owned());
+    }
+    let is_repeated = |(place, sum): (usize, &String)| sums.iter().take(place).any(|earlier| earlier == sum);
+    if sums.iter().enumerate().any(is_repeated) { Err("has a file twice".to_owned()) } else { Ok(()) }
 }
 
 /// Whether nothing in a value lies deeper than that.
@@ -391,9 +411,14 @@ fn check_message_body(faults: &mut Faults, field: &str, body: &str) {
 }
 
 impl EditMessageRequest {
-    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+    /// What is wrong with it for a message that has attachments, or has none.
+    pub fn check(&self, has_attachments: bool) -> Result<(), Vec<FieldError>> {
         let mut faults = Faults::default();
-        check_message_body(&mut faults, "body", &self.body);
+        if has_attachments {
+            faults.check("body", check_body(&self.body, MAX_BODY_BYTES));
+        } else {
+            check_message_body(&mut faults, "body", &self.body);
+        }
         faults.finish()
     }
 }

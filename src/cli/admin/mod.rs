@@ -3,6 +3,7 @@
 //! A new subject is a file with its subcommands and a line in [`Subject`].
 
 mod agents;
+mod attachments;
 mod audit;
 mod backup;
 mod channels;
@@ -75,6 +76,9 @@ enum Subject {
     /// Messages: what was sent, notices, old ones
     #[command(subcommand, after_help = EXIT_CODES)]
     Messages(messages::MessagesCommand),
+    /// Attachments: what is stored, and what nobody has any more
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Attachments(attachments::AttachmentsCommand),
     /// Who changed what
     #[command(subcommand, after_help = EXIT_CODES)]
     Audit(audit::AuditCommand),
@@ -152,6 +156,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),
+        Subject::Attachments(command) => command.run(&mut session),
         Subject::Audit(command) => command.run(&mut session),
         Subject::Traces(command) => command.run(&mut session),
         Subject::Principals(command) => command.run(&mut session),

@@ -1,22 +1,30 @@
 //! The backup file: a gzipped tar whose first entry says what the others must be.
 
-use std::fs::{self, File, OpenOptions};
+use std::collections::HashSet;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 use stoa_db::{Snapshot, SnapshotError, SnapshotSink, SnapshotSource};
 use stoa_model::Timestamp;
+use stoa_model::attachments::{MAX_ATTACHMENT_BYTES, is_sha256};
 
-const FORMAT: u32 = 1;
+use crate::tarball::{self, append, hex_digest};
+
+/// The second one has attachments behind the tables.
+const FORMAT: u32 = 2;
+const FORMAT_WITH_ATTACHMENTS: u32 = 2;
 const MANIFEST: &str = "manifest.json";
 const CHECKSUM: &str = "manifest.sha256";
 const KEY: &str = "key";
+const BLOBS: &str = "blobs";
+const PIECE: usize = 128 * 1024;
 /// Entries that are read into memory are never larger.
 const MAX_SMALL_ENTRY: u64 = 16 * 1024 * 1024;
 
@@ -28,6 +36,16 @@ pub struct Manifest {
     pub created_at: Timestamp,
     pub key_sha256: String,
     pub database: Snapshot,
+    /// The sums of contents that the store had lost when the backup was made.
+    #[serde(default)]
+    pub missing_attachments: Vec<String>,
+}
+
+/// A content that the tables of a backup name.
+pub(super) struct Content {
+    pub(super) sha256: String,
+    pub(super) object: String,
+    pub(super) size: u64,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -58,11 +76,38 @@ impl Spool {
     fn path(&self, table: &str) -> PathBuf {
         self.folder.join(format!("{table}.jsonl"))
     }
+
+    /// Where a content is until the whole backup is known to be good.
+    pub(super) fn content(&self, content: &Content) -> PathBuf {
+        self.folder.join(format!("{}.content", content.sha256))
+    }
+
+    /// The contents that the tables name; none for a database that knows no attachments yet.
+    pub(super) fn contents(
+        &self,
+        database: &Snapshot,
+    ) -> io::Result<Box<dyn Iterator<Item = Result<Content, ArchiveError>> + '_>> {
+        let Some(table) = database.tables.iter().find(|table| table.name == BLOBS) else {
+            return Ok(Box::new(std::iter::empty()));
+        };
+        let place = |name: &str| table.columns.iter().position(|column| column == name).unwrap_or(usize::MAX);
+        let (sha256, object, size) = (place("sha256"), place("object"), place("size"));
+        let lines = BufReader::new(File::open(self.path(BLOBS))?).lines();
+        Ok(Box::new(lines.map(move |line| {
+            let damaged = || ArchiveError::Damaged("the table of attachments cannot be read".to_owned());
+            let row: Vec<Value> = serde_json::from_str(&line.map_err(|_| damaged())?).map_err(|_| damaged())?;
+            let text = |place: usize| row.get(place).and_then(Value::as_str).map(str::to_owned);
+            let sha256 = text(sha256).filter(|sum| is_sha256(sum)).ok_or_else(damaged)?;
+            let object = text(object).ok_or_else(damaged)?;
+            let size = row.get(size).and_then(Value::as_u64).filter(|size| *size <= MAX_ATTACHMENT_BYTES);
+            Ok(Content { sha256, object, size: size.ok_or_else(damaged)? })
+        })))
+    }
 }
 
 impl SnapshotSink for Spool {
     fn begin_table(&mut self, name: &str) -> io::Result<()> {
-        self.current = Some(BufWriter::new(create_private(&self.path(name))?));
+        self.current = Some(BufWriter::new(tarball::create_private(&self.path(name))?));
         Ok(())
     }
 
@@ -81,28 +126,21 @@ impl SnapshotSource for Spool {
     }
 }
 
-/// Writes the backup beside its final place and moves it there when it is whole and on disk.
-pub(super) fn write(
+/// Writes the backup beside its final place and moves it there when it is whole and on disk. `open` reads a content.
+pub(super) fn write<R: Read>(
     path: &Path,
     spool: &Spool,
-    database: Snapshot,
+    manifest: &Manifest,
     key: &str,
-    created_at: Timestamp,
+    open: impl Fn(&Content) -> io::Result<R>,
 ) -> Result<u64, ArchiveError> {
     let fault = |source: io::Error| ArchiveError::Io { path: path.to_owned(), source };
-    let manifest = Manifest {
-        format: FORMAT,
-        stoa_version: env!("CARGO_PKG_VERSION").to_owned(),
-        created_at,
-        key_sha256: hex_digest(key.as_bytes()),
-        database,
-    };
     let write = || -> io::Result<u64> {
         // In our own folder on the same disk, where nobody can have put something in its place.
         let partial = spool.folder.join("backup.partial");
-        let file = create_private(&partial)?;
+        let file = tarball::create_private(&partial)?;
         let mut archive = tar::Builder::new(GzEncoder::new(BufWriter::new(file), Compression::fast()));
-        let text = serde_json::to_vec_pretty(&manifest)?;
+        let text = serde_json::to_vec_pretty(manifest)?;
         append(&mut archive, MANIFEST, text.len() as u64, &text[..])?;
         let checksum = hex_digest(&text);
         append(&mut archive, CHECKSUM, checksum.len() as u64, checksum.as_bytes())?;
@@ -111,18 +149,34 @@ pub(super) fn write(
             let file = File::open(spool.path(&table.name))?;
             append(&mut archive, &table_entry(&table.name), file.metadata()?.len(), BufReader::new(file))?;
         }
-        let file = archive.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
-        file.sync_all()?;
-        let size = file.metadata()?.len();
-        // Never over something that is there: it may be the only other backup.
-        fs::hard_link(&partial, path)?;
-        fs::remove_file(&partial)?;
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            File::open(folder)?.sync_all()?;
+        let missing: HashSet<_> = manifest.missing_attachments.iter().collect();
+        for content in spool.contents(&manifest.database)? {
+            let content = content.map_err(io::Error::other)?;
+            if !missing.contains(&content.sha256) {
+                append(&mut archive, &content_entry(&content), content.size, open(&content)?)?;
+            }
         }
-        Ok(size)
+        let file = archive.into_inner()?.finish()?.into_inner().map_err(io::IntoInnerError::into_error)?;
+        tarball::settle(&file, &partial, path)
     };
     write().map_err(fault)
+}
+
+/// What a backup says about itself.
+pub(super) fn manifest(
+    database: Snapshot,
+    key: &str,
+    created_at: Timestamp,
+    missing_attachments: Vec<String>,
+) -> Manifest {
+    Manifest {
+        format: FORMAT,
+        stoa_version: env!("CARGO_PKG_VERSION").to_owned(),
+        created_at,
+        key_sha256: hex_digest(key.as_bytes()),
+        database,
+        missing_attachments,
+    }
 }
 
 /// Reads a backup into `folder` and checks every byte of it. Nothing is believed before this.
@@ -172,10 +226,19 @@ pub(super) fn read(path: &Path, folder: &Path) -> Result<(Manifest, String, Spoo
             return Err(ArchiveError::Damaged(format!("{:?} is not the name of a table", table.name)));
         }
         let mut entry = next(&table_entry(&table.name))?;
-        let mut file = create_private(&spool.path(&table.name)).map_err(fault)?;
+        let mut file = tarball::create_private(&spool.path(&table.name)).map_err(fault)?;
         io::copy(&mut entry, &mut file).map_err(fault)?;
         let file = File::open(spool.path(&table.name)).map_err(fault)?;
         manifest.database.verify(&table.name, BufReader::new(file))?;
+    }
+    if manifest.format >= FORMAT_WITH_ATTACHMENTS {
+        let missing: HashSet<_> = manifest.missing_attachments.iter().collect();
+        for content in spool.contents(&manifest.database).map_err(fault)? {
+            let content = content?;
+            if !missing.contains(&content.sha256) {
+                read_content(next(&content_entry(&content))?, &content, &spool.content(&content)).map_err(fault)?;
+            }
+        }
     }
     if entries.next().is_some() {
         return Err(ArchiveError::Damaged("there is more in it than the manifest says".to_owned()));
@@ -189,24 +252,32 @@ fn table_entry(table: &str) -> String {
     format!("tables/{table}.jsonl")
 }
 
-fn create_private(path: &Path) -> io::Result<File> {
-    OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)
+fn content_entry(content: &Content) -> String {
+    format!("attachments/{}", content.sha256)
 }
 
-fn append(archive: &mut tar::Builder<impl Write>, name: &str, size: u64, data: impl Read) -> io::Result<()> {
-    let mut header = tar::Header::new_gnu();
-    header.set_size(size);
-    header.set_mode(0o600);
-    header.set_entry_type(tar::EntryType::Regular);
-    archive.append_data(&mut header, name, data)
+/// Reads a content into a file, if it is what its name says.
+fn read_content(mut entry: impl Read, content: &Content, path: &Path) -> io::Result<()> {
+    let mut file = tarball::create_private(path)?;
+    let mut sum = Sha256::new();
+    let mut piece = vec![0; PIECE];
+    let mut left = content.size;
+    loop {
+        let read = entry.read(&mut piece)?;
+        let Some(bytes) = piece.get(..read).filter(|bytes| !bytes.is_empty()) else { break };
+        // Not more of it than there should be is ever on disk.
+        left = left.checked_sub(read as u64).ok_or_else(|| io::Error::other("an attachment is too long"))?;
+        sum.update(bytes);
+        file.write_all(bytes)?;
+    }
+    if left > 0 || tarball::hex(&sum.finalize()) != content.sha256 {
+        return Err(io::Error::other(format!("the attachment {} does not fit its sum", content.sha256)));
+    }
+    file.sync_all()
 }
 
 fn read_small(entry: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     entry.take(MAX_SMALL_ENTRY).read_to_end(&mut bytes)?;
     Ok(bytes)
-}
-
-fn hex_digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,16 +1,20 @@
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{Database, DbError, Engine, OpenError, Options, SnapshotError};
 use stoa_model::{Secret, Timestamp};
+use tempfile::TempPath;
+use tokio::runtime::Handle;
 
-use super::archive::{self, ArchiveError, Spool};
+use super::archive::{self, ArchiveError, Content, Manifest, Spool};
 use crate::actor::Actor;
+use crate::blobs::{self, BlobError, BlobStore};
 use crate::error::{ErrorKind, HubError};
 use crate::events::{outbox, work};
-use crate::features::{audit, machines};
+use crate::features::{attachments, audit, machines};
 use crate::hub::Hub;
 use crate::keys::{KeyError, KeyRing};
 use crate::migrations::MIGRATIONS;
@@ -21,6 +25,9 @@ pub struct BackupView {
     pub path: PathBuf,
     pub size_bytes: u64,
     pub rows: u64,
+    pub attachments: u64,
+    /// The sums of attachments that the store has lost, which are not in the backup.
+    pub missing_attachments: Vec<String>,
     pub created_at: Timestamp,
 }
 
@@ -29,6 +36,7 @@ pub struct BackupView {
 pub struct RestoredView {
     pub data: PathBuf,
     pub rows: u64,
+    pub attachments: u64,
     /// When the backup was taken.
     pub created_at: Timestamp,
 }
@@ -37,6 +45,8 @@ pub struct RestoredView {
 pub struct RestoreTarget {
     pub data: PathBuf,
     pub database_url: Option<Secret>,
+    /// Where attachments go; none means into the data folder.
+    pub attachments_url: Option<String>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +57,10 @@ pub enum RestoreError {
     Open(#[from] OpenError),
     #[error("{0} is not empty; a backup is restored into a new data folder, beside whatever there is")]
     NotEmpty(PathBuf),
+    #[error(transparent)]
+    Attachments(#[from] blobs::OpenError),
+    #[error("the attachments could not be restored: {0}")]
+    Store(#[from] BlobError),
     #[error("the backup could not be loaded: {0}")]
     Load(#[from] SnapshotError),
     #[error("the database refused: {0}")]
@@ -79,15 +93,43 @@ pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<BackupVi
         .prefix(".stoa-backup-")
         .tempdir_in(&folder)
         .map_err(|error| refused(&format!("{}: {error}", folder.display())))?;
-    let (snapshot, spool, keys) = dump(hub, spool_folder.path()).await?;
-    let rows = snapshot.tables.iter().map(|table| table.rows).sum();
-    let (created_at, target) = (hub.clock().now(), path.clone());
-    let written =
-        tokio::task::spawn_blocking(move || archive::write(&target, &spool, snapshot, &keys.to_text(), created_at));
-    let size_bytes = written.await.map_err(HubError::internal)?.map_err(|error| refused(&error))?;
-    let (actor_in, shown) = (actor.clone(), path.display().to_string());
+    // First, so that what the tables name is still there when it is read.
+    let hold = attachments::hold(hub).await?;
+    let written = write(hub, path.clone(), spool_folder.path()).await;
+    hold.end().await?;
+    let view = written?.map_err(|error| refused(&error))?;
+    let (actor_in, shown, rows) = (actor.clone(), path.display().to_string(), view.rows);
     hub.write(move |tx| audit::record(tx, &actor_in, "backup.created", Some(&shown), &json!({"rows": rows}))).await?;
-    Ok(BackupView { path, size_bytes, rows, created_at })
+    Ok(view)
+}
+
+async fn write(hub: &Hub, path: PathBuf, folder: &Path) -> Result<Result<BackupView, ArchiveError>, HubError> {
+    let (snapshot, spool, keys) = dump(hub, folder).await?;
+    let rows = snapshot.tables.iter().map(|table| table.rows).sum();
+    let created_at = hub.clock().now();
+    let (store, runtime) = (hub.blobs().clone(), Handle::current());
+    let write = move || {
+        let fault = |source: std::io::Error| ArchiveError::Io { path: path.clone(), source };
+        let key = keys.to_text();
+        let (mut attachments, mut missing_attachments) = (0, Vec::new());
+        for content in spool.contents(&snapshot).map_err(fault)? {
+            let content = content?;
+            let is_there = runtime.block_on(store.has(&content.object, content.size));
+            match is_there.map_err(std::io::Error::other).map_err(fault)? {
+                true => attachments += 1,
+                false => missing_attachments.push(content.sha256),
+            }
+        }
+        let open = |content: &Content| {
+            let reading = store.read(&content.object, content.size, 0, content.size);
+            Ok(runtime.block_on(reading).map_err(std::io::Error::other)?.blocking(runtime.clone()))
+        };
+        let manifest = archive::manifest(snapshot, &key, created_at, missing_attachments);
+        let size_bytes = archive::write(&path, &spool, &manifest, &key, open)?;
+        let missing_attachments = manifest.missing_attachments;
+        Ok(BackupView { path, size_bytes, rows, attachments, missing_attachments, created_at })
+    };
+    tokio::task::spawn_blocking(write).await.map_err(HubError::internal)
 }
 
 /// The tables, and the keys that belong to them.
@@ -126,13 +168,16 @@ pub async fn restore(path: &Path, target: RestoreTarget) -> Result<RestoredView,
     let workshop = tempfile::Builder::new().prefix(".stoa-restore-").tempdir_in(&parent).map_err(fault(&parent))?;
     let (tables, data) = (workshop.path().join("tables"), workshop.path().join("data"));
     fs::create_dir(&tables).map_err(fault(&tables))?;
-    let (manifest, key, spool) = archive::read(path, &tables)?;
+    let (path_in, tables_in) = (path.to_owned(), tables.clone());
+    let read = tokio::task::spawn_blocking(move || archive::read(&path_in, &tables_in)).await;
+    let (manifest, key, spool) = read.map_err(|error| fault(&tables)(std::io::Error::other(error)))??;
     let known = MIGRATIONS.last().map_or(0, |migration| migration.number);
     if manifest.database.schema_version > known {
         return Err(ArchiveError::Newer.into());
     }
     let keys = KeyRing::read(&key).ok_or(RestoreError::WrongKey)?;
     let rows = manifest.database.tables.iter().map(|table| table.rows).sum();
+    let attachments = restore_contents(&data, &target, &manifest, &spool).await?;
     load(&data, &target, manifest.database, spool, &keys).await?;
     keys.store(&data)?;
     let engine = if target.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
@@ -141,7 +186,32 @@ pub async fn restore(path: &Path, target: RestoreTarget) -> Result<RestoredView,
     let _ = fs::remove_dir(&target.data);
     fs::rename(&data, &target.data).map_err(fault(&target.data))?;
     fs::File::open(&parent).and_then(|folder| folder.sync_all()).map_err(fault(&parent))?;
-    Ok(RestoredView { data: target.data, rows, created_at: manifest.created_at })
+    Ok(RestoredView { data: target.data, rows, attachments, created_at: manifest.created_at })
+}
+
+/// Puts the contents that were in a backup where its rows say that they are.
+async fn restore_contents(
+    data: &Path,
+    target: &RestoreTarget,
+    manifest: &Manifest,
+    spool: &Spool,
+) -> Result<u64, RestoreError> {
+    let fault =
+        |path: &Path, error: std::io::Error| RestoreError::File { path: path.to_owned(), reason: error.to_string() };
+    fs::DirBuilder::new().mode(0o700).create(data).map_err(|error| fault(data, error))?;
+    let store = BlobStore::open(target.attachments_url.as_deref(), data)?;
+    let mut restored = 0;
+    for content in spool.contents(&manifest.database).map_err(|error| fault(data, error))? {
+        let content = content?;
+        let path = spool.content(&content);
+        // One that was missing when the backup was made is missing still.
+        if path.exists() {
+            let file = TempPath::try_from_path(&path).map_err(|error| fault(&path, error))?;
+            store.put(file, content.object).await?;
+            restored += 1;
+        }
+    }
+    Ok(restored)
 }
 
 async fn load(

@@ -69,6 +69,7 @@ impl PreparedRoute {
             reply_to: None,
             priority: self.route.priority(),
             metadata,
+            attachments: Vec::new(),
             no_wake: false,
         }
     }

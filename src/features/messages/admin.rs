@@ -10,7 +10,7 @@ use crate::actor::Actor;
 use crate::clock::milliseconds;
 use crate::config::parse_duration;
 use crate::error::HubError;
-use crate::features::{audit, channels, principals, reactions};
+use crate::features::{attachments, audit, channels, principals, reactions};
 use crate::hub::Hub;
 use crate::page::{ListQuery, page_of};
 use crate::surfaces::admin::Methods;
@@ -139,8 +139,10 @@ async fn show(hub: &Hub, actor: &Actor, id: MessageId) -> Result<MessageView, Hu
         let row = store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
         let details = json!({"from": row.view.from.name, "to": row.view.to, "channel": row.view.channel});
         audit::record(tx, &actor_in, "message.shown", Some(&id.to_string()), &details)?;
+        let shown = row.mention_of.unwrap_or(id);
+        let attachments = attachments::of(tx, &[shown])?.remove(&shown).unwrap_or_default();
         let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
-        Ok(MessageView { reactions, ..row.view })
+        Ok(MessageView { attachments, reactions, ..row.view })
     })
     .await
 }

@@ -12,7 +12,7 @@ use super::{send, view};
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageChange};
-use crate::features::{audit, channels};
+use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 use crate::page::{ListQuery, page_with};
 
@@ -38,7 +38,8 @@ pub async fn edit_message(
     request: EditMessageRequest,
 ) -> Result<MessageView, HubError> {
     actor.require(Permission::MessagesWrite)?;
-    request.check()?;
+    // Whether it may be empty depends on the message; everything else is known before.
+    request.check(true)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
@@ -52,6 +53,7 @@ pub async fn edit_message(
             return Err(HubError::conflict("mention_copy", "This message tells of a mention in a channel.")
                 .hint("Edit the message in the channel; this one follows."));
         }
+        request.check(!attachments::of(tx, &[id])?.is_empty())?;
         if row.view.body != request.body {
             if store::find_last_revision(tx, id)? >= MAX_EDITS {
                 return Err(HubError::conflict(
@@ -109,6 +111,7 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
 
 fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
     store::update_deleted(tx, row.view.id)?;
+    attachments::release(tx, &[row.view.id])?;
     events::emit(hub, tx, actor, &Event::MessageDeleted(change_of(row)))?;
     Ok(())
 }

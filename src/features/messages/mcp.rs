@@ -1,9 +1,12 @@
 //! What agents do with messages. Lists show beginnings: a body costs its reader, so it is asked for.
 
+use std::collections::HashSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stoa_model::MessageId;
+use stoa_model::attachments::AttachmentView;
 use stoa_model::messages::{
     ClaimRequest, DeliveryView, DoneRequest, FailRequest, InboxStatus, MessageStatus, MessageView, PREVIEW_CHARACTERS,
     SendMessageRequest, WorkflowState, cut,
@@ -17,6 +20,7 @@ use super::read::{self, Range};
 use super::{send, unread};
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::features::attachments;
 use crate::hub::Hub;
 use crate::page::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
@@ -40,12 +44,12 @@ pub fn add_tools(tools: &mut Tools) {
     tools.add(core("send_message", Adds, MessagesWrite, "Send a direct message").repeatable(), send_message);
     tools
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
-    tools.add(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
-    tools.add(
+    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
+    tools.add_with_blocks(
         core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox"),
         wait_for_messages,
     );
-    tools.add(
+    tools.add_with_blocks(
         core("claim_messages", Adds, MessagesWrite, "Take messages from your inbox to work on, most urgent first")
             .and(MessagesRead),
         claim_messages,
@@ -56,11 +60,11 @@ pub fn add_tools(tools: &mut Tools) {
             .and(MessagesRead),
         mark_done,
     );
-    tools.add(
+    tools.add_with_blocks(
         core("read_channel", Reads, MessagesRead, "The latest messages of a channel; older ones with before"),
         read_channel,
     );
-    tools.add(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
+    tools.add_with_blocks(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
     let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesRead), "Mark a channel or DM as read");
     tools.add(mark, mark_read);
 }
@@ -106,6 +110,9 @@ pub(crate) struct Item {
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(with = "Value")]
     metadata: Map<String, Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Vec<Value>")]
+    attachments: Vec<AttachmentView>,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -147,6 +154,7 @@ impl Item {
             state: reacted_state(message.workflow_state),
             reactions: said(&message.reactions, is_whole),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
+            attachments: message.attachments,
         }
     }
 }
@@ -162,6 +170,14 @@ fn said(reactions: &[ReactionView], is_whole: bool) -> Vec<String> {
 /// The state of a message that somebody has reacted to.
 fn reacted_state(state: WorkflowState) -> Option<&'static str> {
     (state != WorkflowState::Proposed).then(|| state.name())
+}
+
+/// Links to the files of messages, each once.
+fn links<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<Value> {
+    let mut files: Vec<_> = items.into_iter().flat_map(|item| &item.attachments).collect();
+    let mut seen = HashSet::new();
+    files.retain(|file| seen.insert(&file.sha256));
+    files.into_iter().map(attachments::link).collect()
 }
 
 /// Messages with their contents, as long as these do not cost too much together; the first one always.
@@ -300,14 +316,16 @@ struct InboxArguments {
     cursor: Option<String>,
 }
 
-async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<ItemPage, HubError> {
+async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<(ItemPage, Vec<Value>), HubError> {
     let is_full = arguments.full.unwrap_or(false);
     let status = arguments.status.map_or(InboxStatus::Pending, Into::into);
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: arguments.cursor };
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };
     let page = inbox::list_inbox(&hub, &actor, query, list).await?;
-    Ok(ItemPage { items: own(shown(page.items, is_full)), next_cursor: page.next_cursor })
+    let items = own(shown(page.items, is_full));
+    let links = links(&items);
+    Ok((ItemPage { items, next_cursor: page.next_cursor }, links))
 }
 
 fn limited(limit: Option<i64>) -> i64 {
@@ -322,7 +340,11 @@ struct WaitArguments {
     cursor: Option<String>,
 }
 
-async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> Result<ItemPage, HubError> {
+async fn wait_for_messages(
+    hub: Hub,
+    actor: Actor,
+    arguments: WaitArguments,
+) -> Result<(ItemPage, Vec<Value>), HubError> {
     let wait = arguments.timeout_seconds.unwrap_or(stoa_model::messages::MAX_WAIT_SECONDS);
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let query = InboxQuery { status: InboxStatus::Pending, is_full: true, wait: Some(wait) };
@@ -331,7 +353,8 @@ async fn wait_for_messages(hub: Hub, actor: Actor, arguments: WaitArguments) -> 
         if is_wait { HubError::invalid_field("timeout_seconds", "must be from 0 to 50") } else { error }
     })?;
     let items = own(shown(page.items, false));
-    Ok(ItemPage { items, next_cursor: page.next_cursor })
+    let links = links(&items);
+    Ok((ItemPage { items, next_cursor: page.next_cursor }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -354,7 +377,7 @@ struct Claimed {
     not_claimed: Vec<i64>,
 }
 
-async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<Claimed, HubError> {
+async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Result<(Claimed, Vec<Value>), HubError> {
     let ids = |ids: Option<Vec<i64>>| ids.map(|ids| ids.into_iter().map(MessageId).collect());
     let request = ClaimRequest {
         limit: arguments.limit.map(|limit| limit.min(MAX_LISTED)),
@@ -368,7 +391,9 @@ async fn claim_messages(hub: Hub, actor: Actor, arguments: ClaimArguments) -> Re
     let claimed = inbox::claim(&hub, &actor, request).await?;
     let is_missing = |id: &MessageId| claimed.items.iter().all(|message| message.id != *id);
     let not_claimed = named.into_iter().filter(is_missing).map(|id| id.0).collect();
-    Ok(Claimed { items: own(shown(claimed.items, !is_extended)), not_claimed })
+    let items = own(shown(claimed.items, !is_extended));
+    let links = links(&items);
+    Ok((Claimed { items, not_claimed }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -434,17 +459,21 @@ struct ChannelPage {
     last_read_message_id: Option<i64>,
 }
 
-async fn read_channel(hub: Hub, actor: Actor, arguments: ChannelArguments) -> Result<ChannelPage, HubError> {
+async fn read_channel(
+    hub: Hub,
+    actor: Actor,
+    arguments: ChannelArguments,
+) -> Result<(ChannelPage, Vec<Value>), HubError> {
     let range = Range { before: arguments.before.map(MessageId), after: arguments.after.map(MessageId) };
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: None };
     let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
     let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
     let is_full = arguments.full.unwrap_or(false);
     let items = shown(page.items, is_full).into_iter();
-    Ok(ChannelPage {
-        items: items.map(|item| Item { channel: None, ..item }).collect(),
-        last_read_message_id: page.last_read_message_id.map(|id| id.0),
-    })
+    let items: Vec<_> = items.map(|item| Item { channel: None, ..item }).collect();
+    let links = links(&items);
+    let last_read_message_id = page.last_read_message_id.map(|id| id.0);
+    Ok((ChannelPage { items, last_read_message_id }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -463,13 +492,15 @@ struct Thread {
     next_cursor: Option<String>,
 }
 
-async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Result<Thread, HubError> {
+async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Result<(Thread, Vec<Value>), HubError> {
     let id = MessageId(arguments.message_id);
     let message = read::get_message(&hub, &actor, id).await?;
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let page = read::list_replies(&hub, &actor, id, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    Ok(Thread { message: Item::of(message, true), items: shown(page.items, is_full), next_cursor: page.next_cursor })
+    let (message, items) = (Item::of(message, true), shown(page.items, is_full));
+    let links = links(std::iter::once(&message).chain(&items));
+    Ok((Thread { message, items, next_cursor: page.next_cursor }, links))
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use super::store;
 use crate::actor::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
-use crate::features::{audit, channels};
+use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 
 /// Messages deleted in one command, so that a purge never holds up the writer.
@@ -74,6 +74,7 @@ fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progres
     if bury_copies(hub, tx, &Actor::system(), ids)? > 0 {
         return Ok(Progress::Copies);
     }
+    attachments::release(tx, ids)?;
     let deleted = store::delete_messages(tx, ids)?;
     events::emit(hub, tx, &Actor::system(), &Event::MessagesPurged { messages: ids.to_vec() })?;
     Ok(Progress::Messages(deleted))

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use stoa_db::Tx;
+use stoa_model::attachments::AttachmentView;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
     Author, DEFAULT_PRIORITY, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest,
@@ -23,7 +24,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
-use crate::features::{agents, audit, reactions};
+use crate::features::{agents, attachments, audit, reactions};
 use crate::hub::Hub;
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -105,6 +106,7 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         depth: depth_of(actor, parent.as_ref()),
         mentions: Vec::new(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
     };
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, id)?;
@@ -154,6 +156,7 @@ pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), Hu
             reply_to: None,
             priority: DEFAULT_PRIORITY,
             metadata,
+            attachments: Vec::new(),
             no_wake: false,
         };
         let message = Composed {
@@ -164,6 +167,7 @@ pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), Hu
             parent: None,
             depth: 0,
             mentions: Vec::new(),
+            attachments: Vec::new(),
             mention_of: None,
         };
         store_and_tell(hub, tx, &Actor::system(), &message, Vec::new())?;
@@ -219,6 +223,7 @@ fn say<'a>(
         depth: depth_of(actor, parent),
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         place: Where::Channel(place),
     };
     let ids = called.principals.keys().copied().collect();
@@ -272,6 +277,7 @@ struct Composed<'a> {
     depth: i64,
     mentions: Vec<String>,
     mention_of: Option<MessageId>,
+    attachments: Vec<AttachmentView>,
 }
 
 impl Composed<'_> {
@@ -338,7 +344,7 @@ impl Composed<'_> {
             edited_at: None,
             deleted_at: None,
             reply_count: 0,
-            attachments: Vec::new(),
+            attachments: self.attachments.clone(),
             workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
             reactions,
             run_id: None,
@@ -377,6 +383,7 @@ fn store_and_tell(
             depth: message.depth,
         },
     )?;
+    attachments::attach(tx, id, &message.attachments)?;
     let event = Event::MessageSent(Box::new(MessageSent {
         message: id,
         conversation,
@@ -466,7 +473,8 @@ fn tell_mentioned(
     }
     let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
     // What it says is not stored once more for each of them.
-    let draft = Draft { metadata: object(metadata), body: String::new(), ..message.draft.clone() };
+    let draft =
+        Draft { metadata: object(metadata), body: String::new(), attachments: Vec::new(), ..message.draft.clone() };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -485,6 +493,7 @@ fn tell_mentioned(
             depth: message.depth,
             mentions: Vec::new(),
             mention_of: Some(id),
+            attachments: Vec::new(),
         };
         store_and_tell(hub, tx, actor, &notice, Vec::new())?;
     }
@@ -522,6 +531,7 @@ pub(super) fn tell_newly_mentioned(
         reply_to: row.view.reply_to,
         priority: row.view.priority,
         metadata: row.view.metadata.clone(),
+        attachments: Vec::new(),
         no_wake: false,
     };
     let message = Composed {
@@ -533,6 +543,7 @@ pub(super) fn tell_newly_mentioned(
         depth: row.view.depth,
         mentions: called.names.clone(),
         mention_of: None,
+        attachments: Vec::new(),
     };
     tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
     Ok(called.names)
@@ -562,6 +573,7 @@ pub(super) fn reply_with_result(
         reply_to: Some(to.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
@@ -592,6 +604,7 @@ fn reply_in_channel(
         reply_to: Some(origin.view.id),
         priority: to.view.priority,
         metadata,
+        attachments: Vec::new(),
         no_wake: false,
     };
     // A result calls nobody out.

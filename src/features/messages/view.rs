@@ -10,6 +10,7 @@ use stoa_model::{ConversationId, MessageId};
 use super::store::{self, MessageRow};
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::features::attachments;
 use crate::features::channels::visibility;
 use crate::features::reactions;
 
@@ -62,6 +63,9 @@ pub(super) fn complete_uncounted(
 fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight) -> Result<Vec<MessageView>, DbError> {
     let ids: Vec<MessageId> = rows.iter().map(|row| row.view.id).collect();
     let mut reactions = reactions::of(tx, &ids)?;
+    // A DM that tells of a mention shows the files of the message that it tells of.
+    let shown: Vec<MessageId> = rows.iter().map(|row| row.mention_of.unwrap_or(row.view.id)).collect();
+    let attached = attachments::of(tx, &shown)?;
     let mut views = Vec::with_capacity(rows.len());
     for row in rows {
         let is_hidden = match row.origin {
@@ -76,6 +80,8 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
         if is_hidden {
             // It says what was said in a channel, so it says it to those who may see the channel.
             (view.body, view.subject, view.metadata) = (String::new(), None, Map::new());
+        } else if view.deleted_at.is_none() {
+            view.attachments = attached.get(&row.mention_of.unwrap_or(view.id)).cloned().unwrap_or_default();
         }
         views.push(view);
     }

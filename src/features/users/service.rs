@@ -65,6 +65,12 @@ pub fn note_session_use(tx: &mut Tx<'_>, session: SessionId) -> Result<(), DbErr
     store::update_session_seen(tx, session)
 }
 
+/// Whether somebody is an administrator whose account is in use.
+pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
+    let user = store::find_user(tx, id)?.map(|user| user.view);
+    Ok(user.is_some_and(|user| user.role == Role::Admin && user.disabled_at.is_none()))
+}
+
 /// The id of a user, for operators who name one.
 pub fn find_user_id(tx: &mut Tx<'_>, username: &str) -> Result<PrincipalId, HubError> {
     Ok(require_user(tx, username)?.view.id)

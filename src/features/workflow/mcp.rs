@@ -57,8 +57,7 @@ impl From<Word> for Reaction {
 struct ReactArguments {
     message_id: i64,
     reaction: Word,
-    #[schemars(with = "Option<Map<String, Value>>")]
-    metadata: Option<Value>,
+    metadata: Option<Map<String, Value>>,
 }
 
 /// A reaction, as short as it can be said.
@@ -116,12 +115,7 @@ impl From<ReactedView> for Reacted {
 }
 
 async fn react_to(hub: Hub, actor: Actor, arguments: ReactArguments) -> Result<Reacted, HubError> {
-    let metadata = match arguments.metadata {
-        None | Some(Value::Null) => None,
-        Some(Value::Object(metadata)) => Some(metadata),
-        Some(_) => return Err(HubError::invalid_field("metadata", "must be an object")),
-    };
-    let request = ReactRequest { reaction: arguments.reaction.into(), metadata };
+    let request = ReactRequest { reaction: arguments.reaction.into(), metadata: arguments.metadata };
     Ok(react::react(&hub, &actor, MessageId(arguments.message_id), request).await?.into())
 }
 

@@ -114,7 +114,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let notes = ResponseNotes::default();
     let replayed = Arc::new(AtomicBool::new(false));
     let mut trace = PendingTrace::begin(&state, &request, &request_id, &notes, &replayed, started);
-    let leftover = Leftover::default();
+    let leftover = Leftover::new(is_upload(&method, &path));
     // Who waits for a "100 Continue" has not begun to send.
     let is_sending = !request.headers().contains_key(header::EXPECT);
     let request = request.map(|body| leftover.watch(body));
@@ -273,21 +273,32 @@ async fn prepare_and_run(
     // What is repeated over MCP is said to each tool by itself.
     let is_mcp = parts.uri.path().trim_end_matches('/') == mcp::PATH;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(|_| !is_mcp) {
-        let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));
-        let request_digest: [u8; 32] = Sha256::digest(&bytes).into();
+        let request_digest: [u8; 32] = if is_upload(&parts.method, parts.uri.path()) {
+            // What is in it is known when it is there; the one who takes it in says it then.
+            [0; 32]
+        } else {
+            let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
+            let digest = Sha256::digest(&bytes).into();
+            body = Body::from(bytes);
+            digest
+        };
         _guard = Some(InFlight::enter(&state, &parts.headers, &route, &key, &request_digest)?);
         let anonymous = hub.keys().sign(Purpose::AnonymousCaller, &[&request_digest]);
         let anonymous_caller = format!("anonymous {}", hex(&anonymous));
         call.idempotency = Some(Idempotency { key, route, request_digest, anonymous_caller, replayed });
-        body = Body::from(bytes);
     }
     parts.extensions.insert(Arc::new(call));
     parts.extensions.insert(notes);
     // A panic is our mistake: it ends its own request with a 500 and nothing else.
     let answer = catch_panic(next.run(Request::from_parts(parts, body))).await;
     answer.ok_or_else(|| HubError::internal("a handler panicked"))
+}
+
+/// Whether a body is a file, which is read as it comes and may be long.
+fn is_upload(method: &Method, path: &str) -> bool {
+    method == Method::POST && path == "/api/attachments"
 }
 
 fn request_id(headers: &HeaderMap) -> String {
@@ -388,6 +399,7 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
         header::ALLOW,
         header::WWW_AUTHENTICATE,
         ACCEPT_SIGNATURE,
+        header::CONTENT_RANGE,
         header::VARY,
         header::ACCESS_CONTROL_ALLOW_ORIGIN,
         header::ACCESS_CONTROL_EXPOSE_HEADERS,

@@ -188,7 +188,7 @@ pub(crate) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, li
     }
 }
 
-async fn overdue_at_stop(hub: &Hub) {
+pub(super) async fn overdue_at_stop(hub: &Hub) {
     hub.stopping().await;
     pause(BODY_TIMEOUT_AT_STOP).await;
 }

@@ -18,14 +18,26 @@ use crate::hub::{Hub, pause};
 /// Who sends more than this after a refusal is cut off after all.
 const MAX_BYTES: u64 = 8 * 1024 * 1024;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// The same for files: one that is a little too long shall be told so, to clients that do not listen while they send.
+const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
+const PATIENCE_WITH_FILES: Duration = Duration::from_secs(60);
+/// Who announces a file and sends nothing of it is not waited for.
+const PATIENCE_WITH_SILENCE: Duration = Duration::from_secs(2);
 /// The same once the hub is stopping: the time that a body has then is over already.
 const PATIENCE_AT_STOP: Duration = Duration::from_millis(500);
 
 /// Where the rest of a body is put when nobody wants to read it.
-#[derive(Clone, Default)]
-pub(super) struct Leftover(Arc<Mutex<Option<Body>>>);
+#[derive(Clone)]
+pub(super) struct Leftover {
+    body: Arc<Mutex<Option<Body>>>,
+    is_file: bool,
+}
 
 impl Leftover {
+    pub(super) fn new(is_file: bool) -> Self {
+        Self { body: Arc::default(), is_file }
+    }
+
     /// The body, watched for whether it is read to its end.
     pub(super) fn watch(&self, body: Body) -> Body {
         if body.is_end_stream() { body } else { Body::new(Watched { body: Some(body), leftover: self.clone() }) }
@@ -33,12 +45,15 @@ impl Leftover {
 
     /// Reads what is left, if it is little enough, and forgets it.
     pub(super) async fn discard(&self, hub: &Hub) {
-        let body = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut body) = body.filter(|body| HttpBody::size_hint(body).lower() <= MAX_BYTES) else { return };
+        let (max_bytes, patience) =
+            if self.is_file { (MAX_FILE_BYTES, PATIENCE_WITH_FILES) } else { (MAX_BYTES, PATIENCE) };
+        let silence = if self.is_file { PATIENCE_WITH_SILENCE } else { PATIENCE };
+        let body = self.body.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut body) = body.filter(|body| HttpBody::size_hint(body).lower() <= max_bytes) else { return };
         let discard = async {
             let mut seen = 0;
-            while let Some(Ok(frame)) = body.frame().await
-                && seen <= MAX_BYTES
+            while let Ok(Some(Ok(frame))) = tokio::time::timeout(silence, body.frame()).await
+                && seen <= max_bytes
             {
                 seen += frame.data_ref().map_or(0, Bytes::len) as u64;
             }
@@ -52,7 +67,7 @@ impl Leftover {
             biased;
             () = discard => {}
             () = overdue_at_stop => {}
-            () = pause(PATIENCE) => {}
+            () = pause(patience) => {}
         }
     }
 }
@@ -91,6 +106,6 @@ impl HttpBody for Watched {
 impl Drop for Watched {
     fn drop(&mut self) {
         let body = self.body.take().filter(|body| !body.is_end_stream());
-        *self.leftover.0.lock().unwrap_or_else(PoisonError::into_inner) = body;
+        *self.leftover.body.lock().unwrap_or_else(PoisonError::into_inner) = body;
     }
 }

@@ -11,6 +11,7 @@ mod etag;
 mod extract;
 mod impatient;
 mod leftover;
+mod multipart;
 mod openapi;
 mod page;
 mod peers;
@@ -35,6 +36,7 @@ pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query, RawB
 pub(crate) use extract::{
     call as call_of, essence, from_json_value, parse_json, parse_json_value, read_body as read_whole_body,
 };
+pub use multipart::FileForm;
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;
 pub(crate) use server::serve;

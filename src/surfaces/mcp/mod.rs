@@ -19,7 +19,7 @@ pub use completion::{Completer, MAX_COMPLETIONS};
 pub use exchange::Exchange;
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
-pub use resources::{ResourceSpec, Resources};
+pub use resources::{File, FileContent, ResourceSpec, Resources};
 pub use tools::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 /// Where all of it is.

@@ -58,6 +58,18 @@ impl ResourceSpec {
 pub(super) enum Contents {
     Json(Value),
     Bytes(Vec<u8>),
+    File(File),
+}
+
+/// A resource that says itself what it is.
+pub struct File {
+    pub mime_type: String,
+    pub content: FileContent,
+}
+
+pub enum FileContent {
+    Text(String),
+    Bytes(Vec<u8>),
 }
 
 type Reader = Box<dyn Fn(Hub, Actor, String) -> BoxFuture<'static, Result<Contents, HubError>> + Send + Sync>;
@@ -66,7 +78,8 @@ const JSON: &str = "application/json";
 
 pub(super) struct Resource {
     pub(super) spec: ResourceSpec,
-    pub(super) mime_type: &'static str,
+    /// None if each is of another.
+    pub(super) mime_type: Option<&'static str>,
     reader: Reader,
 }
 
@@ -75,7 +88,7 @@ pub(super) struct Resource {
 pub struct Resources(Vec<Resource>);
 
 impl Resources {
-    /// Adds a resource. The reader is given the variable part of the address.
+    /// Adds a resource that is JSON. The reader is given the variable part of the address.
     pub fn add<F, A>(&mut self, spec: ResourceSpec, read: F)
     where
         F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
@@ -85,7 +98,7 @@ impl Resources {
             let reading = read(hub, actor, rest);
             Box::pin(async move { reading.await.map(Contents::Json) })
         });
-        self.0.push(Resource { spec, mime_type: JSON, reader });
+        self.0.push(Resource { spec, mime_type: Some(JSON), reader });
     }
 
     /// Adds a resource that is not text.
@@ -98,7 +111,20 @@ impl Resources {
             let reading = read(hub, actor, rest);
             Box::pin(async move { reading.await.map(Contents::Bytes) })
         });
-        self.0.push(Resource { spec, mime_type, reader });
+        self.0.push(Resource { spec, mime_type: Some(mime_type), reader });
+    }
+
+    /// Adds resources of which each has a type of its own.
+    pub fn add_files<F, A>(&mut self, spec: ResourceSpec, read: F)
+    where
+        F: Fn(Hub, Actor, String) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<File, HubError>> + Send + 'static,
+    {
+        let reader: Reader = Box::new(move |hub, actor, rest| {
+            let reading = read(hub, actor, rest);
+            Box::pin(async move { reading.await.map(Contents::File) })
+        });
+        self.0.push(Resource { spec, mime_type: None, reader });
     }
 
     pub(super) fn iter(&self) -> impl Iterator<Item = &Resource> {

@@ -24,13 +24,13 @@ use super::Offer;
 use super::completion;
 use super::exchange::{Converse, Exchange};
 use super::prompts::PromptValues;
-use super::resources::Contents;
+use super::resources::{Contents, File, FileContent};
 use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
 use crate::actor::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::streams::Place;
-use crate::features::traces;
+use crate::features::{traces, users};
 use crate::hub::{Hub, catch_panic};
 
 /// For models, at the beginning of each conversation.
@@ -269,7 +269,11 @@ impl ServerHandler for McpServer {
         });
         let listed = fixed.map(|resource| {
             let spec = resource.spec;
-            Resource::new(spec.uri, spec.name).with_description(spec.description).with_mime_type(resource.mime_type)
+            let listed = Resource::new(spec.uri, spec.name).with_description(spec.description);
+            match resource.mime_type {
+                Some(mime_type) => listed.with_mime_type(mime_type),
+                None => listed,
+            }
         });
         Ok(ListResourcesResult::with_all_items(listed.collect()))
     }
@@ -286,9 +290,11 @@ impl ServerHandler for McpServer {
         });
         let listed = templates.map(|resource| {
             let spec = resource.spec;
-            ResourceTemplate::new(spec.uri, spec.name)
-                .with_description(spec.description)
-                .with_mime_type(resource.mime_type)
+            let template = ResourceTemplate::new(spec.uri, spec.name).with_description(spec.description);
+            match resource.mime_type {
+                Some(mime_type) => template.with_mime_type(mime_type),
+                None => template,
+            }
         });
         Ok(ListResourceTemplatesResult::with_all_items(listed.collect()))
     }
@@ -309,11 +315,20 @@ impl ServerHandler for McpServer {
         self.trace(&caller, "read_resource", started, self.note_failure(&caller, "read_resource", &outcome));
         let contents =
             outcome.map_err(|error| if error.kind == ErrorKind::NotFound { missing() } else { refused(&error) })?;
-        let contents = match contents {
-            Contents::Json(value) => ResourceContents::text(value.to_string(), request.uri),
-            Contents::Bytes(bytes) => ResourceContents::blob(STANDARD.encode(bytes), request.uri),
+        let uri = request.uri;
+        let (contents, own_type) = match contents {
+            Contents::Json(value) => (ResourceContents::text(value.to_string(), uri), None),
+            Contents::Bytes(bytes) => (ResourceContents::blob(STANDARD.encode(bytes), uri), None),
+            Contents::File(File { mime_type, content }) => {
+                let contents = match content {
+                    FileContent::Text(text) => ResourceContents::text(text, uri),
+                    FileContent::Bytes(bytes) => ResourceContents::blob(STANDARD.encode(bytes), uri),
+                };
+                (contents, Some(mime_type))
+            }
         };
-        Ok(ReadResourceResult::new(vec![contents.with_mime_type(resource.mime_type)]).into())
+        let mime_type = own_type.or(resource.mime_type.map(str::to_owned)).unwrap_or_default();
+        Ok(ReadResourceResult::new(vec![contents.with_mime_type(mime_type)]).into())
     }
 
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
@@ -418,9 +433,13 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(page)?;
         let caller = caller(&context)?;
+        let human = caller.actor.principal.human;
+        let is_admins = self.hub.read(move |tx| users::is_admin(tx, human)).await;
+        let is_admins = is_admins.map_err(|error| refused(&error.into()))?;
         let is_wanted = |tool: &&Tool| {
             caller.toolsets.as_ref().is_none_or(|toolsets| toolsets.contains(&tool.spec.toolset))
                 && tool.spec.is_open_to(caller.actor.principal.permissions)
+                && (is_admins || !tool.spec.is_for_admins)
         };
         let tools = self.offer.tools.iter().filter(is_wanted).map(listed).collect();
         Ok(ListToolsResult::with_all_items(tools))

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ErrorData};
+use rmcp::model::{CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -95,6 +95,8 @@ pub struct ToolSpec {
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
     pub is_open_world: bool,
+    /// Whether only administrators and their agents are shown it.
+    pub is_for_admins: bool,
 }
 
 impl ToolSpec {
@@ -114,11 +116,16 @@ impl ToolSpec {
             second_permission: None,
             is_repeatable: false,
             is_open_world: false,
+            is_for_admins: false,
         }
     }
 
     pub const fn and(self, permission: Permission) -> Self {
         Self { second_permission: Some(permission), ..self }
+    }
+
+    pub const fn for_admins(self) -> Self {
+        Self { is_for_admins: true, ..self }
     }
 
     pub const fn repeatable(self) -> Self {
@@ -135,7 +142,9 @@ impl ToolSpec {
     }
 }
 
-type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
+/// What a tool comes to: its answer, and blocks of content beside it.
+type Outcome = Result<(Value, Vec<Value>), HubError>;
+type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Outcome> + Send + Sync>;
 type Converser = Converse<CallToolRequestParams, CallToolResponse>;
 
 enum Way {
@@ -164,9 +173,24 @@ impl Tools {
     pub fn add<P, R, F, A>(&mut self, spec: ToolSpec, tool: F)
     where
         P: DeserializeOwned + JsonSchema + Send + 'static,
-        R: Serialize + JsonSchema,
+        R: Serialize + JsonSchema + 'static,
         F: Fn(Hub, Actor, P) -> A + Send + Sync + 'static,
         A: Future<Output = Result<R, HubError>> + Send + 'static,
+    {
+        self.add_with_blocks(spec, move |hub, actor, arguments| {
+            let running = tool(hub, actor, arguments);
+            async move { Ok((running.await?, Vec::new())) }
+        });
+    }
+
+    /// The same for a tool that has more to show than an answer: images, links, files. They come as blocks of content as the
+    /// protocol has them.
+    pub fn add_with_blocks<P, R, F, A>(&mut self, spec: ToolSpec, tool: F)
+    where
+        P: DeserializeOwned + JsonSchema + Send + 'static,
+        R: Serialize + JsonSchema + 'static,
+        F: Fn(Hub, Actor, P) -> A + Send + Sync + 'static,
+        A: Future<Output = Result<(R, Vec<Value>), HubError>> + Send + 'static,
     {
         let mut input = (*schema::of_input::<P>()).clone();
         if spec.is_repeatable
@@ -177,11 +201,12 @@ impl Tools {
                 json!({"type": "string", "description": "A repeated call is done once"}),
             );
         }
-        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Outcome> {
             match from_json_value(arguments).map(|arguments| tool(hub, actor, arguments)) {
-                Ok(running) => {
-                    Box::pin(async move { serde_json::to_value(running.await?).map_err(HubError::internal) })
-                }
+                Ok(running) => Box::pin(async move {
+                    let (answer, blocks) = running.await?;
+                    Ok((serde_json::to_value(answer).map_err(HubError::internal)?, blocks))
+                }),
                 Err(error) => Box::pin(async move { Err(error) }),
             }
         };
@@ -196,9 +221,9 @@ impl Tools {
         F: Fn(Hub, Actor, Value) -> A + Send + Sync + 'static,
         A: Future<Output = Result<Vec<Value>, HubError>> + Send + 'static,
     {
-        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Result<Value, HubError>> {
+        let handler = move |hub: Hub, actor: Actor, arguments: Value| -> BoxFuture<'static, Outcome> {
             let running = tool(hub, actor, arguments);
-            Box::pin(async move { running.await.map(Value::Array) })
+            Box::pin(async move { Ok((Value::Null, running.await?)) })
         };
         self.push(Tool { spec, input: Arc::new(input), output: None, way: Way::Answers(Box::new(handler)) });
     }
@@ -262,11 +287,14 @@ impl Tool {
         let Way::Answers(handler) = &self.way else {
             return Err(HubError::internal("a tool that converses was called like one that answers"));
         };
-        let answer = handler(hub.clone(), actor, arguments).await?;
-        match self.output {
-            Some(_) => Ok(CallToolResult::structured(answer)),
-            None => serde_json::from_value(answer).map(CallToolResult::success).map_err(HubError::internal),
+        let (answer, blocks) = handler(hub.clone(), actor, arguments).await?;
+        let blocks: Vec<ContentBlock> = serde_json::from_value(Value::Array(blocks)).map_err(HubError::internal)?;
+        if self.output.is_none() {
+            return Ok(CallToolResult::success(blocks));
         }
+        let mut result = CallToolResult::structured(answer);
+        result.content.extend(blocks);
+        Ok(result)
     }
 
     /// A wrong name is answered with the right one.

@@ -83,8 +83,33 @@ impl Human {
     }
 }
 
+/// A form with one file, as programs send it, and its content type.
+pub(crate) fn file_form(filename: &str, content: &[u8]) -> (String, Vec<u8>) {
+    let boundary = "----a-boundary-that-is-in-no-file";
+    let head = format!(
+        "--{boundary}\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{filename}\"\r\n\
+         Content-Type: application/octet-stream\r\n\r\n"
+    );
+    let body = [head.as_bytes(), content, format!("\r\n--{boundary}--\r\n").as_bytes()].concat();
+    (format!("multipart/form-data; boundary={boundary}"), body)
+}
+
 /// What people and agents say to each other.
 impl Client {
+    pub(crate) fn upload(&self, filename: &str, content: &[u8]) -> Call {
+        let (content_type, body) = file_form(filename, content);
+        self.call("POST", "/api/attachments").body(&content_type, body)
+    }
+
+    /// Uploads a file that has to be taken, and returns its sum.
+    pub(crate) async fn uploaded(&self, filename: &str, content: &[u8]) -> String {
+        self.upload(filename, content).await.status(201).json()["sha256"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn download(&self, sha256: &str) -> Call {
+        self.get(&format!("/api/attachments/{sha256}"))
+    }
+
     /// Sends a message that has to arrive.
     pub(crate) async fn send(&self, request: Value) -> Value {
         self.post("/api/messages", &request).await.status(201).json()

@@ -27,7 +27,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub(crate) use actors::{Agent, Human, PASSWORD, each, items};
+pub(crate) use actors::{Agent, Human, PASSWORD, each, file_form, items};
 pub(crate) use admin_socket::Operator;
 pub(crate) use client::{Call, Client, Proof, Reply};
 pub(crate) use elsewhere::Elsewhere;
@@ -69,6 +69,7 @@ impl Setup {
             database_url: database.as_ref().map(|database| Secret::new(database.url.clone())),
             database_connections: 6,
             admin_socket: Some(folder.path().join("admin.sock")),
+            attachments_url: place::attachments_url(),
             bcrypt_cost: 4,
             rate_limit: 0,
             clock: clock.clone(),

@@ -15,6 +15,14 @@ pub(crate) fn on_postgres() -> bool {
     server_url().is_some()
 }
 
+/// A place of its own in the bucket of this run; none if contents are in the data folder.
+pub(crate) fn attachments_url() -> Option<String> {
+    let bucket = std::env::var("STOA_TEST_ATTACHMENTS_URL").ok().filter(|url| !url.is_empty())?;
+    let mut bytes = [0; 8];
+    getrandom::fill(&mut bytes).unwrap();
+    Some(format!("{bucket}/{:016x}", u64::from_le_bytes(bytes)))
+}
+
 /// The PostgreSQL client runs a loop of its own, which a thread inside of tokio may not do.
 pub(crate) fn off_the_runtime<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     std::thread::scope(|scope| scope.spawn(work).join()).unwrap_or_else(|panic| std::panic::resume_unwind(panic))

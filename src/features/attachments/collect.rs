@@ -1,0 +1,236 @@
+//! Taking away contents that nobody has any more.
+//!
+//! A content goes when no message shows it and a day has passed since it was stored and last uploaded. This cannot take away
+//! what somebody is just uploading or sending, on one hub or on several that share a database and a store:
+//!
+//! - **Rows decide, in one transaction.** The command that forgets a content looks once more whether it is used. A send or an
+//!   upload of it is a command too, and refers to the content's row: SQLite runs one after the other, and on PostgreSQL the one
+//!   that comes second is repeated and then sees what the first has done. An upload then stores its own row again; a send is told
+//!   that there is no such file.
+//! - **No name in the store is used twice.** An upload puts its content under a name of its own, before it writes the row
+//!   that says so, even if the content is there already. What is removed is the name that the forgotten row had. However late that
+//!   happens, and by however many hubs, it is never what another upload has put there.
+//! - **What has to be removed is a row**, written together with the forgetting and deleted after the removal: a crash leaves a
+//!   content a little longer, but does not leave it for ever. Removing twice is removing.
+//! - **Backups hold removals off**, by a row that they write before they look at the tables: what they see there was not
+//!   removed before, and is not removed before they have read it.
+//! - **Names without rows** are those of uploads that a crash interrupted between the content and its row. They are swept
+//!   after a day, which no upload takes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use stoa_db::{DbError, Tx};
+use stoa_model::permissions::Permission;
+
+use super::store;
+use crate::actor::Actor;
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::events::{Settlement, WorkItem, Worker, work};
+use crate::features::{audit, users};
+use crate::hub::{BoxFuture, Hub};
+
+/// How long a content is kept for who has uploaded it and not sent it.
+const GRACE: Duration = Duration::from_secs(24 * 3600);
+const BATCH: i64 = 100;
+const QUEUE: &str = "attachments";
+const EVERY: Duration = Duration::from_secs(3600);
+
+/// What was taken away.
+#[derive(Debug, Default, Clone, Serialize, Deserialize)]
+pub struct Collected {
+    /// Contents that nobody had any more.
+    pub removed: u64,
+    pub freed_bytes: i64,
+}
+
+/// Takes away what nobody has any more, for an operator or for an agent of an administrator.
+pub async fn collect_for(hub: &Hub, actor: &Actor) -> Result<Collected, HubError> {
+    require_collector(hub, actor).await?;
+    let collected = collect(hub).await?;
+    let (actor_in, details) = (actor.clone(), json!(collected));
+    hub.write(move |tx| audit::record(tx, &actor_in, "attachments.collected", None, &details)).await?;
+    Ok(collected)
+}
+
+async fn require_collector(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
+    if actor.is_admin() {
+        return Ok(());
+    }
+    actor.require(Permission::AttachmentsWrite)?;
+    let human = actor.principal.human;
+    if hub.read(move |tx| users::is_admin(tx, human)).await? {
+        return Ok(());
+    }
+    Err(HubError::forbidden("admin_required", "Only agents of administrators may do this."))
+}
+
+async fn collect(hub: &Hub) -> Result<Collected, HubError> {
+    let mut collected = Collected::default();
+    let mut behind = String::new();
+    loop {
+        let since = hub.clock().now_ms() - milliseconds(GRACE);
+        // Looked for beside the writer, who has only to look at these few once more.
+        let after = behind.clone();
+        let unused = hub.read(move |tx| store::list_unused(tx, since, &after, BATCH)).await?;
+        let Some(last) = unused.last().cloned() else { break };
+        let forgotten = hub.write(move |tx| forget(tx, since, &unused)).await?;
+        collected.removed += forgotten.removed;
+        collected.freed_bytes += forgotten.freed_bytes;
+        behind = last;
+    }
+    remove_forgotten(hub).await?;
+    Ok(collected)
+}
+
+fn forget(tx: &mut Tx<'_>, since_ms: i64, unused: &[String]) -> Result<Collected, DbError> {
+    let mut forgotten = Collected::default();
+    for sha256 in unused {
+        if let Some(size) = store::delete_unused(tx, since_ms, sha256)? {
+            forgotten.removed += 1;
+            forgotten.freed_bytes += size;
+        }
+    }
+    Ok(forgotten)
+}
+
+/// Lets the store let go of what was forgotten, unless a backup holds it.
+async fn remove_forgotten(hub: &Hub) -> Result<(), HubError> {
+    loop {
+        // A command, so that it does not see less than what was committed before.
+        let objects = hub.write(|tx| store::list_removals(tx, BATCH)).await?;
+        if objects.is_empty() {
+            return Ok(());
+        }
+        for object in &objects {
+            hub.blobs().remove(object).await?;
+        }
+        hub.write(move |tx| store::delete_removals(tx, &objects)).await?;
+    }
+}
+
+/// Takes away what uploads have left in the store that never came to their end.
+async fn sweep(hub: &Hub) -> Result<(), HubError> {
+    hub.blobs().tidy_incoming().await?;
+    for beginning in 0..=u8::MAX {
+        let found = hub.blobs().list_older(beginning, GRACE).await?;
+        for objects in found.chunks(usize::try_from(BATCH).unwrap_or(1)) {
+            let asked = objects.to_vec();
+            let known = hub.read(move |tx| store::list_known_objects(tx, &asked)).await?;
+            for object in objects.iter().filter(|object| !known.contains(object)) {
+                tracing::info!(object, "a content that an upload left behind is taken away");
+                hub.blobs().remove(object).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The name by which a store knows whose contents it has, the same for all hubs on one database.
+pub fn ensure_owner(tx: &mut Tx<'_>) -> Result<String, DbError> {
+    const NAME: &str = "attachments_owner";
+    if let Some(owner) = Hub::meta(tx, NAME)? {
+        return Ok(owner);
+    }
+    let owner = crate::tarball::hex(&tx.random_bytes::<16>());
+    Hub::set_meta(tx, NAME, &owner)?;
+    Ok(owner)
+}
+
+/// Does both from time to time, one hub at a time.
+struct Collector;
+
+/// A thing to do, how often, and how.
+const CHORES: [(&str, Duration); 2] = [("collect", EVERY), ("sweep", EVERY.saturating_mul(6))];
+
+pub fn worker() -> Arc<dyn Worker> {
+    Arc::new(Collector)
+}
+
+/// Puts the work into its queue, if it is not there.
+pub fn schedule(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    for (name, every) in CHORES {
+        let due_at = tx.now_ms() + milliseconds(every);
+        work::enqueue(tx, QUEUE, name, due_at)?;
+    }
+    Ok(())
+}
+
+impl Worker for Collector {
+    fn queue(&self) -> &'static str {
+        QUEUE
+    }
+
+    fn perform<'a>(&'a self, hub: &'a Hub, item: &'a WorkItem) -> BoxFuture<'a, Settlement> {
+        Box::pin(async move {
+            let Some((name, every)) = CHORES.iter().find(|(name, _)| *name == item.subject) else {
+                return Settlement::Done;
+            };
+            let done = match *name {
+                "sweep" => sweep(hub).await,
+                _ => collect(hub).await.map(|collected| {
+                    if collected.removed > 0 {
+                        let Collected { removed, freed_bytes } = collected;
+                        tracing::info!(removed, freed_bytes, "attachments that nobody has any more were taken away");
+                    }
+                }),
+            };
+            if let Err(error) = done {
+                tracing::warn!(chore = name, %error, "taking attachments away failed and will be tried again");
+            }
+            Settlement::RepeatAt(hub.clock().now_ms() + milliseconds(*every))
+        })
+    }
+}
+
+/// Keeps what is forgotten in the store until it is dropped or, if this hub dies, for a few minutes.
+pub struct Hold {
+    hub: Hub,
+    name: String,
+    renewing: tokio::task::JoinHandle<()>,
+}
+
+/// A hold that is not renewed for this long is over.
+const HOLD: Duration = Duration::from_secs(10 * 60);
+
+/// Begins a hold. Who looks at the tables after this finds the contents that they name, for as long as it lasts.
+pub async fn hold(hub: &Hub) -> Result<Hold, HubError> {
+    let mut number = [0; 8];
+    getrandom::fill(&mut number).map_err(HubError::internal)?;
+    let name = format!("{} {:016x}", hub.instance(), u64::from_be_bytes(number));
+    renew(hub, &name).await?;
+    let (hub_in, name_in) = (hub.clone(), name.clone());
+    let mut due_at = hub.clock().now_ms() + milliseconds(HOLD) / 10;
+    let renewing = tokio::spawn(async move {
+        loop {
+            hub_in.clock().sleep_until(due_at).await;
+            due_at = hub_in.clock().now_ms() + milliseconds(HOLD) / 10;
+            if let Err(error) = renew(&hub_in, &name_in).await {
+                tracing::warn!(%error, "attachments may be taken away while they are read");
+            }
+        }
+    });
+    Ok(Hold { hub: hub.clone(), name, renewing })
+}
+
+async fn renew(hub: &Hub, name: &str) -> Result<(), HubError> {
+    let name = name.to_owned();
+    Ok(hub.write(move |tx| store::insert_hold(tx, &name, tx.now_ms() + milliseconds(HOLD))).await?)
+}
+
+impl Hold {
+    pub async fn end(self) -> Result<(), HubError> {
+        self.renewing.abort();
+        let name = self.name.clone();
+        Ok(self.hub.write(move |tx| store::delete_hold(tx, &name)).await?)
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        self.renewing.abort();
+    }
+}

@@ -1,0 +1,23 @@
+//! Attachments: files that people and agents upload and send with messages.
+//!
+//! What is in a file is stored once, however often it is uploaded, and is read through a message that the reader may see, or by
+//! the one who uploaded it: its sum alone opens nothing. `upload` takes files in, `reading` says who may read them, `messages`
+//! hang them on messages, `collect` takes away what nobody has any more, `archive` carries them elsewhere.
+
+mod admin;
+mod archive;
+mod collect;
+mod http;
+mod mcp;
+mod messages;
+mod reading;
+mod receiving;
+mod serving;
+mod store;
+mod upload;
+
+pub use admin::add_methods;
+pub use collect::{Collected, Hold, ensure_owner, hold, schedule, worker};
+pub use http::routes;
+pub use mcp::{add_resources, add_tools, link};
+pub use messages::{attach, find_attachable, of, release};

@@ -1,0 +1,54 @@
+//! Who may read a file: whoever sees a message that shows it, its uploader, and the person who answers for the uploader.
+
+use stoa_db::Tx;
+use stoa_model::attachments::{AttachmentDetails, is_sha256};
+use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
+
+use super::store::{self, Readable};
+use crate::actor::Actor;
+use crate::blobs::BlobReader;
+use crate::error::HubError;
+use crate::hub::Hub;
+use crate::page::{ListQuery, page_of};
+
+/// A file, under the name that the caller may know it by. Whether there is none, or it is not theirs to read, cannot be told
+/// apart.
+pub(super) fn find(tx: &mut Tx<'_>, actor: &Actor, sha256: &str) -> Result<Option<Readable>, HubError> {
+    if !is_sha256(sha256) {
+        return Ok(None);
+    }
+    let channels = &actor.principal.channels;
+    let uploaded = store::find_uploaded(tx, sha256, actor.id(), !channels.is_empty())?;
+    if uploaded.is_some() || actor.require(Permission::AttachmentsRead).is_err() {
+        return Ok(uploaded);
+    }
+    Ok(store::find_sent(tx, sha256, actor.id(), channels)?)
+}
+
+pub async fn get(hub: &Hub, actor: &Actor, sha256: String) -> Result<Readable, HubError> {
+    actor.require(Permission::AttachmentsRead)?;
+    let actor = actor.clone();
+    hub.read(move |tx| find(tx, &actor, &sha256)?.ok_or_else(|| HubError::not_found("attachment"))).await
+}
+
+/// Opens a part of a file.
+pub async fn open(hub: &Hub, file: &Readable, begin: u64, length: u64) -> Result<BlobReader, HubError> {
+    let size = file.details.attachment.size.unsigned_abs();
+    Ok(hub.blobs().read(&file.object, size, begin, length).await?)
+}
+
+/// What the caller has uploaded, the latest first.
+pub async fn list_own(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<AttachmentDetails>, HubError> {
+    actor.require(Permission::AttachmentsRead)?;
+    let before = list.position(hub, actor, "attachments")?.unwrap_or(i64::MAX);
+    let limit = list.limit()?;
+    let actor_in = actor.clone();
+    let rows = hub
+        .read(move |tx| {
+            let is_limited = !actor_in.principal.channels.is_empty();
+            store::list_uploads(tx, actor_in.id(), is_limited, before, limit + 1)
+        })
+        .await?;
+    page_of(hub, actor, "attachments", rows, limit)
+}

@@ -1,0 +1,316 @@
+use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
+use stoa_model::attachments::{AttachmentDetails, AttachmentView};
+use stoa_model::{MessageId, PrincipalId, Timestamp};
+
+use crate::features::channels::visibility;
+
+/// A content that was stored.
+#[derive(Debug, Clone)]
+pub(super) struct Blob {
+    pub(super) sha256: String,
+    pub(super) object: String,
+    pub(super) size: i64,
+    pub(super) mime_type: String,
+}
+
+/// A file that somebody may read, and where its content is.
+#[derive(Debug, Clone)]
+pub struct Readable {
+    pub details: AttachmentDetails,
+    pub(super) object: String,
+}
+
+/// A content as the operator sees it.
+#[derive(Debug, serde::Serialize)]
+pub struct StoredView {
+    pub sha256: String,
+    pub size: i64,
+    pub mime_type: String,
+    pub created_at: Timestamp,
+    /// How many have uploaded it, and how many messages show it.
+    pub uploads: i64,
+    pub messages: i64,
+}
+
+/// Stores a content, unless it is there already. Says whether it was not.
+pub(super) fn insert_blob(tx: &mut Tx<'_>, blob: &Blob) -> Result<bool, DbError> {
+    let inserted = tx.execute(
+        "insert into blobs (sha256, object, size, mime_type, created_at) values ($1, $2, $3, $4, $5)
+         on conflict (sha256) do nothing",
+        params![blob.sha256, blob.object, blob.size, blob.mime_type, tx.now_ms()],
+    )?;
+    Ok(inserted > 0)
+}
+
+pub(super) fn find_blob(tx: &mut Tx<'_>, sha256: &str) -> Result<Option<Blob>, DbError> {
+    tx.query_optional("select sha256, object, size, mime_type from blobs where sha256 = $1", params![sha256], blob)
+}
+
+/// Those of the names that contents have, or had until the store lets go of them.
+pub(super) fn list_known_objects(tx: &mut Tx<'_>, objects: &[String]) -> Result<Vec<String>, DbError> {
+    let (list, values) = in_list(1, objects.iter().map(ToValue::to_value));
+    tx.query(
+        &format!(
+            "select object from blobs where object in {list} union all
+             select object from blob_removals where object in {list}"
+        ),
+        &values,
+        |row| row.get("object"),
+    )
+}
+
+/// Lets a content be found under another name, if it is still under this one.
+pub(super) fn update_object(tx: &mut Tx<'_>, sha256: &str, from: &str, to: &str) -> Result<bool, DbError> {
+    let updated =
+        tx.execute("update blobs set object = $3 where sha256 = $1 and object = $2", params![sha256, from, to])?;
+    Ok(updated > 0)
+}
+
+/// Notes that somebody has uploaded a content under a name. What they called it before is forgotten.
+pub(super) fn insert_upload(
+    tx: &mut Tx<'_>,
+    sha256: &str,
+    uploader: PrincipalId,
+    filename: &str,
+) -> Result<(), DbError> {
+    tx.execute("delete from uploads where sha256 = $1 and uploader_id = $2", params![sha256, uploader.0])?;
+    tx.execute(
+        "insert into uploads (sha256, uploader_id, filename, created_at) values ($1, $2, $3, $4)",
+        params![sha256, uploader.0, filename, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+/// Bytes that a person and their agents have uploaded since a moment.
+pub(super) fn sum_uploaded(tx: &mut Tx<'_>, human: PrincipalId, since_ms: i64) -> Result<i64, DbError> {
+    tx.query_one(
+        "select cast(coalesce(sum(b.size), 0) as bigint) as bytes
+         from principals p join uploads u on u.uploader_id = p.id join blobs b on b.sha256 = u.sha256
+         where (p.id = $1 or p.owner_id = $1) and u.created_at > $2",
+        params![human.0, since_ms],
+        |row| row.get("bytes"),
+    )
+}
+
+/// Holds for uploads that their uploader has not sent to anybody. A credential that does not reach every channel is not to
+/// read by this way what was sent where it does not reach.
+const UNSENT: &str = "not exists (
+    select 1 from message_attachments sent join messages m on m.id = sent.message_id
+    where sent.sha256 = u.sha256 and m.author_id = u.uploader_id)";
+
+/// A content that the reader or, if it is a person, an agent of theirs has uploaded.
+pub(super) fn find_uploaded(
+    tx: &mut Tx<'_>,
+    sha256: &str,
+    reader: PrincipalId,
+    is_limited: bool,
+) -> Result<Option<Readable>, DbError> {
+    let is_in_reach = if is_limited { UNSENT } else { "1 = 1" };
+    tx.query_optional(
+        &format!(
+            "select b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
+             from uploads u join principals p on p.id = u.uploader_id join blobs b on b.sha256 = u.sha256
+             where u.sha256 = $1 and (u.uploader_id = $2 or p.owner_id = $2) and {is_in_reach}
+             order by case when u.uploader_id = $2 then 0 else 1 end, u.id desc limit 1"
+        ),
+        params![sha256, reader.0],
+        readable,
+    )
+}
+
+/// A content that a message shows which the reader may see. If `channels` names any, others are out of reach.
+pub(super) fn find_sent(
+    tx: &mut Tx<'_>,
+    sha256: &str,
+    reader: PrincipalId,
+    channels: &[String],
+) -> Result<Option<Readable>, DbError> {
+    let is_visible = visibility::sql("m.conversation_id", "$2");
+    let mut values = params![sha256, reader.0].to_vec();
+    let is_in_reach = if channels.is_empty() {
+        String::new()
+    } else {
+        let (list, names) = in_list(3, channels.iter().map(ToValue::to_value));
+        values.extend(names);
+        format!("and (ch.name is null or ch.name in {list})")
+    };
+    tx.query_optional(
+        &format!(
+            "select b.sha256, b.object, b.size, b.mime_type, a.filename, m.created_at
+             from message_attachments a join messages m on m.id = a.message_id
+             join blobs b on b.sha256 = a.sha256 left join channels ch on ch.id = m.channel_id
+             where a.sha256 = $1 and m.deleted_at is null and {is_visible} {is_in_reach}
+             order by a.message_id desc limit 1"
+        ),
+        &values,
+        readable,
+    )
+}
+
+/// What somebody has uploaded, the latest first, before an id.
+pub(super) fn list_uploads(
+    tx: &mut Tx<'_>,
+    uploader: PrincipalId,
+    is_limited: bool,
+    before: i64,
+    limit: i64,
+) -> Result<Vec<(i64, AttachmentDetails)>, DbError> {
+    let is_in_reach = if is_limited { UNSENT } else { "1 = 1" };
+    tx.query(
+        &format!(
+            "select u.id, b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
+             from uploads u join blobs b on b.sha256 = u.sha256
+             where u.uploader_id = $1 and u.id < $2 and {is_in_reach} order by u.id desc limit $3"
+        ),
+        params![uploader.0, before, limit],
+        |row| Ok((row.get("id")?, readable(row)?.details)),
+    )
+}
+
+pub(super) fn insert_attachment(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    position: i64,
+    attachment: &AttachmentView,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into message_attachments (message_id, position, sha256, filename, size, mime_type)
+         values ($1, $2, $3, $4, $5, $6)",
+        params![message.0, position, attachment.sha256, attachment.filename, attachment.size, attachment.mime_type],
+    )?;
+    Ok(())
+}
+
+/// What the messages show, in their order.
+pub(super) fn list_attachments(
+    tx: &mut Tx<'_>,
+    messages: &[MessageId],
+) -> Result<Vec<(MessageId, AttachmentView)>, DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Value::Integer(id.0)));
+    tx.query(
+        &format!(
+            "select message_id, sha256, filename, size, mime_type from message_attachments
+             where message_id in {list} order by message_id, position"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("message_id")?), view(row)?)),
+    )
+}
+
+pub(super) fn delete_attachments(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<(), DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Value::Integer(id.0)));
+    tx.execute(&format!("delete from message_attachments where message_id in {list}"), &values)?;
+    Ok(())
+}
+
+/// Holds for a content that no message shows, and that nobody has stored or uploaded since the moment `$1`.
+const UNUSED: &str = "b.created_at <= $1
+    and not exists (select 1 from message_attachments a where a.sha256 = b.sha256)
+    and not exists (select 1 from uploads u where u.sha256 = b.sha256 and u.created_at > $1)";
+
+/// Contents that nobody has, behind one.
+pub(super) fn list_unused(tx: &mut Tx<'_>, since_ms: i64, behind: &str, limit: i64) -> Result<Vec<String>, DbError> {
+    tx.query(
+        &format!("select b.sha256 from blobs b where b.sha256 > $2 and {UNUSED} order by b.sha256 limit $3"),
+        params![since_ms, behind, limit],
+        |row| row.get("sha256"),
+    )
+}
+
+/// Forgets a content, if nobody has it still, and notes that the store has to let go of it. Says how many bytes that are.
+pub(super) fn delete_unused(tx: &mut Tx<'_>, since_ms: i64, sha256: &str) -> Result<Option<i64>, DbError> {
+    let found = tx.query_optional(
+        &format!("select b.object, b.size from blobs b where b.sha256 = $2 and {UNUSED}"),
+        params![since_ms, sha256],
+        |row| Ok((row.get::<String>("object")?, row.get::<i64>("size")?)),
+    )?;
+    let Some((object, size)) = found else { return Ok(None) };
+    tx.execute("delete from uploads where sha256 = $1", params![sha256])?;
+    tx.execute("delete from blobs where sha256 = $1", params![sha256])?;
+    tx.execute("insert into blob_removals (object, created_at) values ($1, $2)", params![object, tx.now_ms()])?;
+    Ok(Some(size))
+}
+
+/// What the store has to let go of, unless somebody needs it to wait.
+pub(super) fn list_removals(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>, DbError> {
+    tx.query(
+        "select object from blob_removals where not exists (select 1 from blob_holds where until_ms > $1)
+         order by object limit $2",
+        params![tx.now_ms(), limit],
+        |row| row.get("object"),
+    )
+}
+
+pub(super) fn delete_removals(tx: &mut Tx<'_>, objects: &[String]) -> Result<(), DbError> {
+    let (list, values) = in_list(1, objects.iter().map(ToValue::to_value));
+    tx.execute(&format!("delete from blob_removals where object in {list}"), &values)?;
+    Ok(())
+}
+
+pub(super) fn insert_hold(tx: &mut Tx<'_>, name: &str, until_ms: i64) -> Result<(), DbError> {
+    tx.execute(
+        "insert into blob_holds (name, until_ms) values ($1, $2)
+         on conflict (name) do update set until_ms = excluded.until_ms",
+        params![name, until_ms],
+    )?;
+    Ok(())
+}
+
+/// Lets go of a hold, and of those whose holders have not come back.
+pub(super) fn delete_hold(tx: &mut Tx<'_>, name: &str) -> Result<(), DbError> {
+    tx.execute("delete from blob_holds where name = $1 or until_ms <= $2", params![name, tx.now_ms()])?;
+    Ok(())
+}
+
+/// All contents, in the order of their sums, behind one.
+pub(super) fn list_blobs(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Vec<Blob>, DbError> {
+    tx.query(
+        "select sha256, object, size, mime_type from blobs where sha256 > $1 order by sha256 limit $2",
+        params![behind, limit],
+        blob,
+    )
+}
+
+/// The same for the operator, who also wants to know who uses them.
+pub(super) fn list_stored(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Vec<StoredView>, DbError> {
+    tx.query(
+        "select b.sha256, b.size, b.mime_type, b.created_at,
+             (select count(*) from uploads u where u.sha256 = b.sha256) as uploads,
+             (select count(*) from message_attachments a where a.sha256 = b.sha256) as messages
+         from blobs b where b.sha256 > $1 order by b.sha256 limit $2",
+        params![behind, limit],
+        |row| {
+            Ok(StoredView {
+                sha256: row.get("sha256")?,
+                size: row.get("size")?,
+                mime_type: row.get("mime_type")?,
+                created_at: Timestamp::from_ms(row.get("created_at")?),
+                uploads: row.get("uploads")?,
+                messages: row.get("messages")?,
+            })
+        },
+    )
+}
+
+fn blob(row: &Row<'_>) -> Result<Blob, DbError> {
+    Ok(Blob {
+        sha256: row.get("sha256")?,
+        object: row.get("object")?,
+        size: row.get("size")?,
+        mime_type: row.get("mime_type")?,
+    })
+}
+
+fn view(row: &Row<'_>) -> Result<AttachmentView, DbError> {
+    Ok(AttachmentView {
+        sha256: row.get("sha256")?,
+        size: row.get("size")?,
+        mime_type: row.get("mime_type")?,
+        filename: row.get("filename")?,
+    })
+}
+
+fn readable(row: &Row<'_>) -> Result<Readable, DbError> {
+    let created_at = Timestamp::from_ms(row.get("created_at")?);
+    Ok(Readable { details: AttachmentDetails { attachment: view(row)?, created_at }, object: row.get("object")? })
+}
