@@ -37,7 +37,7 @@ pub(super) const COMPLETE: i64 = i64::MAX;
 
 pub(super) fn of(engine: Engine) -> &'static dyn SearchIndex {
     match engine {
-        Engine::Sqlite => &SqliteIndex,
+        Engine::Sqlite => &SqliteIndex::USUAL,
         Engine::Postgres => &PostgresIndex,
     }
 }

@@ -43,10 +43,14 @@ pub const COMPANION: Companion = Companion {
 };
 
 const DAY_MS: i64 = 24 * 3600 * 1000;
-/// Messages with the words that are looked at, newest first, before it is asked whether there is a shorter way.
-const GLANCE: i64 = 50_000;
+pub(super) struct SqliteIndex {
+    /// Messages with the words that are looked at, newest first, before it is asked whether there is a shorter way.
+    glance: i64,
+}
 
-pub(super) struct SqliteIndex;
+impl SqliteIndex {
+    pub(super) const USUAL: Self = Self { glance: 50_000 };
+}
 
 impl SearchIndex for SqliteIndex {
     fn find(&self, tx: &mut Tx<'_>, plan: &Plan, limit: i64) -> Result<Vec<i64>, DbError> {
@@ -61,8 +65,8 @@ impl SearchIndex for SqliteIndex {
                 |row| row.get("id"),
             );
         }
-        let search = Search { expression, facts, first, limit };
-        let mut found = search.among_matches(tx, last, Some(GLANCE))?;
+        let search = Search { expression, facts, first, limit, glance: self.glance };
+        let mut found = search.among_newest(tx, last)?;
         if found.len() as i64 >= limit {
             return Ok(found);
         }
@@ -70,7 +74,7 @@ impl SearchIndex for SqliteIndex {
         let rest: Option<i64> = tx.query_optional(
             "select rowid as id from search_documents where search_documents match $1 and rowid between $2 and $3
              order by rowid desc limit 1 offset $4",
-            params![search.expression, first, last, GLANCE],
+            params![search.expression, first, last, self.glance],
             |row| row.get("id"),
         )?;
         if let Some(rest) = rest {
@@ -130,6 +134,7 @@ struct Search<'p> {
     facts: Facts<'p>,
     first: i64,
     limit: i64,
+    glance: i64,
 }
 
 impl Search<'_> {
@@ -155,60 +160,63 @@ impl Search<'_> {
         (condition, lists, moments)
     }
 
-    fn ask(&self, tx: &mut Tx<'_>, sql: &str, first: [Value<'_>; 4]) -> Result<Vec<i64>, DbError> {
+    fn ask(&self, tx: &mut Tx<'_>, sql: &str, last: i64, limit: i64) -> Result<Vec<i64>, DbError> {
         let (_, lists, moments) = self.condition();
-        let mut values = first.to_vec();
+        let mut values = vec![Value::Text(&self.expression)];
+        values.extend([self.first, last, limit].map(Value::Integer));
         values.extend(lists.iter().map(|list| Value::Text(list)));
         values.extend(moments.into_iter().map(Value::Integer));
         tx.query(sql, &values, |row| row.get("id"))
     }
 
-    /// Those that fit among the messages with the words up to `last`: among the newest ones, or among all.
-    fn among_matches(&self, tx: &mut Tx<'_>, last: i64, newest: Option<i64>) -> Result<Vec<i64>, DbError> {
+    /// Those that fit among the newest messages with the words up to `last`.
+    fn among_newest(&self, tx: &mut Tx<'_>, last: i64) -> Result<Vec<i64>, DbError> {
         let (condition, ..) = self.condition();
-        let newest = newest.map_or(String::new(), |newest| format!("limit {newest}"));
-        // The outer query goes through the inner one as it comes, and so does what it finds.
+        // Because of its limit the inner query runs by itself, and the outer one goes through it as it comes: newest
+        // first, and no further than needed. Sorting again would mean to look at all of them.
         let sql = format!(
             "select d.id from (
                  select rowid as id from search_documents where search_documents match $1 and rowid between $2 and $3
-                 order by rowid desc {newest}) d
-             cross join search_facts f on f.id = d.id where true {condition} limit $4"
+                 order by rowid desc limit {}) d
+             cross join search_facts f on f.id = d.id where true {condition} limit $4",
+            self.glance
         );
-        let first = [
-            Value::Text(&self.expression),
-            Value::Integer(self.first),
-            Value::Integer(last),
-            Value::Integer(self.limit),
-        ];
-        self.ask(tx, &sql, first)
+        self.ask(tx, &sql, last, self.limit)
+    }
+
+    /// Those that fit among all messages with the words up to `last`, and that are `among` some.
+    fn among_all(&self, tx: &mut Tx<'_>, last: i64, limit: i64, among: &str) -> Result<Vec<i64>, DbError> {
+        let (condition, ..) = self.condition();
+        let sql = format!(
+            "select f.id from search_documents cross join search_facts f on f.id = search_documents.rowid
+             where search_documents match $1 and search_documents.rowid between $2 and $3 {among} {condition}
+             order by search_documents.rowid desc limit $4"
+        );
+        self.ask(tx, &sql, last, limit)
     }
 
     /// The same for what is left up to `last`, of which most did not fit so far. Who sees little of much is better off
     /// when what they see is gathered first, and the messages with the words are compared with that.
     fn rest(&self, tx: &mut Tx<'_>, last: i64, found: i64) -> Result<Vec<i64>, DbError> {
-        let (condition, ..) = self.condition();
         let limit = self.limit - found;
-        let range = [Value::Null, Value::Integer(self.first), Value::Integer(last), Value::Integer(GLANCE + 1)];
-        let sql = format!(
-            "select f.id from search_facts f where $1 is null and +f.id between $2 and $3 {condition} limit $4"
-        );
-        if self.facts.conversations.is_some() && self.ask(tx, &sql, range)?.len() as i64 <= GLANCE {
-            let sql = format!(
-                "select rowid as id from search_documents where search_documents match $1 and rowid between $2 and $3
-                 and +rowid in (select f.id from search_facts f where +f.id between $2 and $3 {condition})
-                 order by rowid desc limit $4"
-            );
-            let first = [
-                Value::Text(&self.expression),
-                Value::Integer(self.first),
-                Value::Integer(last),
-                Value::Integer(limit),
-            ];
-            return self.ask(tx, &sql, first);
+        if let Some(conversations) = self.facts.conversations {
+            // By an index of the messages themselves.
+            let seen = |place: &str| {
+                let is_among = is_among(Engine::Sqlite, place);
+                format!("select id from messages where conversation_id {is_among} and id between $2 and $3")
+            };
+            let count: i64 = tx.query_one(
+                &format!("select count(*) as seen from (select 1 from ({}) limit $4)", seen("$1")),
+                params![id_list(conversations.iter().copied()), self.first, last, self.glance + 1],
+                |row| row.get("seen"),
+            )?;
+            if count <= self.glance {
+                // The list of conversations is what the condition begins with.
+                let among = format!("and +search_documents.rowid in ({})", seen("$5"));
+                return self.among_all(tx, last, limit, &among);
+            }
         }
-        let mut found = self.among_matches(tx, last, None)?;
-        found.truncate(usize::try_from(limit).unwrap_or(0));
-        Ok(found)
+        self.among_all(tx, last, limit, "")
     }
 }
 
@@ -248,7 +256,12 @@ fn render_term(term: &Term) -> String {
 
 #[cfg(test)]
 mod tests {
+    use stoa_db::{Database, Options};
+    use stoa_model::search::document::Document;
+
+    use super::super::entries::{AUTHOR, CONVERSATION};
     use super::*;
+    use crate::migrations::MIGRATIONS;
 
     fn term(text: &str, is_prefix: bool) -> Term {
         Term::of(text, is_prefix).unwrap()
@@ -263,5 +276,69 @@ mod tests {
             wanted(vec![vec![term("a b", false)], vec![term("c", true), term("d", false)]], vec![term("x", false)]),
             "(((words : \"a b\")) AND ((\"c\" *) OR (\"d\"))) NOT ((\"x\"))"
         );
+    }
+
+    /// Whichever way is taken, the same is found.
+    #[tokio::test]
+    async fn who_sees_little_of_much_finds_the_same() {
+        const CONVERSATIONS: i64 = 30;
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { companion: Some(COMPANION), ..Options::new(folder.path()) };
+        let db = Database::open(options, MIGRATIONS).unwrap();
+        let entry = |id: i64| {
+            let words = if id % 3 == 0 { "common third" } else { "common" };
+            let marks = [mark(CONVERSATION, id % CONVERSATIONS + 1), mark(AUTHOR, 1), mark(MESSAGE, "")];
+            let document = Document::new(None, words, marks);
+            Entry { id, conversation: id % CONVERSATIONS + 1, author: 1, created_at_ms: id * DAY_MS / 10, document }
+        };
+        let entries: Vec<Entry> = (1..=600).map(entry).collect();
+        let written: Result<(), DbError> = db
+            .write(|tx| {
+                for _ in 0..CONVERSATIONS {
+                    tx.execute("insert into conversations (created_at) values (0)", &[])?;
+                }
+                for id in 1..=600 {
+                    tx.execute(
+                        "insert into messages (id, conversation_id, author_id, body, status, priority, metadata, mentions, depth,
+                             created_at) values ($1, $2, 1, '', 'done', 5, '{}', '[]', 0, 0)",
+                        params![id, id % CONVERSATIONS + 1],
+                    )?;
+                }
+                Ok(())
+            })
+            .await;
+        written.unwrap();
+        let indexed: Result<(), DbError> = db.write_companion(move |tx| SqliteIndex::USUAL.insert(tx, &entries)).await;
+        indexed.unwrap();
+        let term = |text: &str| Term::of(text, false).unwrap();
+        for (conversations, required, days, limit) in [
+            (1..=12, "common", None, 1000),
+            (1..=12, "third", None, 1000),
+            (1..=12, "common", Some((10, 40)), 1000),
+            (1..=30, "common", None, 100),
+            (20..=29, "common", None, 7),
+            (1..=3, "common", Some((10, 40)), 1000),
+        ] {
+            let plan = Plan {
+                required: vec![term(required)],
+                conversations: conversations.clone().collect(),
+                after_ms: days.map(|(first, _)| first * DAY_MS),
+                before_ms: days.map(|(_, last)| last * DAY_MS),
+                ..Plan::default()
+            };
+            let fits = |id: &i64| {
+                conversations.contains(&(id % CONVERSATIONS + 1))
+                    && (required == "common" || id % 3 == 0)
+                    && days.is_none_or(|(first, last)| (first * 10..last * 10).contains(id))
+            };
+            let wanted: Vec<i64> = (1..=600).rev().filter(fits).take(limit).collect();
+            for glance in [1, 3, 50, 250, 50_000] {
+                let (plan, limit) = (plan.clone(), i64::try_from(limit).unwrap());
+                let found: Result<Vec<i64>, DbError> =
+                    db.read(move |tx| SqliteIndex { glance }.find(tx, &plan, limit)).await;
+                assert_eq!(found.unwrap(), wanted, "{conversations:?} {required} {days:?} {glance}");
+            }
+        }
+        db.close().await;
     }
 }
