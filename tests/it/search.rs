@@ -248,6 +248,38 @@ async fn states_and_reactions_are_found() {
 }
 
 #[tokio::test]
+async fn files_are_found_by_their_kind() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let text = ada.uploaded("notes.txt", b"some notes\n").await;
+    let pdf =
+        ada.uploaded("paper.pdf", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n<<>>\nendobj\ntrailer\n<<>>\n%%EOF\n").await;
+    ada.send(json!({"channel": "general", "body": "with notes", "attachments": [text]})).await;
+    let both = ada.send(json!({"channel": "general", "body": "with both", "attachments": [text, pdf]})).await;
+    ada.say("general", "with nothing").await;
+    for settled in [false, true] {
+        if settled {
+            hub.settle().await;
+        }
+        for (query, wanted) in [
+            ("has=attachment", &["with both", "with notes"][..]),
+            ("q=has:text", &["with both", "with notes"]),
+            ("has=pdf", &["with both"]),
+            ("has=text,-pdf", &["with notes"]),
+            ("has=image", &[]),
+            ("q=-has:attachment", &["with nothing"]),
+        ] {
+            assert_eq!(ada.found_by(query).await, wanted, "{query}, settled: {settled}");
+        }
+    }
+    let found = ada.search("has=pdf").await;
+    assert_eq!(found["items"][0]["attachments"].as_array().unwrap().len(), 2, "{found}");
+    ada.take_back(&both).await.ok();
+    assert_eq!(ada.found_by("has=pdf").await.len(), 0);
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn what_was_just_written_changed_or_taken_back_is_known_at_once() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;

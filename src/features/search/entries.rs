@@ -1,14 +1,14 @@
 //! Messages as an index takes them in.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use stoa_db::{DbError, Tx, id_list, is_among, params};
+use stoa_db::{DbError, Tx};
 use stoa_model::MessageId;
 use stoa_model::search::document::{Document, mark};
 use stoa_model::search::{Has, has_link};
 
 use crate::features::messages::{self, MessageText};
-use crate::features::reactions;
+use crate::features::{attachments, reactions};
 
 /// The facts about a message that are marks among its words.
 pub(super) const CONVERSATION: char = 'c';
@@ -62,11 +62,15 @@ pub(super) fn load(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<Entry>, DbE
     if ids.is_empty() {
         return Ok(Vec::new());
     }
-    let attached = attached(tx, ids)?;
+    let attached = attachments::of(tx, ids)?;
     let reacted = reactions::reacted_among(tx, ids)?;
     let mut entries = Vec::new();
     messages::visit_texts(tx, ids, |text| {
-        let mut has: BTreeSet<Has> = attached.get(&text.id).cloned().unwrap_or_default();
+        let mut has = BTreeSet::new();
+        for attachment in attached.get(&text.id).into_iter().flatten() {
+            has.insert(Has::Attachment);
+            has.extend(Has::of_mime_type(&attachment.mime_type));
+        }
         if reacted.contains(&text.id) {
             has.insert(Has::Reaction);
         }
@@ -97,21 +101,4 @@ fn entry(text: &MessageText, mut has: BTreeSet<Has>) -> Entry {
         created_at_ms: text.created_at_ms,
         document: Document::new(text.subject.as_deref(), &text.body, marks),
     }
-}
-
-/// What the files of messages are.
-fn attached(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<HashMap<MessageId, BTreeSet<Has>>, DbError> {
-    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(ids.iter().map(|id| id.0)));
-    let mut attached: HashMap<MessageId, BTreeSet<Has>> = HashMap::new();
-    tx.query_each(
-        &format!("select message_id, mime_type from message_attachments where message_id {is_among}"),
-        params![ids],
-        |row| {
-            let kinds = attached.entry(MessageId(row.get("message_id")?)).or_default();
-            kinds.insert(Has::Attachment);
-            kinds.extend(Has::of_mime_type(&row.get::<String>("mime_type")?));
-            Ok(())
-        },
-    )?;
-    Ok(attached)
 }
