@@ -59,7 +59,7 @@ impl Listener for Indexer {
         Box::pin(async move {
             let Some(last) = events.last().map(|last| last.position) else { return Ok(()) };
             let given: Arc<[Change]> = events.iter().map(Change::of).collect();
-            catch_up(hub, last, move |tx, before| continuing(tx, before, &given)).await
+            catch_up(hub, last, given).await
         })
     }
 
@@ -68,7 +68,7 @@ impl Listener for Indexer {
             rebuild(hub).await?;
             // What happened while it was filled; and if there was nothing to fill, what it has not seen yet.
             let end = hub.read(outbox::end).await?;
-            catch_up(hub, end, |_, _| Ok(None)).await
+            catch_up(hub, end, Arc::default()).await
         })
     }
 }
@@ -175,11 +175,8 @@ fn continuing(tx: &mut Tx<'_>, before: &State, given: &[Change]) -> Result<Optio
     Ok(Some(given.iter().filter(|change| change.position > before.position).cloned().collect()))
 }
 
-/// Brings the index up to a position. `given` may know what comes after a state, which is read otherwise.
-async fn catch_up<G>(hub: &Hub, through: Position, given: G) -> Result<(), HubError>
-where
-    G: Fn(&mut Tx<'_>, &State) -> Result<Option<Vec<Change>>, DbError> + Clone + Send + Sync + 'static,
-{
+/// Brings the index up to a position. Events that are `given` need not be read again.
+async fn catch_up(hub: &Hub, through: Position, given: Arc<[Change]>) -> Result<(), HubError> {
     loop {
         let given = given.clone();
         let progress = if hub.memory::<Condition>().is_damaged.load(Ordering::SeqCst) {
@@ -207,11 +204,7 @@ where
     }
 }
 
-fn next_step(
-    tx: &mut Tx<'_>,
-    through: Position,
-    given: &dyn Fn(&mut Tx<'_>, &State) -> Result<Option<Vec<Change>>, DbError>,
-) -> Result<Progress, DbError> {
+fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Progress, DbError> {
     // First of all: on SQLite the index is another file, and must not be newer than what is read after it.
     let state = index::find_state(tx)?;
     let Some(before) = usable(tx, state)? else { return Ok(Progress::Lost) };
@@ -221,7 +214,7 @@ fn next_step(
     if before.position >= through {
         return Ok(Progress::Done);
     }
-    let changes = match given(tx, &before)? {
+    let changes = match continuing(tx, &before, given)? {
         Some(changes) => changes,
         None => outbox::events_after(tx, before.position, BATCH)?.iter().map(Change::of).collect(),
     };
