@@ -922,3 +922,16 @@ async fn channels_and_people_are_told_apart() {
     assert!(code == "validation_failed" && said.contains("send_channel_message"), "{said}");
     hub.finish().await;
 }
+
+/// Files are long; who may not upload any has nothing long to say.
+#[tokio::test]
+async fn only_who_uploads_sends_long_messages() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (_, key) = ada.key("scout", json!(["messages:read", "messages:write"])).await;
+    let long = json!({"x": "y".repeat(3 * 1024 * 1024)});
+    hub.nobody().bearer(&key).mcp("ping", long.clone()).await.problem(413, "payload_too_large");
+    scout.mcp("ping", long).await.rpc_result();
+    hub.finish().await;
+}

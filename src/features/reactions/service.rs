@@ -3,7 +3,7 @@ use std::collections::{HashMap, HashSet};
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
 use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
-use stoa_model::{MessageId, PrincipalId};
+use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::store;
 
@@ -76,6 +76,15 @@ pub fn claimants(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<Mess
 /// The messages that a principal has claimed, the latest claim first.
 pub fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
     store::list_claims(tx, principal, limit)
+}
+
+/// Who has claimed anything in a conversation.
+pub fn list_claimants_in(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    limit: i64,
+) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_claimants_in(tx, conversation, limit)
 }
 
 /// Takes away the reactions on messages that are deleted for good.

@@ -5,7 +5,7 @@ use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, 
 use stoa_model::messages::Author;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionView};
-use stoa_model::{MessageId, PrincipalId, Timestamp};
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::columns;
 
@@ -93,6 +93,20 @@ pub(super) fn list_claimants(
         ),
         &values,
         |row| Ok((MessageId(row.get("message_id")?), PrincipalId(row.get("principal_id")?))),
+    )
+}
+
+pub(super) fn list_claimants_in(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    limit: i64,
+) -> Result<Vec<PrincipalId>, DbError> {
+    tx.query(
+        "select distinct r.principal_id from messages m join reactions r on r.message_id = m.id
+         where m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
+         order by r.principal_id limit $2",
+        params![conversation.0, limit],
+        |row| row.get("principal_id").map(PrincipalId),
     )
 }
 
