@@ -1,7 +1,7 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev check test bench clean
+.PHONY: help run web dev check test bench clean
 
 # A heading before each stage, with the seconds since make began.
 started := $(shell date +%s)
@@ -12,6 +12,9 @@ help: ## list the targets
 
 run: ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
 	cargo run --release --locked -- serve
+
+web: ## build the web page into web/dist; the hub does not carry it yet
+	@scripts/build-web
 
 dev: ## serve a debug build that logs all it does
 	cargo run --locked -- serve --log-level debug

@@ -1,0 +1,224 @@
+// Coming in, talking, reading.
+
+import { equal, until } from "./frame.mjs";
+
+const article = (page, text) => page.locator("article", { hasText: text });
+
+/** The printed password logs in, and leads to the inbox. */
+export async function firstRun({ hub, watcher }) {
+  const page = await watcher.page(await watcher.window());
+  await page.goto(`${hub.url}/`);
+  await page.waitForURL(/\/login/);
+  await page.getByLabel("Username").fill("admin");
+  await page.getByLabel("Password").fill(hub.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
+  await watcher.checkAccess(page, "the inbox");
+}
+
+/** Who is logged out in the middle comes back to the same place, and has lost nothing that they typed. */
+export async function sessionEnds({ hub, watcher }) {
+  watcher.allow(/401/);
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/general`);
+  await page.getByLabel("Message #general").fill("half a thou");
+  await context.clearCookies();
+  await page.getByLabel("Message #general").press("Enter");
+  await page.waitForURL(/\/login\?next=/);
+  await page.getByLabel("Username").fill("admin");
+  await page.getByLabel("Password").fill(hub.password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/channels\/general/);
+  await page.getByRole("heading", { level: 1, name: "# general" }).waitFor();
+}
+
+/** What one sends is there at once, stays there, and is seen by others. */
+export async function sending({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  const [own, other] = [await watcher.page(await watcher.window(hub.admin)), await watcher.page(await watcher.window(bob))];
+  for (const page of [own, other]) {
+    await page.goto(`${hub.url}/channels/general`);
+    await page.getByLabel("Message #general").waitFor();
+  }
+  await own.getByLabel("Message #general").fill("hello **there**");
+  await own.keyboard.press("Enter");
+  await article(own, "hello there").waitFor();
+  await article(other, "hello there").waitFor();
+  equal(await article(other, "hello there").locator("strong").innerText(), "there", "what is bold");
+  await own.reload();
+  await article(own, "hello there").waitFor();
+  await watcher.checkAccess(own, "a channel");
+}
+
+/** What could not be sent is kept, and is sent once however often it is tried. */
+export async function sendingFails({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load|500|503/);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await page.getByLabel("Message #general").waitFor();
+  // The first time it arrives, but its answer is lost.
+  let tries = 0;
+  await page.route("**/api/messages", async (route) => {
+    tries += 1;
+    if (tries === 1) {
+      await route.fetch();
+      await route.abort("connectionreset");
+    } else {
+      await route.continue();
+    }
+  });
+  await page.getByLabel("Message #general").fill("only once");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Retry" }).click();
+  await until("the message is no longer held up", async () => (await page.getByRole("button", { name: "Retry" }).count()) === 0);
+  const { items } = await hub.admin.call("GET", "/api/channels/general/messages");
+  equal(items.filter(({ body }) => body === "only once").length, 1, "how often it was sent");
+  equal(await article(page, "only once").count(), 1, "how often it is shown");
+}
+
+/** A thread shows every answer, wherever it was given. */
+export async function threads({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const question = await hub.admin.say("general", "who knows?");
+  await scout.dm("admin", "I know, but quietly", { reply_to: question.id });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await article(page, "who knows?").getByRole("button", { name: "1 reply" }).click();
+  const pane = page.getByRole("complementary", { name: "Thread" });
+  await article(pane, "I know, but quietly").waitFor();
+  await pane.getByText("from the DM with @admin").waitFor();
+  await pane.getByLabel("Reply in thread").fill("tell us all");
+  await page.keyboard.press("Enter");
+  await article(pane, "tell us all").waitFor();
+  await watcher.checkAccess(page, "a thread");
+  await page.keyboard.press("Escape");
+  await pane.waitFor({ state: "detached" });
+}
+
+/** A mention is completed while one types it, and reaches whom it calls. */
+export async function mentions({ hub, watcher }) {
+  const scout = await hub.agent("scout", "Scout the First");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  const field = page.getByLabel("Message #general");
+  await field.pressSequentially("look, @sco");
+  await page.getByRole("option", { name: /scout/ }).waitFor();
+  await page.keyboard.press("Enter");
+  equal(await field.inputValue(), "look, @scout ", "what is completed");
+  await field.pressSequentially("please");
+  await page.keyboard.press("Enter");
+  await article(page, "please").locator(".mention", { hasText: "@scout" }).waitFor();
+  const { items } = await scout.call("GET", "/api/inbox");
+  equal(items.length, 1, "what is in the inbox of the one called");
+}
+
+/** Whatever people write, nothing of it runs. */
+export async function nothingRuns({ hub, watcher }) {
+  const scout = await hub.agent("scout", '<img src=x onerror="window.hit=1">');
+  const attacks = [
+    "<script>window.hit=1</script>",
+    '<img src=x onerror="window.hit=1">',
+    "[click](javascript:window.hit=1)",
+    "![x](https://elsewhere.example/pixel.png)",
+    '<svg onload="window.hit=1">',
+    "```html\n<script>window.hit=1</script>\n```",
+    "a generic Vec<T> and `HashMap<K, V>`",
+    "\u202Eright to left\u200B and nothing",
+  ];
+  for (const attack of attacks) await scout.say("general", attack, { subject: '<b onmouseover="window.hit=1">s</b>' });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await article(page, "Vec<T>").waitFor();
+  equal(await page.evaluate(() => window.hit ?? null), null, "what ran");
+  equal(await page.locator("article a[href^=javascript]").count(), 0, "links that run");
+}
+
+/** Far up in a long channel one stays where one is, whatever comes. */
+export async function longChannel({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  for (let from = 0; from < 400; from += 50) {
+    await Promise.all(Array.from({ length: 50 }, (_, at) => scout.say("general", `line ${from + at}`)));
+  }
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  const log = page.getByRole("log", { name: "Messages" });
+  await log.waitFor();
+  const atEnd = () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 5);
+  await until("one comes in at the end", atEnd);
+  // What comes before is put in above, and what one sees stays where it is.
+  const mark = await log.evaluate(async (box) => {
+    box.scrollTo(0, 300);
+    await new Promise((resolve) => requestAnimationFrame(resolve));
+    const top = box.getBoundingClientRect().top;
+    const seen = [...box.querySelectorAll("article")].find((one) => one.getBoundingClientRect().top >= top);
+    return { id: seen.id, y: seen.getBoundingClientRect().top, height: box.scrollHeight };
+  });
+  await until("older ones are there", async () => (await log.evaluate((box) => box.scrollHeight)) > mark.height);
+  const shift = await page.locator(`#${mark.id}`).evaluate((one, y) => Math.round(one.getBoundingClientRect().top - y), mark.y);
+  equal(shift, 0, "how far the page jumped when older messages came");
+  await scout.say("general", "news from below");
+  await page.getByRole("button", { name: /new/ }).waitFor();
+  if ((await page.locator("article").count()) > 60) throw new Error("too many lines are in the page");
+  await page.getByRole("button", { name: /new/ }).click();
+  await article(page, "news from below").waitFor();
+  await until("one is at the end again", atEnd);
+}
+
+/** The hub goes and comes back: it is said, and nothing is missed or doubled. */
+export async function restart({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load|EventSource/);
+  const scout = await hub.agent("scout");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await scout.say("general", "before");
+  await article(page, "before").waitFor();
+  await hub.halt();
+  await page.getByText("The hub cannot be reached").waitFor();
+  await hub.run();
+  await scout.say("general", "after");
+  await article(page, "after").waitFor();
+  await page.getByText("The hub cannot be reached").waitFor({ state: "detached" });
+  equal(await article(page, "before").count(), 1, "how often the first is shown");
+  equal(await article(page, "after").count(), 1, "how often the second is shown");
+}
+
+/** On a phone there is a menu, and all else fits. */
+export async function phone({ hub, watcher }) {
+  await hub.admin.say("general", "a word on the phone");
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }));
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByRole("button", { name: "Menu" }).click();
+  await page.getByRole("link", { name: "general" }).click();
+  await article(page, "a word on the phone").waitFor();
+  equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "whether it fits");
+  await watcher.checkAccess(page, "a channel on a phone");
+}
+
+/** Everywhere with the keyboard alone. */
+export async function palette({ hub, watcher }) {
+  await hub.admin.call("POST", "/api/channels", { name: "deep-sea" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Search or jump to" }).fill("deep");
+  await page.getByRole("option", { name: /deep-sea/ }).waitFor();
+  await watcher.checkAccess(page, "the palette");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "# deep-sea" }).waitFor();
+}
+
+/** Many tabs share one stream, so that none of them is left waiting for a connection. */
+export async function manyTabs({ hub, watcher }) {
+  const context = await watcher.window(hub.admin);
+  const pages = [];
+  for (let tab = 0; tab < 8; tab++) {
+    const page = await watcher.page(context);
+    await page.goto(`${hub.url}/channels/general`);
+    await page.getByLabel("Message #general").waitFor();
+    pages.push(page);
+  }
+  await hub.admin.say("general", "to all tabs");
+  await Promise.all(pages.map((page) => article(page, "to all tabs").waitFor()));
+}

@@ -1,0 +1,202 @@
+import * as Menu from "@radix-ui/react-dropdown-menu";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Ellipsis, MessageSquare, Pause, Pencil, Play } from "lucide-react";
+import { type ReactNode, useState } from "react";
+
+import { changeAgent, deleteAgent, pauseAgent, presenceQuery, resumeAgent, unquarantineAgent } from "../api/agents";
+import { sentenceOf } from "../api/problem";
+import type { Agent } from "../api/types";
+import { Avatar } from "../ui/Avatar";
+import { Button, IconButton } from "../ui/Button";
+import { Confirm } from "../ui/Dialog";
+import { FormError } from "../ui/TextField";
+import { Time } from "../ui/Time";
+import { toast } from "../ui/Toasts";
+import { AgentStatus } from "./AgentStatus";
+
+type Asked = "delete" | "unquarantine" | null;
+
+/** Who the agent is and how it stands, and what can be done with it as a whole. */
+export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const presence = useQuery(presenceQuery(agent.name)).data;
+  const [isRenaming, setRenaming] = useState(false);
+  const [asked, setAsked] = useState<Asked>(null);
+  const { name } = agent;
+  const pause = async () => {
+    try {
+      await pauseAgent(client, name);
+      toast(`@${name} is paused.`, { undo: () => void resume() });
+    } catch (error) {
+      toast(sentenceOf(error), { isError: true });
+    }
+  };
+  const resume = async () => {
+    try {
+      await resumeAgent(client, name);
+      toast(`@${name} works again.`);
+    } catch (error) {
+      toast(sentenceOf(error), { isError: true });
+    }
+  };
+  return (
+    <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-2 max-md:pr-4 max-md:pl-14">
+      <Avatar name={name} kind="agent" size="large" />
+      <div className="min-w-0 flex-1 basis-48">
+        <div className="flex min-h-8 flex-wrap items-center gap-x-2">
+          <div className={isRenaming ? "sr-only" : "min-w-0"}>{title}</div>
+          {isRenaming ? (
+            <Rename agent={agent} onClose={() => setRenaming(false)} />
+          ) : (
+            <IconButton label="Change the display name" onClick={() => setRenaming(true)}>
+              <Pencil size={14} />
+            </IconButton>
+          )}
+          <AgentStatus agent={agent} />
+        </div>
+        <p className="text-muted">
+          @{name} · {agent.archetype} · owned by @{agent.owner} · {agent.trigger_mode} ·{" "}
+          {presence?.isOnline ? (
+            "online"
+          ) : agent.last_seen_at ? (
+            <>
+              last seen <Time at={agent.last_seen_at} />
+            </>
+          ) : (
+            "never seen"
+          )}
+        </p>
+      </div>
+      <div className="flex items-center gap-2">
+        <Link
+          to="/dm/$name"
+          params={{ name }}
+          className="inline-flex h-7 items-center gap-1.5 rounded-md border border-line bg-bg px-2.5 font-medium hover:bg-panel pointer-coarse:h-11"
+        >
+          <MessageSquare size={14} aria-hidden="true" />
+          Message
+        </Link>
+        {agent.paused_at ? (
+          <Button onClick={() => void resume()}>
+            <Play size={14} aria-hidden="true" />
+            Resume
+          </Button>
+        ) : (
+          <Button onClick={() => void pause()}>
+            <Pause size={14} aria-hidden="true" />
+            Pause
+          </Button>
+        )}
+        <Menu.Root modal={false}>
+          <Menu.Trigger
+            aria-label={`More to do with @${name}`}
+            className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
+          >
+            <Ellipsis size={16} aria-hidden="true" />
+          </Menu.Trigger>
+          <Menu.Portal>
+            <Menu.Content align="end" className="z-40 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+              {agent.quarantined_at ? <Item onSelect={() => setAsked("unquarantine")}>Lift the quarantine</Item> : null}
+              <Item onSelect={() => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } })}>
+                Make a new key
+              </Item>
+              <Item isDanger onSelect={() => setAsked("delete")}>
+                Delete
+              </Item>
+            </Menu.Content>
+          </Menu.Portal>
+        </Menu.Root>
+      </div>
+      {asked === "unquarantine" ? <Unquarantine agent={agent} onClose={() => setAsked(null)} /> : null}
+      {asked === "delete" ? (
+        <Confirm
+          title={`Delete @${name}?`}
+          action="Delete agent"
+          typed={name}
+          onConfirm={async () => {
+            await deleteAgent(client, name);
+            toast(`@${name} is deleted.`);
+            await navigate({ to: "/agents" });
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be taken back.</p>
+        </Confirm>
+      ) : null}
+    </header>
+  );
+}
+
+/** Asks before a quarantine is lifted: what led to it is forgotten. */
+export function Unquarantine({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+  const client = useQueryClient();
+  return (
+    <Confirm
+      title={`Lift the quarantine of @${agent.name}?`}
+      action="Lift the quarantine"
+      onConfirm={async () => {
+        await unquarantineAgent(client, agent.name);
+        toast(`@${agent.name} is out of quarantine.`);
+      }}
+      onClose={onClose}
+    >
+      <p>It works again, and its reputation begins anew: what led to the quarantine no longer counts.</p>
+    </Confirm>
+  );
+}
+
+function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
+  return (
+    <Menu.Item
+      onSelect={onSelect}
+      className={`flex h-7 cursor-pointer items-center rounded-sm px-2 outline-none data-highlighted:bg-selected pointer-coarse:h-11 ${isDanger ? "text-rejected" : ""}`}
+    >
+      {children}
+    </Menu.Item>
+  );
+}
+
+function Rename({ agent, onClose }: { agent: Agent; onClose: () => void }) {
+  const client = useQueryClient();
+  const [text, setText] = useState(agent.display_name);
+  const [error, setError] = useState<unknown>(null);
+  const save = async () => {
+    const next = text.trim();
+    if (next === agent.display_name) return onClose();
+    try {
+      await changeAgent(client, agent.name, { display_name: next });
+      onClose();
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  return (
+    <form
+      className="flex flex-wrap items-center gap-2"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") onClose();
+      }}
+    >
+      <input
+        aria-label="Display name"
+        value={text}
+        autoFocus
+        required
+        maxLength={100}
+        onChange={(event) => setText(event.target.value)}
+        className="h-8 w-56 max-w-full rounded-md border border-control bg-bg px-2 text-lg font-semibold pointer-coarse:h-11"
+      />
+      <Button type="submit" look="filled" disabled={!text.trim()}>
+        Save
+      </Button>
+      <Button onClick={onClose}>Cancel</Button>
+      <FormError error={error} />
+    </form>
+  );
+}

@@ -1,0 +1,229 @@
+import { useQuery } from "@tanstack/react-query";
+import { Check, CircleDashed, Clock, OctagonX } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+
+import { type Trace, dayOfTracesQuery, trustQuery } from "../api/agents";
+import { sentenceOf } from "../api/problem";
+import type { Agent } from "../api/types";
+import { clockTime } from "../lib/time";
+import { Button } from "../ui/Button";
+import { type Column, DataTable } from "../ui/DataTable";
+import { Facts } from "../ui/Facts";
+import { Meter } from "../ui/Meter";
+import { Sparkline } from "../ui/Sparkline";
+import { Time } from "../ui/Time";
+import { Unquarantine } from "./AgentHeader";
+import { type Bar, barsOf, spanOf } from "./activity";
+import { type ChainStep, chainOf, effectOf } from "./chain";
+
+/** How the agent stands, what it is trusted with and what it did. */
+export function OverviewTab({ agent }: { agent: Agent }) {
+  return (
+    <div className="grid gap-6 p-6 max-md:px-4 xl:grid-cols-[minmax(0,1fr)_360px]">
+      <div className="flex min-w-0 flex-col gap-8">
+        <Standing agent={agent} />
+        <TrustPart name={agent.name} />
+        <ActivityPart name={agent.name} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <Card title="What a message does">
+          <p className="text-muted">{effectOf(agent)}</p>
+          <ol className="mt-3 flex flex-col gap-2">
+            {chainOf(agent).map((step) => (
+              <StepRow key={step.name} step={step} />
+            ))}
+          </ol>
+        </Card>
+        <Card title="About it">
+          <Facts
+            items={[
+              ["Owner", `@${agent.owner}`],
+              ["Archetype", agent.archetype],
+              ["Mode", agent.trigger_mode],
+              ["Budget", budgetOf(agent)],
+              ["Depth", `at most ${agent.max_trigger_depth}`],
+              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none"],
+              ["Pending work", agent.pending_work ? "yes, a run waits" : "none"],
+              ["Made", <Time key="made" at={agent.created_at} />],
+            ]}
+          />
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+function budgetOf(agent: Agent): string {
+  const { runs_per_day: runs, cost_usd_per_day: cost } = agent.budget;
+  return `${runs} runs a day, ${cost === null || cost === undefined ? "no limit of cost" : `$${cost.toFixed(2)} a day`}`;
+}
+
+function Card({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section aria-label={title} className="rounded-lg border border-line p-4">
+      <h2 className="mb-2 font-semibold">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+/** Why the agent does not work, where it does not. */
+function Standing({ agent }: { agent: Agent }) {
+  const [isAsked, setAsked] = useState(false);
+  if (!agent.quarantined_at && !agent.paused_at) return null;
+  return (
+    <section aria-label="Status" className="flex flex-col gap-2 rounded-lg border border-line bg-panel p-4">
+      {agent.quarantined_at ? (
+        <>
+          <p>
+            <strong className="text-rejected">Quarantined</strong> since <Time at={agent.quarantined_at} as="clock" /> (
+            <Time at={agent.quarantined_at} />
+            ): its reputation fell below 0.3. It is not started until you lift the quarantine.
+          </p>
+          <Button className="self-start" onClick={() => setAsked(true)}>
+            Lift the quarantine
+          </Button>
+        </>
+      ) : null}
+      {agent.paused_at ? (
+        <p>
+          <strong className="text-amber">Paused</strong> since <Time at={agent.paused_at} as="clock" /> (<Time at={agent.paused_at} />
+          ){" "}
+          {agent.pause_reason === "budget"
+            ? "because the budget of the day is used up. It goes on at 00:00 UTC, or when you resume it."
+            : "by hand. It goes on when you resume it."}
+        </p>
+      ) : null}
+      {isAsked ? <Unquarantine agent={agent} onClose={() => setAsked(false)} /> : null}
+    </section>
+  );
+}
+
+function TrustPart({ name }: { name: string }) {
+  const trust = useQuery(trustQuery(name));
+  return (
+    <section aria-label="Trust per action">
+      <h2 className="font-semibold">
+        Trust per action <span className="ml-1 font-normal text-muted">approve adds 0.05, reject takes 0.10</span>
+      </h2>
+      {trust.isError ? <p role="alert">{sentenceOf(trust.error)}</p> : null}
+      {trust.isLoading ? <p className="mt-2 text-muted">Loading…</p> : null}
+      {trust.data?.length === 0 ? (
+        <p className="mt-2 text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
+      ) : null}
+      <ul className="mt-2 flex flex-col gap-2">
+        {trust.data?.map((one) => (
+          <li key={one.action_type} className="grid grid-cols-[8rem_minmax(0,1fr)_auto] items-center gap-x-3 max-sm:grid-cols-[1fr_auto]">
+            <code className="truncate font-mono text-sm">{one.action_type}</code>
+            <div className="max-sm:order-last max-sm:col-span-2">
+              <Meter label={`Trust in ${one.action_type}`} value={one.score} />
+            </div>
+            <span className="text-right whitespace-nowrap tabular-nums">
+              <strong>{one.score.toFixed(2)}</strong>{" "}
+              <span className="text-muted">
+                {one.adjustments} {one.adjustments === 1 ? "adjustment" : "adjustments"}
+              </span>
+            </span>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+const clock = (at: number) => clockTime(new Date(at).toISOString());
+
+const BAR_COLUMNS: Array<Column<Bar>> = [
+  { title: "Time", cell: (bar) => `${clock(bar.from)} to ${clock(bar.to)}` },
+  { title: "Calls", isEnd: true, cell: (bar) => bar.calls },
+  { title: "Failed", isEnd: true, cell: (bar) => bar.failed },
+];
+
+const CALL_COLUMNS: Array<Column<Trace>> = [
+  { title: "Call", cell: (trace) => <code className="font-mono text-sm">{trace.action}</code> },
+  {
+    title: "Outcome",
+    cell: (trace) => (trace.error ? <span className="text-rejected">✕ {trace.error}</span> : <span className="text-approved">✓ done</span>),
+  },
+  { title: "Took", isEnd: true, cell: (trace) => `${trace.duration_ms} ms` },
+  { title: "When", isEnd: true, cell: (trace) => <Time at={trace.created_at} as="clock" /> },
+];
+
+function ActivityPart({ name }: { name: string }) {
+  const traces = useQuery(dayOfTracesQuery(name));
+  const [isTable, setTable] = useState(false);
+  const shown = useMemo(() => {
+    if (!traces.data) return null;
+    const span = spanOf(traces.data, Date.now());
+    return { span, bars: barsOf(traces.data.items, span) };
+  }, [traces.data]);
+  const failed = traces.data?.items.filter((trace) => trace.error).length ?? 0;
+  return (
+    <section aria-label="Activity" className="flex flex-col gap-2">
+      <div className="flex flex-wrap items-baseline gap-x-2">
+        <h2 className="font-semibold">Activity</h2>
+        {traces.data && shown ? (
+          <span className="text-muted">
+            {traces.data.total} calls in 24 h
+            {shown.span.isWhole ? "" : `; shown are the latest ${traces.data.items.length}, since ${clock(shown.span.from)}`}
+            {failed ? `, ${failed} failed` : ""}
+          </span>
+        ) : null}
+        <span className="flex-1" />
+        {traces.data?.items.length ? (
+          <Button look="plain" size="row" aria-expanded={isTable} onClick={() => setTable(!isTable)}>
+            {isTable ? "Show as bars" : "Show as table"}
+          </Button>
+        ) : null}
+      </div>
+      {traces.isError ? <p role="alert">{sentenceOf(traces.error)}</p> : null}
+      {traces.isLoading ? <p className="text-muted">Loading…</p> : null}
+      {traces.data?.items.length === 0 ? <p className="text-muted">It has done nothing in the last 24 hours.</p> : null}
+      {traces.data?.items.length && shown ? (
+        <>
+          {isTable ? (
+            <DataTable
+              label="Calls over time"
+              columns={BAR_COLUMNS}
+              rows={shown.bars.filter((bar) => bar.calls > 0)}
+              keyOf={(bar) => bar.from}
+            />
+          ) : (
+            <div>
+              <Sparkline label={`Calls of @${name} over time`} values={shown.bars.map((bar) => bar.calls)} className="h-16 w-full" />
+              <div className="flex justify-between text-xs text-muted">
+                <span>{shown.span.isWhole ? "24 h ago" : clock(shown.span.from)}</span>
+                <span>now</span>
+              </div>
+            </div>
+          )}
+          <h3 className="mt-4 font-semibold">Latest calls</h3>
+          <DataTable label="Latest calls" columns={CALL_COLUMNS} rows={traces.data.items.slice(0, 10)} keyOf={(trace) => trace.id} />
+        </>
+      ) : null}
+    </section>
+  );
+}
+
+const OUTCOMES: Record<ChainStep["outcome"], { icon: ReactNode; word: string; colour: string }> = {
+  passed: { icon: <Check size={14} />, word: "passed", colour: "text-approved" },
+  stopped: { icon: <OctagonX size={14} />, word: "stops here", colour: "text-rejected" },
+  later: { icon: <Clock size={14} />, word: "asked each time", colour: "text-muted" },
+  unasked: { icon: <CircleDashed size={14} />, word: "not asked", colour: "text-muted" },
+};
+
+function StepRow({ step }: { step: ChainStep }) {
+  const { icon, word, colour } = OUTCOMES[step.outcome];
+  return (
+    <li className="flex items-baseline gap-2">
+      <span aria-hidden="true" className={`self-center ${colour}`}>
+        {icon}
+      </span>
+      <span className="min-w-0 flex-1">
+        <span className={step.outcome === "unasked" ? "text-muted" : "font-medium"}>{step.name}</span>{" "}
+        <span className="text-muted">{step.note}</span>
+      </span>
+      <span className={`text-sm whitespace-nowrap ${colour}`}>{word}</span>
+    </li>
+  );
+}

@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+
+import type { Trace } from "../api/agents";
+import type { Agent } from "../api/types";
+import { BARS, barsOf, byAgent, spanOf } from "./activity";
+import { chainOf, standing } from "./chain";
+import { addressOf, commandOf, shortened, textOf, withKey } from "./clients";
+import { contactOf } from "./contact";
+import { filterAgents } from "./filter";
+import { READS, expiryOf, keyState, summaryOf } from "./keys";
+import { agentTab } from "./tabs";
+import { changesOf, formOf } from "./triggers";
+import { toName } from "./welcome";
+
+const agent: Agent = {
+  id: 3,
+  name: "scout",
+  display_name: "Scout",
+  owner: "mira",
+  archetype: "researcher",
+  trigger_mode: "reactive",
+  cooldown_seconds: 30,
+  budget: { runs_per_day: 100, cost_usd_per_day: null },
+  max_trigger_depth: 4,
+  k8s_image: null,
+  harness: null,
+  instructions: "",
+  pending_work: false,
+  paused_at: null,
+  pause_reason: null,
+  quarantined_at: null,
+  last_seen_at: null,
+  created_at: "2026-01-01T00:00:00.000Z",
+};
+
+const trace = (id: number, at: string, more: Partial<Trace> = {}): Trace => ({
+  id,
+  agent: "scout",
+  action: "my_status",
+  details: {},
+  error: null,
+  duration_ms: 1,
+  request_id: null,
+  run_id: null,
+  created_at: at,
+  ...more,
+});
+
+describe("activity", () => {
+  const now = Date.parse("2026-01-02T10:30:00Z");
+
+  it("is the last day by hours when all of it is loaded", () => {
+    const items = [trace(3, "2026-01-02T10:29:00Z"), trace(2, "2026-01-02T10:01:00Z", { error: "denied" }), trace(1, "2026-01-01T11:00:00Z")];
+    const span = spanOf({ items, total: 3 }, now);
+    expect(span.isWhole).toBe(true);
+    const bars = barsOf(items, span);
+    expect(bars).toHaveLength(BARS);
+    expect(bars[0]?.calls).toBe(1);
+    expect(bars.at(-1)).toMatchObject({ calls: 2, failed: 1 });
+  });
+
+  it("goes back only as far as what is loaded", () => {
+    const items = [trace(3, "2026-01-02T10:29:00Z"), trace(2, "2026-01-02T10:00:00Z")];
+    const span = spanOf({ items, total: 900 }, now);
+    expect(span).toEqual({ from: Date.parse("2026-01-02T10:00:00Z"), to: now, isWhole: false });
+    expect(barsOf(items, span).reduce((sum, bar) => sum + bar.calls, 0)).toBe(2);
+  });
+
+  it("leaves out what its person did", () => {
+    const groups = byAgent([trace(1, "2026-01-02T10:00:00Z"), trace(2, "2026-01-02T10:00:00Z", { agent: null })]);
+    expect([...groups.keys()]).toEqual(["scout"]);
+  });
+});
+
+describe("the chain before a run", () => {
+  it("asks nothing after what stops it", () => {
+    const outcomes = chainOf({ ...agent, trigger_mode: "passive" }).map((step) => step.outcome);
+    expect(outcomes).toEqual(["passed", "stopped", "unasked", "unasked", "unasked", "unasked"]);
+  });
+
+  it("lets quarantine come before a pause", () => {
+    const both = { ...agent, paused_at: "2026-01-01T00:00:00Z", quarantined_at: "2026-01-01T00:00:00Z" };
+    expect(standing(both)).toBe("quarantined");
+    expect(chainOf(both)[0]?.outcome).toBe("stopped");
+  });
+});
+
+describe("settings of clients", () => {
+  const key = "stoa_agent_$&0123456789abcdefghijklmnop";
+
+  it("get the key in place of the variable", () => {
+    const settings = { mcpServers: { stoa: { url: "http://hub/mcp", headers: { Authorization: "Bearer ${STOA_MCP_KEY}" } } } };
+    expect(JSON.parse(withKey(settings, key)!).mcpServers.stoa.headers.Authorization).toBe(`Bearer ${key}`);
+    expect(addressOf(settings)).toBe("http://hub/mcp");
+  });
+
+  it("do not ask for a key that they have", () => {
+    const settings = { inputs: [{ id: "stoa-key" }], servers: { stoa: { headers: { Authorization: "Bearer ${input:stoa-key}" } } } };
+    expect(JSON.parse(withKey(settings, key)!)).toEqual({ servers: { stoa: { headers: { Authorization: `Bearer ${key}` } } } });
+  });
+
+  it("of Codex are TOML", () => {
+    const settings = { toml: '[mcp_servers.stoa]\nurl = "http://hub/mcp"\nbearer_token_env_var = "STOA_MCP_KEY"\n' };
+    expect(textOf(settings)).toContain("bearer_token_env_var");
+    expect(withKey(settings, key)).toBe(
+      `[mcp_servers.stoa]\nurl = "http://hub/mcp"\nhttp_headers = { Authorization = "Bearer ${key}" }`,
+    );
+    expect(addressOf(settings)).toBe("http://hub/mcp");
+  });
+
+  it("stay as they are where there is no place for a key", () => {
+    expect(withKey({ mcpServers: { stoa: { url: "http://hub/mcp" } } }, key)).toBeNull();
+  });
+
+  it("are a command where a client has one", () => {
+    expect(commandOf("claude-code", "http://hub/mcp", "oauth", null)).toBe("claude mcp add --transport http stoa http://hub/mcp");
+    expect(commandOf("claude-code", "http://hub/mcp", "key", null)).toContain("Bearer $STOA_MCP_KEY");
+    expect(commandOf("cursor", "http://hub/mcp", "key", key)).toBeNull();
+  });
+
+  it("show only the ends of a key", () => {
+    expect(shortened(key)).toBe("stoa_agent_$&01…mnop");
+  });
+});
+
+describe("contact", () => {
+  const start = { lastSeenAt: "2026-01-01T00:00:00Z", lastCall: 7 };
+  const still = { lastSeenAt: start.lastSeenAt, isOnline: false, calls: [trace(7, "2026-01-01T00:00:00Z")], at: Date.parse("2026-01-02T00:00:00Z") };
+
+  it("is not made by what was before", () => {
+    expect(contactOf(start, still)).toEqual({ isConnected: false, seenAt: start.lastSeenAt, calls: [] });
+  });
+
+  it("is made by a call, by presence, or by being seen anew", () => {
+    const calls = [trace(9, "2026-01-02T00:00:02Z"), trace(8, "2026-01-02T00:00:01Z"), ...still.calls];
+    expect(contactOf(start, { ...still, calls })).toMatchObject({ isConnected: true, calls: [{ id: 8 }, { id: 9 }] });
+    expect(contactOf(start, { ...still, isOnline: true }).isConnected).toBe(true);
+    expect(contactOf(start, { ...still, lastSeenAt: "2026-01-01T12:00:00Z" }).isConnected).toBe(true);
+  });
+
+  it("still holds for who was here a moment ago", () => {
+    expect(contactOf(start, { ...still, at: Date.parse("2026-01-01T00:00:30Z") }).isConnected).toBe(true);
+  });
+});
+
+describe("settings of triggers", () => {
+  it("are sent only where they differ", () => {
+    expect(changesOf(agent, formOf(agent))).toEqual({ changes: {}, errors: {} });
+    const form = { ...formOf(agent), mode: "passive" as const, runs: "5", cost: "2.5", harness: '{"backend":"webhook"}' };
+    expect(changesOf(agent, form)).toEqual({
+      changes: { trigger_mode: "passive", budget: { runs_per_day: 5, cost_usd_per_day: 2.5 }, harness: { backend: "webhook" } },
+      errors: {},
+    });
+  });
+
+  it("can be taken away", () => {
+    const limited = { ...agent, budget: { runs_per_day: 100, cost_usd_per_day: 4 }, k8s_image: "x", harness: { backend: "webhook" as const } };
+    const form = { ...formOf(limited), cost: "", image: "", harness: "" };
+    expect(changesOf(limited, form).changes).toEqual({ budget: { cost_usd_per_day: null }, k8s_image: null, harness: null });
+  });
+
+  it("that make no sense are told", () => {
+    const { errors } = changesOf(agent, { ...formOf(agent), cooldown: "-1", depth: "", cost: "much", harness: "{" });
+    expect(Object.keys(errors).sort()).toEqual(["cooldown", "cost", "depth", "harness"]);
+  });
+});
+
+describe("keys", () => {
+  it("say in few words what they may do", () => {
+    expect(summaryOf(["*"])).toBe("everything");
+    expect(summaryOf([...READS])).toBe("read only");
+    expect(summaryOf(["messages:read", "wiki:write"])).toBe("messages:read, wiki:write");
+  });
+
+  it("end when they should", () => {
+    expect(expiryOf(0)).toBeNull();
+    expect(expiryOf(7, 0)).toBe("1970-01-08T00:00:00.000Z");
+    const key = { id: 1, name: "ci", agent: "scout", permissions: ["*" as const], channels: [], status: "active" as const, created_at: "", expires_at: "2026-01-01T00:00:00Z" };
+    expect(keyState(key, Date.parse("2026-01-02T00:00:00Z"))).toBe("expired");
+    expect(keyState({ ...key, status: "revoked" }, 0)).toBe("revoked");
+    expect(keyState(key, 0)).toBe("active");
+  });
+});
+
+describe("lists and names", () => {
+  it("filters by text and standing", () => {
+    const agents = [agent, { ...agent, name: "scribe", display_name: "Scribe", archetype: "writer" as const, paused_at: "2026-01-01T00:00:00Z" }];
+    expect(filterAgents(agents, " SCO ", undefined).map((one) => one.name)).toEqual(["scout"]);
+    expect(filterAgents(agents, "", "paused").map((one) => one.name)).toEqual(["scribe"]);
+    expect(filterAgents(agents, "writer", undefined).map((one) => one.name)).toEqual(["scribe"]);
+  });
+
+  it("makes names that the hub takes", () => {
+    expect(toName("  My Scóut 2! ")).toBe("my-scout-2");
+    expect(toName("-_x")).toBe("x");
+  });
+
+  it("knows only its own tabs", () => {
+    expect(agentTab("keys")).toBe("keys");
+    expect(agentTab("nothing")).toBeUndefined();
+  });
+});

@@ -1,0 +1,180 @@
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
+
+import { api, ok } from "./client";
+import { Problem } from "./problem";
+import type { components } from "./schema";
+import type { Agent } from "./types";
+
+type Schemas = components["schemas"];
+
+export type Archetype = Schemas["Archetype"];
+export type ApiKey = Schemas["ApiKeyView"];
+export type AgentChanges = Schemas["UpdateAgentRequest"];
+export type Trace = Schemas["TraceView"];
+export type TriggerMode = Schemas["TriggerMode"];
+
+/** An agent, and which state of it this is. */
+export interface RevisedAgent {
+  agent: Agent;
+  etag: string | null;
+}
+
+/** How much the agent is trusted with one kind of action. */
+export interface Trust {
+  action_type: string;
+  score: number;
+  adjustments: number;
+  updated_at: string;
+}
+
+/** What the stream last told of somebody's coming and going. */
+export interface Presence {
+  isOnline: boolean;
+  lastSeenAt: string;
+}
+
+const DAY_MS = 86_400_000;
+/** As many as the hub gives at once. */
+const MOST = 200;
+
+/** The agents that one owns, by name. */
+export const agentsQuery = queryOptions({
+  queryKey: ["agents", "list"],
+  queryFn: async () => {
+    const agents: Agent[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await ok(api.GET("/api/agents", { params: { query: { limit: MOST, cursor } } }));
+      agents.push(...page.items);
+      cursor = page.next_cursor ?? undefined;
+    } while (cursor);
+    return agents;
+  },
+});
+
+async function withRevision(call: Promise<{ data?: Agent; error?: unknown; response: Response }>): Promise<RevisedAgent> {
+  const agent = await ok(call);
+  return { agent, etag: (await call).response.headers.get("etag") };
+}
+
+export const agentQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["agent", name],
+    queryFn: () => withRevision(api.GET("/api/agents/{name}", { params: { path: { name } } })),
+  });
+
+export const presenceQuery = (name: string) =>
+  queryOptions({ queryKey: ["presence", name], queryFn: (): Presence | null => null, staleTime: Number.POSITIVE_INFINITY });
+
+/** Puts an agent as it now is into everything that shows it. */
+function keep(client: QueryClient, revised: RevisedAgent): void {
+  const { agent } = revised;
+  client.setQueryData<RevisedAgent>(agentQuery(agent.name).queryKey, revised);
+  client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.map((one) => (one.name === agent.name ? agent : one)));
+  void client.invalidateQueries({ queryKey: ["me"] });
+}
+
+/** Changes settings; with `etag`, only if they are still as they were read. */
+export async function changeAgent(client: QueryClient, name: string, changes: AgentChanges, etag?: string | null): Promise<RevisedAgent> {
+  const header = etag ? { "If-Match": etag } : undefined;
+  const revised = await withRevision(api.PATCH("/api/agents/{name}", { params: { path: { name }, header }, body: changes }));
+  keep(client, revised);
+  return revised;
+}
+
+export async function pauseAgent(client: QueryClient, name: string): Promise<void> {
+  keep(client, await withRevision(api.POST("/api/agents/{name}/pause", { params: { path: { name } } })));
+}
+
+export async function resumeAgent(client: QueryClient, name: string): Promise<void> {
+  keep(client, await withRevision(api.POST("/api/agents/{name}/resume", { params: { path: { name } } })));
+}
+
+export async function unquarantineAgent(client: QueryClient, name: string): Promise<void> {
+  keep(client, await withRevision(api.POST("/api/agents/{name}/unquarantine", { params: { path: { name } } })));
+}
+
+export async function deleteAgent(client: QueryClient, name: string): Promise<void> {
+  await ok(api.DELETE("/api/agents/{name}", { params: { path: { name } } }));
+  client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.filter((one) => one.name !== name));
+  for (const queryKey of [["me"], ["agents"], ["keys"]]) void client.invalidateQueries({ queryKey });
+}
+
+/** Makes an agent. The answer has its key, which is never shown again. */
+export async function createAgent(
+  client: QueryClient,
+  agent: { name: string; display_name?: string; archetype: Archetype },
+  repeat: string,
+): Promise<Schemas["CreatedAgent"]> {
+  const made = await ok(api.POST("/api/agents", { params: { header: { "Idempotency-Key": repeat } }, body: agent }));
+  for (const queryKey of [["me"], ["agents"]]) void client.invalidateQueries({ queryKey });
+  return made;
+}
+
+/** Gives an agent a new key; the one before stops working. */
+export async function rotateKey(client: QueryClient, name: string): Promise<string> {
+  const made = await ok(api.POST("/api/agents/{name}/key", { params: { path: { name } } }));
+  void client.invalidateQueries({ queryKey: ["agent", name] });
+  return made.key;
+}
+
+/** Trust by kind of action. A hub that has no such page yet knows of none. */
+export const trustQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["trust", name],
+    queryFn: async (): Promise<Trust[]> => {
+      try {
+        return await ok(getJson<Trust[]>(`/api/trust/${encodeURIComponent(name)}`));
+      } catch (error) {
+        if (error instanceof Problem && error.status === 404) return [];
+        throw error;
+      }
+    },
+  });
+
+async function getJson<T>(path: string): Promise<{ data?: T; error?: unknown; response: Response }> {
+  const response = await fetch(path, { headers: { accept: "application/json" } });
+  const body: unknown = await response.json().catch(() => undefined);
+  return response.ok ? { data: body as T, response } : { error: body, response };
+}
+
+/** What was done in the last day, newest first: by one agent, or by the person and all of theirs. */
+export const dayOfTracesQuery = (agent?: string) =>
+  queryOptions({
+    queryKey: ["traces", "day", agent ?? ""],
+    queryFn: () => {
+      const since = new Date(Date.now() - DAY_MS).toISOString();
+      return ok(api.GET("/api/traces", { params: { query: { agent, since, limit: MOST } } }));
+    },
+    refetchInterval: 60_000,
+  });
+
+/** The latest calls of an agent, often: whoever looks at them waits for the next one. */
+export const latestCallsQuery = (agent: string) =>
+  queryOptions({
+    queryKey: ["traces", "latest", agent],
+    queryFn: () => ok(api.GET("/api/traces", { params: { query: { agent, limit: 20 } } })),
+    refetchInterval: 2000,
+  });
+
+/** The managed keys of an agent, newest first. */
+export const keysOfAgentQuery = (agent: string) =>
+  queryOptions({
+    queryKey: ["keys", "agent", agent],
+    queryFn: async () => {
+      const keys: ApiKey[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await ok(api.GET("/api/keys", { params: { query: { limit: MOST, cursor } } }));
+        keys.push(...page.items.filter((key) => key.agent === agent));
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor);
+      return keys.sort((one, other) => other.id - one.id);
+    },
+  });
+
+export const partnersOfAgentQuery = (agent: string) =>
+  queryOptions({
+    queryKey: ["partners", "of", agent],
+    queryFn: () => ok(api.GET("/api/dm/partners", { params: { query: { as: agent } } })),
+  });

@@ -1,0 +1,80 @@
+import { appearance } from "./appearance";
+
+function zone(): string | undefined {
+  return appearance.get().zone === "utc" ? "UTC" : undefined;
+}
+
+export function clockTime(at: string): string {
+  return new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", timeZone: zone() }).format(new Date(at));
+}
+
+/** With its zone, for whoever wants to know exactly. */
+export function exactTime(at: string): string {
+  const format = new Intl.DateTimeFormat(undefined, {
+    dateStyle: "full",
+    timeStyle: "long",
+    timeZone: zone(),
+  });
+  return format.format(new Date(at));
+}
+
+/** Day and time to the second, for tables. */
+export function dateTime(at: string): string {
+  return new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium", timeZone: zone() }).format(new Date(at));
+}
+
+/** A moment as `<input type="datetime-local">` wants it, in the zone that is shown. */
+export function toInput(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return "";
+  const shift = zone() === "UTC" ? 0 : date.getTimezoneOffset() * 60_000;
+  return new Date(date.getTime() - shift).toISOString().slice(0, 16);
+}
+
+/** What such an input says, as a moment. */
+export function fromInput(text: string): string | undefined {
+  const date = new Date(zone() === "UTC" ? `${text}Z` : text);
+  return text === "" || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
+}
+
+/** The day of a moment, as something to compare. */
+export function dayOf(at: string): string {
+  return new Intl.DateTimeFormat("en-CA", { timeZone: zone() }).format(new Date(at));
+}
+
+export function dayName(at: string, now = new Date()): string {
+  const day = dayOf(at);
+  if (day === dayOf(now.toISOString())) return "Today";
+  if (day === dayOf(new Date(now.getTime() - 86_400_000).toISOString())) return "Yesterday";
+  const isThisYear = day.slice(0, 4) === dayOf(now.toISOString()).slice(0, 4);
+  return new Intl.DateTimeFormat(undefined, {
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: isThisYear ? undefined : "numeric",
+    timeZone: zone(),
+  }).format(new Date(at));
+}
+
+const STEPS: Array<[number, string]> = [
+  [60, "s"],
+  [60, "min"],
+  [24, "h"],
+  [Number.POSITIVE_INFINITY, "d"],
+];
+
+/** How long something took or is ago: `12 min`. */
+export function duration(milliseconds: number): string {
+  let value = Math.max(0, milliseconds) / 1000;
+  for (const [size, unit] of STEPS) {
+    if (value < size) return `${Math.floor(value)} ${unit}`;
+    value /= size;
+  }
+  return "";
+}
+
+export function ago(at: string, now = Date.now()): string {
+  const passed = now - new Date(at).getTime();
+  if (passed <= -60_000) return `in ${duration(-passed)}`;
+  return passed < 60_000 ? "now" : duration(passed);
+}

@@ -1,0 +1,131 @@
+import type { QueryClient } from "@tanstack/react-query";
+
+import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
+import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import type { Agent, Me, Message, Place } from "../api/types";
+import type { LiveEvent } from "./stream";
+
+/** Puts what happened into what is shown, so that nothing has to be loaded again. */
+export function patch(client: QueryClient, event: LiveEvent): void {
+  const { name, data } = event;
+  const text = (field: string) => (typeof data[field] === "string" ? (data[field] as string) : undefined);
+  const number = (field: string) => (typeof data[field] === "number" ? (data[field] as number) : undefined);
+  switch (name) {
+    case "new_message": {
+      for (const place of placesOf(client, data)) void append(client, place);
+      const parent = number("reply_to");
+      if (parent !== undefined) {
+        void client.invalidateQueries({ queryKey: ["replies", parent] });
+        void client.invalidateQueries({ queryKey: ["threads"] });
+        changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
+      }
+      if (!text("channel")) void client.invalidateQueries({ queryKey: ["partners"] });
+      void client.invalidateQueries({ queryKey: ["inbox"] });
+      break;
+    }
+    case "message_updated":
+    case "message_deleted":
+    case "reaction": {
+      const id = number("message_id");
+      if (id !== undefined) void refresh(client, id);
+      void client.invalidateQueries({ queryKey: ["inbox"] });
+      if (name === "reaction") {
+        void client.invalidateQueries({ queryKey: ["board"] });
+        void client.invalidateQueries({ queryKey: ["trust"] });
+      }
+      break;
+    }
+    case "unread_update":
+      void client.invalidateQueries({ queryKey: ["unread"] });
+      break;
+    case "channel":
+      void client.invalidateQueries({ queryKey: ["channels"] });
+      void client.invalidateQueries({ queryKey: ["channel", text("name") ?? ""] });
+      break;
+    case "attention":
+      void client.invalidateQueries({ queryKey: ["inbox"] });
+      // What waits for somebody may be that an agent was stopped.
+      void client.invalidateQueries({ queryKey: ["agent"] });
+      void client.invalidateQueries({ queryKey: ["agents"] });
+      break;
+    case "presence":
+      seen(client, text("name"), data["online"] === true, text("last_seen_at"));
+      break;
+    case "resync":
+      void client.invalidateQueries();
+      break;
+  }
+}
+
+/** Notes that somebody came or went. */
+function seen(client: QueryClient, name: string | undefined, isOnline: boolean, lastSeenAt: string | undefined): void {
+  if (name === undefined || lastSeenAt === undefined) return;
+  const presence: Presence = { isOnline, lastSeenAt };
+  client.setQueryData<Presence | null>(["presence", name], presence);
+  const noted = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
+  client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.map(noted));
+  client.setQueryData<RevisedAgent>(agentQuery(name).queryKey, (now) => now && { ...now, agent: noted(now.agent) });
+}
+
+/** The conversations on the page that a new message belongs to. */
+function placesOf(client: QueryClient, data: Record<string, unknown>): Place[] {
+  if (typeof data["channel"] === "string") return [{ kind: "channel", name: data["channel"] }];
+  const me = client.getQueryData<Me>(["me"]);
+  const from = (data["from"] as { name?: string } | undefined)?.name;
+  const to = data["to"];
+  if (!me || typeof from !== "string" || typeof to !== "string") return [];
+  const own = [me.user.username, ...me.agents.map((agent) => agent.name)];
+  const seenBy = (self: string, other: string): Place[] => {
+    if (self === me.user.username) return [{ kind: "dm", name: other }];
+    return own.includes(self) ? [{ kind: "dm", name: other, as: self }] : [];
+  };
+  return [...seenBy(from, to), ...seenBy(to, from)];
+}
+
+/** Loads what came after the last message that is there. */
+async function append(client: QueryClient, place: Place): Promise<void> {
+  const { queryKey } = conversationQuery(place);
+  const known = client.getQueryData<Conversation>(queryKey);
+  if (!known) return;
+  const after = known.items.at(-1)?.id;
+  const page = await fetchMessages(place, after === undefined ? {} : { after, limit: 200 }).catch(() => null);
+  if (!page) return void client.invalidateQueries({ queryKey });
+  addMessages(client, place, page.items);
+}
+
+/** Puts messages into a conversation, each once and in order. */
+export function addMessages(client: QueryClient, place: Place, messages: Message[]): void {
+  const { queryKey } = conversationQuery(place);
+  client.setQueryData<Conversation>(queryKey, (now) => now && { ...now, items: merge(now.items, messages) });
+}
+
+export function merge(known: Message[], added: Message[]): Message[] {
+  if (added.length === 0) return known;
+  const byId = new Map(known.map((message) => [message.id, message]));
+  for (const message of added) byId.set(message.id, message);
+  return [...byId.values()].sort((one, other) => one.id - other.id);
+}
+
+/** Changes a message wherever it is shown. */
+export function changeMessage(client: QueryClient, id: number, change: (message: Message) => Message): void {
+  const changed = (message: Message) => (message.id === id ? change(message) : message);
+  client.setQueriesData<Conversation>({ queryKey: ["conversation"] }, (now) =>
+    now?.items.some((message) => message.id === id) ? { ...now, items: now.items.map(changed) } : now,
+  );
+  client.setQueriesData<Message[]>({ queryKey: ["replies"] }, (now) =>
+    now?.some((message) => message.id === id) ? now.map(changed) : now,
+  );
+  client.setQueryData<Message>(messageQuery(id).queryKey, (now) => now && change(now));
+}
+
+/** Loads a message anew, if it is shown anywhere. */
+async function refresh(client: QueryClient, id: number): Promise<void> {
+  const has = (messages: Message[] | undefined) => messages?.some((message) => message.id === id) ?? false;
+  const isShown =
+    client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
+    client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
+    client.getQueryData(messageQuery(id).queryKey) !== undefined;
+  if (!isShown) return;
+  const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
+  if (fresh) changeMessage(client, id, () => fresh);
+}

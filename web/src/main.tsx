@@ -1,0 +1,33 @@
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+
+import { Problem } from "./api/problem";
+import { followAppearance } from "./lib/appearance";
+import { makeRouter } from "./router";
+import { ErrorBoundary } from "./shell/ErrorBoundary";
+import "./styles.css";
+
+const client = new QueryClient({
+  defaultOptions: {
+    queries: {
+      // Only what may pass by itself is worth trying again.
+      retry: (count, error) => error instanceof Problem && error.isPassing && count < 3,
+      refetchOnWindowFocus: false,
+      staleTime: 10_000,
+    },
+  },
+});
+
+followAppearance();
+
+createRoot(document.getElementById("root")!).render(
+  <StrictMode>
+    <ErrorBoundary>
+      <QueryClientProvider client={client}>
+        <RouterProvider router={makeRouter(client)} />
+      </QueryClientProvider>
+    </ErrorBoundary>
+  </StrictMode>,
+);

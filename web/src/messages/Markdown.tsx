@@ -1,0 +1,39 @@
+import { useQuery } from "@tanstack/react-query";
+import { memo, useEffect, useRef } from "react";
+
+import { meQuery } from "../api/queries";
+import { toast } from "../ui/Toasts";
+import { classes } from "../ui/classes";
+import { toHtml } from "./markdown";
+
+/** A text of somebody's. Blocks of code get a button that copies them. */
+export const Markdown = memo(function Markdown({ text, className }: { text: string; className?: string }) {
+  const me = useQuery(meQuery).data?.user.username;
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    for (const block of box.current?.querySelectorAll("pre") ?? []) {
+      if (block.querySelector("button")) continue;
+      block.classList.add("relative", "group");
+      block.tabIndex = 0;
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "Copy";
+      button.className =
+        "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
+      button.addEventListener("click", () => {
+        void navigator.clipboard.writeText(block.querySelector("code")?.textContent ?? "").then(
+          () => toast("Copied."),
+          () => toast("The browser does not allow copying.", { isError: true }),
+        );
+      });
+      block.append(button);
+    }
+  }, [text, me]);
+  return (
+    <div
+      ref={box}
+      className={classes("prose max-w-[80ch]", className)}
+      dangerouslySetInnerHTML={{ __html: toHtml(text, me) as unknown as string }}
+    />
+  );
+});

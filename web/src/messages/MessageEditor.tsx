@@ -1,0 +1,61 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { api, ok } from "../api/client";
+import { sentenceOf } from "../api/problem";
+import type { Message } from "../api/types";
+import { changeMessage } from "../live/patch";
+import { Button } from "../ui/Button";
+import { editing } from "./editing";
+
+/** Changes what one has said. */
+export function MessageEditor({ message }: { message: Message }) {
+  const client = useQueryClient();
+  const [body, setBody] = useState(message.body);
+  const [error, setError] = useState<string | null>(null);
+  const save = async () => {
+    try {
+      const changed = await ok(api.PATCH("/api/messages/{id}", { params: { path: { id: message.id } }, body: { body } }));
+      changeMessage(client, message.id, () => changed);
+      editing.set(null);
+    } catch (problem) {
+      setError(sentenceOf(problem));
+    }
+  };
+  return (
+    <form
+      className="flex flex-col gap-2 px-6 py-2 pl-[4.25rem]"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      <textarea
+        aria-label="Edit your message"
+        value={body}
+        autoFocus
+        rows={Math.min(12, body.split("\n").length + 1)}
+        onChange={(event) => setBody(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") editing.set(null);
+          if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
+            event.preventDefault();
+            void save();
+          }
+        }}
+        className="w-full resize-none rounded-md border border-control bg-bg p-2"
+      />
+      {error ? (
+        <p role="alert" className="text-rejected">
+          {error}
+        </p>
+      ) : null}
+      <div className="flex gap-2">
+        <Button type="submit" look="filled" disabled={!body.trim()}>
+          Save
+        </Button>
+        <Button onClick={() => editing.set(null)}>Cancel</Button>
+      </div>
+    </form>
+  );
+}

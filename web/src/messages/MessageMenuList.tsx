@@ -1,0 +1,69 @@
+import * as Menu from "@radix-ui/react-dropdown-menu";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Ellipsis } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { api, ok } from "../api/client";
+import { sentenceOf } from "../api/problem";
+import { meQuery } from "../api/queries";
+import type { Message } from "../api/types";
+import { changeMessage } from "../live/patch";
+import { toast } from "../ui/Toasts";
+import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
+import { editing } from "./editing";
+
+export function permalink(message: Message): string {
+  const path = message.channel ? `/channels/${message.channel}` : `/dm/${message.to ?? message.from.name}`;
+  return `${location.origin}${path}?at=${message.id}`;
+}
+
+function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
+  return (
+    <Menu.Item
+      onSelect={onSelect}
+      className={`flex h-7 cursor-pointer items-center rounded-sm px-2 outline-none data-highlighted:bg-selected pointer-coarse:h-11 ${isDanger ? "text-rejected" : ""}`}
+    >
+      {children}
+    </Menu.Item>
+  );
+}
+
+/** What can be done with a message: the menu itself, which is loaded when somebody first wants one. */
+export default function MessageMenuList({ message, onThread }: { message: Message; onThread?: (id: number) => void }) {
+  const client = useQueryClient();
+  const me = useQuery(meQuery).data;
+  const isOwn = me?.user.username === message.from.name;
+  const remove = async () => {
+    try {
+      await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
+      changeMessage(client, message.id, (now) => ({ ...now, body: "", deleted_at: new Date().toISOString() }));
+      toast("Deleted.");
+    } catch (error) {
+      toast(sentenceOf(error), { isError: true });
+    }
+  };
+  const copy = () =>
+    navigator.clipboard.writeText(permalink(message)).then(
+      () => toast("The link is copied."),
+      () => toast("The browser does not allow copying.", { isError: true }),
+    );
+  return (
+    <Menu.Root modal={false} defaultOpen>
+      <Menu.Trigger aria-label={MENU_LABEL} className={MENU_BUTTON}>
+        <Ellipsis size={16} aria-hidden="true" />
+      </Menu.Trigger>
+      <Menu.Portal>
+        <Menu.Content align="end" className="z-40 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+          {onThread ? <Item onSelect={() => onThread(message.id)}>Reply in thread</Item> : null}
+          <Item onSelect={() => void copy()}>Copy link</Item>
+          {isOwn ? <Item onSelect={() => editing.set(message.id)}>Edit</Item> : null}
+          {isOwn ? (
+            <Item isDanger onSelect={() => void remove()}>
+              Delete
+            </Item>
+          ) : null}
+        </Menu.Content>
+      </Menu.Portal>
+    </Menu.Root>
+  );
+}

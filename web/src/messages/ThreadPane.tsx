@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { X } from "lucide-react";
+
+import { messageQuery, repliesQuery } from "../api/queries";
+import { type Message, type Place, placeKey } from "../api/types";
+import { useStore } from "../lib/store";
+import { IconButton } from "../ui/Button";
+import { Failed, Skeleton } from "../ui/States";
+import { Composer } from "./Composer";
+import { MessageEditor } from "./MessageEditor";
+import { MessageRow } from "./MessageRow";
+import { OutgoingRow } from "./OutgoingRow";
+import { editing } from "./editing";
+import { outgoing } from "./outbox";
+
+/** A message and all answers to it, wherever they were given. */
+export function ThreadPane({ id, place, onClose }: { id: number; place: Place; onClose: () => void }) {
+  const parent = useQuery(messageQuery(id));
+  const replies = useQuery(repliesQuery(id));
+  const edited = useStore(editing);
+  const sending = useStore(outgoing).filter((one) => one.replyTo === id && one.place === placeKey(place));
+  const isElsewhere = (message: Message) => message.conversation_id !== parent.data?.conversation_id;
+  return (
+    <aside
+      aria-label="Thread"
+      className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full"
+      onKeyDown={(event) => {
+        if (event.key === "Escape" && !event.defaultPrevented) onClose();
+      }}
+    >
+      <header className="flex h-12 shrink-0 items-center gap-2 border-b border-line px-4">
+        <h2 className="font-semibold">Thread</h2>
+        <span className="flex-1 truncate text-muted">
+          {place.kind === "channel" ? `#${place.name}` : `with @${place.name}`}
+        </span>
+        <IconButton label="Close the thread" onClick={onClose}>
+          <X size={16} />
+        </IconButton>
+      </header>
+      <div className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
+        {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
+        {parent.data ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
+        {replies.data ? (
+          <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
+            <span className="h-px flex-1 bg-line" />
+            {replies.data.length} {replies.data.length === 1 ? "reply" : "replies"}
+            <span className="h-px flex-1 bg-line" />
+          </div>
+        ) : null}
+        {replies.isLoading ? <Skeleton rows={3} /> : null}
+        {replies.data?.map((message) =>
+          edited === message.id ? (
+            <MessageEditor key={message.id} message={message} />
+          ) : (
+            <div key={message.id}>
+              {isElsewhere(message) ? (
+                <p className="px-6 pt-2 text-xs text-muted">
+                  from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
+                </p>
+              ) : null}
+              <MessageRow message={message} />
+            </div>
+          ),
+        )}
+        {sending.map((one) => (
+          <OutgoingRow key={one.key} outgoing={one} place={place} />
+        ))}
+      </div>
+      <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />
+    </aside>
+  );
+}

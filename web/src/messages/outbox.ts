@@ -1,0 +1,63 @@
+import type { QueryClient } from "@tanstack/react-query";
+
+import { api, ok, repeatKey } from "../api/client";
+import { sentenceOf } from "../api/problem";
+import { type Place, type SendMessage, placeKey } from "../api/types";
+import { store } from "../lib/store";
+import type { components } from "../api/schema";
+import { addMessages } from "../live/patch";
+
+type Schemas = components["schemas"]["SendMessageRequest"];
+
+/** A message that is on its way, or that could not be sent. */
+export interface Outgoing {
+  key: string;
+  place: string;
+  replyTo: number | null;
+  request: SendMessage;
+  at: string;
+  error: string | null;
+}
+
+export const outgoing = store<Outgoing[]>([]);
+
+function change(key: string, next: Partial<Outgoing>): void {
+  outgoing.set((now) => now.map((one) => (one.key === key ? { ...one, ...next } : one)));
+}
+
+export function discard(key: string): void {
+  outgoing.set((now) => now.filter((one) => one.key !== key));
+}
+
+/** Sends a message: it is shown at once, and the hub knows a repetition by its key. */
+export function send(client: QueryClient, place: Place, request: Omit<SendMessage, "to" | "channel">): void {
+  const target = place.kind === "channel" ? { channel: place.name } : { to: place.name };
+  const full = { ...request, ...target };
+  const one: Outgoing = {
+    key: repeatKey(),
+    place: placeKey(place),
+    replyTo: request.reply_to ?? null,
+    request: full,
+    at: new Date().toISOString(),
+    error: null,
+  };
+  outgoing.set((now) => [...now, one]);
+  void deliver(client, place, one);
+}
+
+export function retry(client: QueryClient, place: Place, one: Outgoing): void {
+  change(one.key, { error: null });
+  void deliver(client, place, one);
+}
+
+async function deliver(client: QueryClient, place: Place, one: Outgoing): Promise<void> {
+  try {
+    const params = { header: { "Idempotency-Key": one.key } };
+    const sent = await ok(api.POST("/api/messages", { params, body: one.request as Schemas }));
+    addMessages(client, place, [sent]);
+    if (one.replyTo !== null) void client.invalidateQueries({ queryKey: ["replies", one.replyTo] });
+    discard(one.key);
+  } catch (error) {
+    change(one.key, { error: sentenceOf(error) });
+  }
+}

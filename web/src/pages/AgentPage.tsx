@@ -1,0 +1,70 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect } from "react";
+
+import { agentQuery, keysOfAgentQuery } from "../api/agents";
+import { Problem } from "../api/problem";
+import { AgentHeader } from "../agents/AgentHeader";
+import { ConnectTab } from "../agents/ConnectTab";
+import { ConversationsTab } from "../agents/ConversationsTab";
+import { InstructionsTab } from "../agents/InstructionsTab";
+import { KeysTab } from "../agents/KeysTab";
+import { OverviewTab } from "../agents/OverviewTab";
+import { TriggersTab } from "../agents/TriggersTab";
+import { keyState } from "../agents/keys";
+import { AGENT_TABS, type AgentTab } from "../agents/tabs";
+import { Page } from "../ui/Page";
+import { Failed, Skeleton } from "../ui/States";
+import { Tabs } from "../ui/Tabs";
+import { NotFound } from "./NotFound";
+
+const route = getRouteApi("/agents/$name");
+const TITLES: Record<AgentTab, string> = {
+  overview: "Overview",
+  triggers: "Triggers",
+  instructions: "Instructions",
+  keys: "Keys",
+  conversations: "Conversations",
+  connect: "Connect",
+};
+
+/** One agent, for its owner. */
+export function AgentPage() {
+  const { name } = route.useParams();
+  const { tab = "overview" } = route.useSearch();
+  const navigate = route.useNavigate();
+  const revised = useQuery(agentQuery(name));
+  const keys = useQuery(keysOfAgentQuery(name)).data?.filter((key) => keyState(key) === "active").length;
+  const isLoaded = revised.data !== undefined;
+  useEffect(() => {
+    // On a small screen the tabs are a line that scrolls; the one that is open is in sight.
+    document.querySelector("[role=tab][data-state=active]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }, [tab, isLoaded]);
+  if (revised.error instanceof Problem && revised.error.status === 404) return <NotFound />;
+  if (revised.isError) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
+  if (!revised.data) {
+    return (
+      <Page title={`@${name}`}>
+        <Skeleton />
+      </Page>
+    );
+  }
+  const { agent } = revised.data;
+  return (
+    <Page key={name} title={agent.display_name} header={(title) => <AgentHeader agent={agent} title={title} />}>
+      <Tabs
+        label={`Parts of @${name}`}
+        value={tab}
+        onChange={(next) => void navigate({ search: { tab: next === "overview" ? undefined : next } })}
+        tabs={AGENT_TABS.map((one) => ({ name: one, label: one === "keys" && keys ? `Keys ${keys}` : TITLES[one] }))}
+      >
+        {tab === "overview" ? <OverviewTab agent={agent} /> : null}
+        {tab === "triggers" ? <TriggersTab agent={agent} /> : null}
+        {tab === "instructions" ? <InstructionsTab revised={revised.data} /> : null}
+        {tab === "keys" ? <KeysTab name={name} /> : null}
+        {tab === "conversations" ? <ConversationsTab name={name} /> : null}
+        {tab === "connect" ? <ConnectTab name={name} /> : null}
+      </Tabs>
+    </Page>
+  );
+}

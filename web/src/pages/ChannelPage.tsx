@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { Settings2 } from "lucide-react";
+import { useMemo } from "react";
+
+import { Problem } from "../api/problem";
+import { channelQuery } from "../api/queries";
+import type { Place } from "../api/types";
+import { Composer } from "../messages/Composer";
+import { MessageList } from "../messages/MessageList";
+import { ThreadPane } from "../messages/ThreadPane";
+import { Page } from "../ui/Page";
+import { Failed } from "../ui/States";
+import { NotFound } from "./NotFound";
+
+const route = getRouteApi("/channels/$name");
+
+export function ChannelPage() {
+  const { name } = route.useParams();
+  const { at, thread } = route.useSearch();
+  const navigate = route.useNavigate();
+  const channel = useQuery(channelQuery(name));
+  const place = useMemo((): Place => ({ kind: "channel", name }), [name]);
+  const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
+  if (channel.error instanceof Problem && channel.error.status === 404) return <NotFound />;
+  if (channel.isError) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
+  const details = channel.data;
+  return (
+    <>
+      <Page
+        key={name}
+        isFlush
+        title={`# ${name}`}
+        subtitle={details?.channel.topic}
+        actions={
+          <>
+            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <Link
+              to="/channels/$name/settings"
+              params={{ name }}
+              aria-label="Settings of the channel"
+              title="Settings of the channel"
+              className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
+            >
+              <Settings2 size={16} aria-hidden="true" />
+            </Link>
+          </>
+        }
+      >
+        <MessageList place={place} at={at} onThread={onThread} />
+        <Composer place={place} placeholder={`Message #${name}`} />
+      </Page>
+      {thread === undefined ? null : (
+        <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+      )}
+    </>
+  );
+}

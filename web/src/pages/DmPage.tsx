@@ -1,0 +1,40 @@
+import { getRouteApi } from "@tanstack/react-router";
+import { useMemo } from "react";
+
+import type { Place } from "../api/types";
+import { Composer } from "../messages/Composer";
+import { MessageList } from "../messages/MessageList";
+import { ThreadPane } from "../messages/ThreadPane";
+import { Page } from "../ui/Page";
+
+const route = getRouteApi("/dm/$name");
+
+export function DmPage() {
+  const { name } = route.useParams();
+  const { at, thread, as } = route.useSearch();
+  const navigate = route.useNavigate();
+  const place = useMemo((): Place => ({ kind: "dm", name, as }), [name, as]);
+  const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
+  return (
+    <>
+      <Page
+        key={`${name} ${as ?? ""}`}
+        isFlush
+        title={`@${name}`}
+        subtitle={as ? `What @${as} and @${name} say to each other` : undefined}
+      >
+        <MessageList place={place} at={at} onThread={onThread} />
+        {as ? (
+          <p className="border-t border-line px-6 py-3 text-muted">
+            You see this as the owner of @{as}. Only the two of them write here.
+          </p>
+        ) : (
+          <Composer place={place} placeholder={`Message @${name}`} />
+        )}
+      </Page>
+      {thread === undefined ? null : (
+        <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+      )}
+    </>
+  );
+}

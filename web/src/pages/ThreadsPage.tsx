@@ -1,0 +1,28 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { threadsQuery } from "../api/queries";
+import { MessageRow } from "../messages/MessageRow";
+import { Page } from "../ui/Page";
+import { Empty, Failed, Skeleton } from "../ui/States";
+
+/** Threads with answers that one has not seen. */
+export function ThreadsPage() {
+  const threads = useQuery(threadsQuery);
+  return (
+    <Page title="Threads">
+      {threads.isError ? <Failed error={threads.error} retry={() => void threads.refetch()} /> : null}
+      {threads.isLoading ? <Skeleton /> : null}
+      {threads.data?.items.length === 0 ? (
+        <Empty title="No new replies">Threads that you take part in appear here when somebody answers.</Empty>
+      ) : null}
+      {threads.data?.items.map((thread) => (
+        <div key={thread.message.id} className="border-b border-line py-2">
+          <p className="px-6 pt-1 text-sm text-muted">
+            {thread.message.channel ? `#${thread.message.channel}` : "Direct message"} · {thread.new_replies} new
+          </p>
+          <MessageRow message={thread.message} />
+        </div>
+      ))}
+    </Page>
+  );
+}

@@ -1,0 +1,72 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { OauthClient } from "../../api/account";
+import { allClientsQuery } from "../../api/admin";
+import { Button } from "../../ui/Button";
+import { CommandLine } from "../../ui/CommandLine";
+import { type Column, DataTable } from "../../ui/DataTable";
+import { Dialog } from "../../ui/Dialog";
+import { Facts } from "../../ui/Facts";
+import { Section } from "../../ui/Section";
+import { Empty, Failed, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+
+const KINDS: Record<OauthClient["kind"], string> = {
+  owned: "made by its owner",
+  registered: "registered itself",
+  document: "known by its document",
+};
+
+/** The programs of everybody that can ask for tokens. */
+export function ClientsTab() {
+  const clients = useQuery(allClientsQuery);
+  const [shown, setShown] = useState<OauthClient | null>(null);
+  const columns: Array<Column<OauthClient>> = [
+    { title: "Client", cell: (one) => <span className="font-medium">{one.name}</span> },
+    { title: "Kind", cell: (one) => KINDS[one.kind] },
+    { title: "Owner", cell: (one) => one.owner ?? <span className="text-muted">nobody</span> },
+    { title: "Agent", cell: (one) => (one.agent ? `@${one.agent}` : "") },
+    { title: "Grants", isEnd: true, cell: (one) => one.grants },
+    { title: "Last use", cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>) },
+    {
+      title: "Actions",
+      isTitleHidden: true,
+      isEnd: true,
+      cell: (one) => (
+        <Button size="row" aria-label={`Details of ${one.name}`} onClick={() => setShown(one)}>
+          Details
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Section title="OAuth clients" description="Programs that can ask for tokens, whoever made them. They are deleted by a command.">
+      {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
+      {clients.isLoading ? <Skeleton rows={3} /> : null}
+      {clients.data?.length === 0 ? (
+        <Empty title="There are no clients">They appear when an MCP client connects, or when somebody makes one in their settings.</Empty>
+      ) : null}
+      {clients.data?.length ? <DataTable label="OAuth clients" columns={columns} rows={clients.data} keyOf={(one) => one.client_id} /> : null}
+      {shown ? (
+        <Dialog title={shown.name} onClose={() => setShown(null)} isWide>
+          <div className="flex flex-col gap-4">
+            <Facts
+              items={[
+                ["Client id", <code key="id" className="font-mono text-sm break-all">{shown.client_id}</code>],
+                ["Kind", KINDS[shown.kind]],
+                ["Proves itself by", shown.auth_method],
+                ["Grant types", shown.grant_types.join(", ")],
+                ["Scope", shown.scope ?? "as asked"],
+                ["Leads back to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere"],
+                ["Asks about all tokens", shown.introspects_all ? "yes" : "no"],
+                ["Made", <Time key="made" at={shown.created_at} as="date" />],
+              ]}
+            />
+            <CommandLine does="Delete it, and with it all its tokens" command={`stoa admin oauth clients delete ${shown.client_id}`} />
+          </div>
+        </Dialog>
+      ) : null}
+    </Section>
+  );
+}

@@ -1,0 +1,95 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type User, usersQuery } from "../../api/admin";
+import { Avatar } from "../../ui/Avatar";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { CommandLine } from "../../ui/CommandLine";
+import { type Column, DataTable } from "../../ui/DataTable";
+import { Dialog } from "../../ui/Dialog";
+import { Section } from "../../ui/Section";
+import { Failed, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+
+/** The accounts. They are changed on the machine of the hub, by whoever operates it. */
+export function UsersTab() {
+  const users = useQuery(usersQuery);
+  const [changing, setChanging] = useState<User | null>(null);
+  const columns: Array<Column<User>> = [
+    {
+      title: "User",
+      cell: (user) => (
+        <span className="flex items-center gap-2">
+          <Avatar name={user.username} kind="user" displayName={user.display_name} size="small" />
+          <span className="font-medium">{user.username}</span>
+          {user.display_name === user.username ? null : <span className="text-muted">{user.display_name}</span>}
+        </span>
+      ),
+    },
+    { title: "Role", cell: (user) => user.role },
+    {
+      title: "Status",
+      cell: (user) =>
+        user.disabled_at ? (
+          <span className="flex items-center gap-2">
+            <Badge colour="bad" icon="✕">
+              Shut out
+            </Badge>
+            <Time at={user.disabled_at} />
+          </span>
+        ) : (
+          <Badge colour="good" icon="✓">
+            Active
+          </Badge>
+        ),
+    },
+    { title: "Since", cell: (user) => <Time at={user.created_at} as="date" /> },
+    {
+      title: "Actions",
+      isTitleHidden: true,
+      isEnd: true,
+      cell: (user) => (
+        <Button size="row" aria-label={`How to change ${user.username}`} onClick={() => setChanging(user)}>
+          How to change
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Section title="Users" description="Accounts are made and changed by commands on the machine of the hub. This list is to look at.">
+        {users.isError ? <Failed error={users.error} retry={() => void users.refetch()} /> : null}
+        {users.isLoading ? <Skeleton rows={3} /> : null}
+        {users.data ? <DataTable label="Users" columns={columns} rows={users.data} keyOf={(user) => user.id} /> : null}
+      </Section>
+      <Section title="New users">
+        <div className="flex max-w-2xl flex-col gap-3">
+          <CommandLine does="Make an account; it asks for the password" command="stoa admin users create NAME" />
+          <CommandLine does="Print an invitation, with which one person makes their own account" command="stoa admin users invite" />
+        </div>
+      </Section>
+      {changing ? (
+        <Dialog title={`Change ${changing.username}`} onClose={() => setChanging(null)} isWide>
+          <div className="flex flex-col gap-3">
+            {changing.role === "admin" ? (
+              <CommandLine does="Take the administrator's role away" command={`stoa admin users role ${changing.username} member`} />
+            ) : (
+              <CommandLine does="Make them an administrator" command={`stoa admin users role ${changing.username} admin`} />
+            )}
+            <CommandLine does="Set a new password; it ends all their sessions" command={`stoa admin users passwd ${changing.username}`} />
+            <CommandLine does="End all their sessions" command={`stoa admin users end-sessions ${changing.username}`} />
+            {changing.disabled_at ? (
+              <CommandLine does="Let them in again" command={`stoa admin users enable ${changing.username}`} />
+            ) : (
+              <CommandLine
+                does="Shut them out, with all their sessions and their agents' keys"
+                command={`stoa admin users disable ${changing.username}`}
+              />
+            )}
+          </div>
+        </Dialog>
+      ) : null}
+    </>
+  );
+}

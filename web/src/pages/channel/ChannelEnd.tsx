@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+
+import { api, ok } from "../../api/client";
+import { sentenceOf } from "../../api/problem";
+import type { ChannelDetails, Me } from "../../api/types";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Section } from "../../ui/Section";
+import { toast } from "../../ui/Toasts";
+
+/** The channel that everybody is in. */
+const GENERAL = "general";
+
+/** Leaving the channel, and taking it away. */
+export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails; me: Me; isManager: boolean }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const { channel, members } = details;
+  const { name } = channel;
+  const [asking, setAsking] = useState<"leave" | "delete" | null>(null);
+  const isOwner = channel.owner === me.user.username;
+  const agents = members.filter((member) => member.owner === me.user.username).map((member) => `@${member.name}`);
+  const params = { params: { path: { name } } };
+  const refresh = () => {
+    void client.invalidateQueries({ queryKey: ["channels"] });
+    void client.invalidateQueries({ queryKey: ["unread"] });
+    void client.invalidateQueries({ queryKey: ["channel", name] });
+  };
+  const join = useMutation({
+    mutationFn: () => ok(api.POST("/api/channels/{name}/join", params)),
+    onError: (error) => toast(sentenceOf(error), { isError: true }),
+    onSettled: refresh,
+  });
+  const leave = async () => {
+    await ok(api.POST("/api/channels/{name}/leave", params));
+    await navigate({ to: "/channels" });
+    refresh();
+    // Agents do not come back by it, and a private channel is not joined again.
+    toast(`You have left #${name}.`, channel.public && agents.length === 0 ? { undo: () => join.mutate() } : {});
+  };
+  const remove = async () => {
+    await ok(api.DELETE("/api/channels/{name}", params));
+    await navigate({ to: "/channels" });
+    client.removeQueries({ queryKey: ["channel", name] });
+    client.removeQueries({ queryKey: ["conversation", `channel:${name}`] });
+    refresh();
+    toast(`#${name} is deleted.`);
+  };
+  return (
+    <>
+      <Section title={channel.is_member ? "Leave" : "Join"}>
+        {isOwner ? (
+          <p>The owner of a channel cannot leave it. Hand it over first, or delete it.</p>
+        ) : channel.is_member ? (
+          <>
+            <p>
+              {agents.length
+                ? `Your agents leave with you: ${agents.join(", ")}.`
+                : "Agents of yours that are in it would leave with you; there are none."}
+              {channel.public ? "" : " It is private: to come back, somebody has to add you."}
+            </p>
+            <div>
+              <Button onClick={() => setAsking("leave")}>Leave #{name}</Button>
+            </div>
+          </>
+        ) : channel.public ? (
+          <div>
+            <Button disabled={join.isPending} onClick={() => join.mutate()}>
+              Join #{name}
+            </Button>
+          </div>
+        ) : (
+          <p className="text-muted">It is private. You see it through an agent of yours; to join it, ask its owner, @{channel.owner}.</p>
+        )}
+      </Section>
+      {isManager ? (
+        <Section title="Delete">
+          {name === GENERAL ? (
+            <p>#{GENERAL} is where everybody is. It cannot be deleted.</p>
+          ) : (
+            <>
+              <p>The channel goes away for everybody, with all that was said in it.</p>
+              <div>
+                <Button look="danger" onClick={() => setAsking("delete")}>
+                  Delete #{name}
+                </Button>
+              </div>
+            </>
+          )}
+        </Section>
+      ) : null}
+      {asking === "leave" ? (
+        <Confirm title={`Leave #${name}?`} action="Leave" onClose={() => setAsking(null)} onConfirm={leave}>
+          <p>{agents.length ? `You leave, and with you your agents ${agents.join(", ")}.` : "You leave; you have no agents in it."}</p>
+        </Confirm>
+      ) : null}
+      {asking === "delete" ? (
+        <Confirm title={`Delete #${name}?`} action="Delete the channel" typed={name} onClose={() => setAsking(null)} onConfirm={remove}>
+          <p>All {channel.member_count} members lose it, with everything that was said in it. This cannot be undone.</p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

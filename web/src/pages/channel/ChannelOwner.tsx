@@ -1,0 +1,65 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type RevisedChannel, withRevision } from "../../api/channel";
+import { api } from "../../api/client";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Dialog";
+import { Section } from "../../ui/Section";
+import { SelectField } from "../../ui/TextField";
+import { toast } from "../../ui/Toasts";
+
+/** Hands the channel over to another person among its members. */
+export function ChannelOwner({ details }: { details: RevisedChannel }) {
+  const client = useQueryClient();
+  const { channel, members, revision } = details;
+  const heirs = members.filter((member) => member.kind === "user" && member.name !== channel.owner);
+  const [chosen, setChosen] = useState("");
+  const [isAsking, setAsking] = useState(false);
+  const heir = heirs.find((member) => member.name === chosen) ?? heirs[0];
+  return (
+    <Section title="Owner" description={`@${channel.owner} answers for the channel. It can be handed over to another person among its members.`}>
+      {heir ? (
+        <form
+          className="flex max-w-md items-end gap-2"
+          onSubmit={(event) => {
+            event.preventDefault();
+            setAsking(true);
+          }}
+        >
+          <div className="min-w-0 flex-1">
+            <SelectField label="New owner" value={heir.name} onChange={setChosen}>
+              {heirs.map((member) => (
+                <option key={member.name}>{member.name}</option>
+              ))}
+            </SelectField>
+          </div>
+          <Button type="submit" size="form">
+            Hand over
+          </Button>
+        </form>
+      ) : (
+        <p className="text-muted">There is no other person in it. Add one first.</p>
+      )}
+      {isAsking && heir ? (
+        <Confirm
+          title={`Hand #${channel.name} over to ${heir.name}?`}
+          action="Hand over"
+          onClose={() => setAsking(false)}
+          onConfirm={async () => {
+            const params = { path: { name: channel.name }, header: revision ? { "If-Match": revision } : {} };
+            try {
+              await withRevision(api.PATCH("/api/channels/{name}", { params, body: { owner: heir.name } }));
+              toast(`#${channel.name} is @${heir.name}’s now.`);
+            } finally {
+              void client.invalidateQueries({ queryKey: ["channel", channel.name] });
+              void client.invalidateQueries({ queryKey: ["channels"] });
+            }
+          }}
+        >
+          <p>From then on @{heir.name} changes its settings, and only they can hand it back.</p>
+        </Confirm>
+      ) : null}
+    </Section>
+  );
+}

@@ -1,0 +1,128 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type ApiKey, keysQuery } from "../../api/account";
+import { api, ok } from "../../api/client";
+import { meQuery } from "../../api/queries";
+import { Avatar } from "../../ui/Avatar";
+import { Badge } from "../../ui/Badge";
+import { Button } from "../../ui/Button";
+import { type Column, DataTable } from "../../ui/DataTable";
+import { Confirm } from "../../ui/Dialog";
+import { Section } from "../../ui/Section";
+import { Empty, Failed, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toasts";
+import { NewKey } from "./NewKey";
+import { permissionWords } from "./permissions";
+
+function isExpired(key: ApiKey): boolean {
+  return Boolean(key.expires_at) && new Date(key.expires_at!).getTime() <= Date.now();
+}
+
+const COLUMNS: Array<Column<ApiKey>> = [
+  { title: "Name", cell: (key) => <span className="font-medium">{key.name}</span> },
+  {
+    title: "Agent",
+    cell: (key) => (
+      <span className="flex items-center gap-2">
+        <Avatar name={key.agent} kind="agent" size="small" />
+        {key.agent}
+      </span>
+    ),
+  },
+  { title: "May do", cell: (key) => <span className="block max-w-64 text-sm">{permissionWords(key.permissions)}</span> },
+  {
+    title: "Channels",
+    cell: (key) => (
+      <span className="block max-w-48 text-sm">
+        {key.channels.length ? key.channels.map((name) => `#${name}`).join(", ") : <span className="text-muted">no limit</span>}
+      </span>
+    ),
+  },
+  {
+    title: "Expires",
+    cell: (key) =>
+      isExpired(key) ? (
+        <Badge colour="warning">Expired</Badge>
+      ) : key.expires_at ? (
+        <Time at={key.expires_at} />
+      ) : (
+        <span className="text-muted">never</span>
+      ),
+  },
+  { title: "Last use", cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
+];
+
+/** The managed keys of all agents of the person. */
+export function KeysPage() {
+  const client = useQueryClient();
+  const keys = useQuery(keysQuery);
+  const agents = useQuery(meQuery).data?.agents ?? [];
+  const [isMaking, setMaking] = useState(false);
+  const [revoking, setRevoking] = useState<ApiKey | null>(null);
+  const active = keys.data?.filter((key) => key.status === "active") ?? [];
+  const revoked = keys.data?.filter((key) => key.status === "revoked") ?? [];
+  const columns: Array<Column<ApiKey>> = [
+    ...COLUMNS,
+    {
+      title: "Actions",
+      isTitleHidden: true,
+      isEnd: true,
+      cell: (key) => (
+        <Button size="row" look="danger" aria-label={`Revoke ${key.name}`} onClick={() => setRevoking(key)}>
+          Revoke
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Section
+        title="Managed keys"
+        description="With a key, a program acts as one of your agents, within what the key may do."
+        action={
+          agents.length ? (
+            <Button look="filled" onClick={() => setMaking(true)}>
+              New key
+            </Button>
+          ) : null
+        }
+      >
+        {keys.isError ? <Failed error={keys.error} retry={() => void keys.refetch()} /> : null}
+        {keys.isLoading ? <Skeleton rows={3} /> : null}
+        {keys.data && active.length === 0 ? (
+          <Empty title="There are no keys">
+            {agents.length
+              ? "Make one for a program that cannot log in by itself."
+              : "A key belongs to an agent, and you have none yet. Make an agent first."}
+          </Empty>
+        ) : null}
+        {active.length ? <DataTable label="Keys" columns={columns} rows={active} keyOf={(key) => key.id} /> : null}
+      </Section>
+      {revoked.length ? (
+        <Section title="Revoked" description="They open nothing any more.">
+          <DataTable label="Revoked keys" columns={COLUMNS} rows={revoked} keyOf={(key) => key.id} />
+        </Section>
+      ) : null}
+      {isMaking ? <NewKey agents={agents} onClose={() => setMaking(false)} /> : null}
+      {revoking ? (
+        <Confirm
+          title="Revoke the key?"
+          action="Revoke"
+          onClose={() => setRevoking(null)}
+          onConfirm={async () => {
+            await ok(api.DELETE("/api/keys/{id}", { params: { path: { id: revoking.id } } }));
+            await client.invalidateQueries({ queryKey: keysQuery.queryKey });
+            toast(`The key “${revoking.name}” is revoked.`);
+          }}
+        >
+          <p>
+            Whatever uses “{revoking.name}” is shut out at once and cannot act as @{revoking.agent} with it again. This cannot be
+            undone.
+          </p>
+        </Confirm>
+      ) : null}
+    </>
+  );
+}

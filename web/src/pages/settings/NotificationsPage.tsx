@@ -1,0 +1,103 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+
+import { type NotificationLevel, type NotificationSettings, notificationsQuery } from "../../api/account";
+import { api, ok } from "../../api/client";
+import { sentenceOf } from "../../api/problem";
+import { channelsQuery } from "../../api/queries";
+import type { Channel } from "../../api/types";
+import { Choice } from "../../ui/Choice";
+import { type Column, DataTable } from "../../ui/DataTable";
+import { Section } from "../../ui/Section";
+import { Empty, Failed, Skeleton } from "../../ui/States";
+import { toast } from "../../ui/Toasts";
+import { withLevel } from "./levels";
+
+const WORDS: Record<NotificationLevel, string> = { all: "Everything", mentions: "Only mentions" };
+
+/** What the person is told of: in general, and channel by channel. */
+export function NotificationsPage() {
+  const client = useQueryClient();
+  const settings = useQuery(notificationsQuery);
+  const channels = useQuery(channelsQuery);
+  const { queryKey } = notificationsQuery;
+  const change = useMutation({
+    mutationFn: (next: NotificationSettings) => ok(api.PUT("/api/notifications/settings", { body: next })),
+    onMutate: (next) => {
+      const before = client.getQueryData(queryKey);
+      client.setQueryData(queryKey, next);
+      return { before };
+    },
+    onError: (error, _, context) => {
+      client.setQueryData(queryKey, context?.before);
+      toast(sentenceOf(error), { isError: true });
+    },
+    onSuccess: (now) => {
+      client.setQueryData(queryKey, now);
+      void client.invalidateQueries({ queryKey: ["unread"] });
+    },
+  });
+  const failed = settings.error ?? channels.error;
+  if (failed) {
+    return (
+      <Failed
+        error={failed}
+        retry={() => {
+          void settings.refetch();
+          void channels.refetch();
+        }}
+      />
+    );
+  }
+  if (!settings.data || !channels.data) return <Skeleton />;
+  const now = settings.data;
+  const mine = channels.data.filter((channel) => channel.is_member);
+  const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
+  const columns: Array<Column<Channel>> = [
+    { title: "Channel", cell: (channel) => <span className="font-medium">#{channel.name}</span> },
+    { title: "About", cell: (channel) => <span className="text-muted">{channel.topic}</span> },
+    {
+      title: "Tell me of",
+      isEnd: true,
+      cell: (channel) => (
+        <select
+          aria-label={`Tell me of, in ${channel.name}`}
+          value={levelOf(channel.name)}
+          disabled={change.isPending}
+          onChange={(event) =>
+            change.mutate({
+              ...now,
+              channels: withLevel(now.channels, channel.name, event.target.value, channels.data),
+            })
+          }
+          className="h-7 rounded-md border border-control bg-bg px-1 pointer-coarse:h-11"
+        >
+          <option value="">As usual ({WORDS[now.default_level].toLowerCase()})</option>
+          <option value="all">{WORDS.all}</option>
+          <option value="mentions">{WORDS.mentions}</option>
+        </select>
+      ),
+    },
+  ];
+  return (
+    <>
+      <Section title="In general" description="What counts as unread for you. Direct messages always do.">
+        <Choice
+          label="Tell me of"
+          value={now.default_level}
+          options={[
+            { value: "all", label: "Everything in my channels" },
+            { value: "mentions", label: WORDS.mentions },
+          ]}
+          onChange={(level) => change.mutate({ ...now, default_level: level })}
+        />
+      </Section>
+      <Section title="Channel by channel" description="A channel can differ from what holds in general.">
+        {mine.length ? (
+          <DataTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
+        ) : (
+          <Empty title="You are in no channel">Join one, and you can choose here what you are told of it.</Empty>
+        )}
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,186 @@
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  type ErrorComponentProps,
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+
+import { STATUSES, type Status } from "./agents/filter";
+import { type AgentTab, agentTab } from "./agents/tabs";
+import { meQuery } from "./api/queries";
+import { adminSearch } from "./pages/admin/search";
+import { traceSearch } from "./pages/traces/filter";
+import { ChannelPage } from "./pages/ChannelPage";
+import { DmPage } from "./pages/DmPage";
+import { InboxPage } from "./pages/InboxPage";
+import { NotFound } from "./pages/NotFound";
+import { AppShell } from "./shell/AppShell";
+import { Broken } from "./shell/ErrorBoundary";
+
+const root = createRootRouteWithContext<{ client: QueryClient }>()({
+  // Nothing is shown before it is known to whom.
+  beforeLoad: ({ context }) => context.client.ensureQueryData(meQuery),
+  component: AppShell,
+  notFoundComponent: NotFound,
+  errorComponent: RootError,
+});
+
+function RootError({ error, reset }: ErrorComponentProps) {
+  return <Broken error={error} retry={reset} />;
+}
+
+/** Numbers in the address; anything else is as if it were not there. */
+function id(value: unknown): number | undefined {
+  const number = typeof value === "number" ? value : Number(value);
+  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
+}
+
+const index = createRoute({
+  getParentRoute: () => root,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/inbox" });
+  },
+});
+const inbox = createRoute({ getParentRoute: () => root, path: "/inbox", component: InboxPage });
+const threads = createRoute({
+  getParentRoute: () => root,
+  path: "/threads",
+  component: lazyRouteComponent(() => import("./pages/ThreadsPage"), "ThreadsPage"),
+});
+const channels = createRoute({
+  getParentRoute: () => root,
+  path: "/channels",
+  component: lazyRouteComponent(() => import("./pages/ChannelsPage"), "ChannelsPage"),
+});
+const channel = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name",
+  validateSearch: (search): { at?: number; thread?: number } => ({ at: id(search["at"]), thread: id(search["thread"]) }),
+  component: ChannelPage,
+});
+const dm = createRoute({
+  getParentRoute: () => root,
+  path: "/dm/$name",
+  validateSearch: (search): { at?: number; thread?: number; as?: string } => ({
+    at: id(search["at"]),
+    thread: id(search["thread"]),
+    as: typeof search["as"] === "string" ? search["as"] : undefined,
+  }),
+  component: DmPage,
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: "/agents",
+  validateSearch: (search): { q?: string; status?: Status } => ({
+    q: search["q"] === undefined ? undefined : String(search["q"]),
+    status: STATUSES.find((status) => status === search["status"]),
+  }),
+  component: lazyRouteComponent(() => import("./pages/AgentsPage"), "AgentsPage"),
+});
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$name",
+  validateSearch: (search): { tab?: AgentTab } => ({ tab: agentTab(search["tab"]) }),
+  component: lazyRouteComponent(() => import("./pages/AgentPage"), "AgentPage"),
+});
+const welcome = createRoute({
+  getParentRoute: () => root,
+  path: "/welcome",
+  validateSearch: (search): { agent?: string; step?: "connect" | "message" } => ({
+    agent: search["agent"] === undefined ? undefined : String(search["agent"]),
+    step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
+  }),
+  component: lazyRouteComponent(() => import("./pages/WelcomePage"), "WelcomePage"),
+});
+
+const channelSettings = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/settings",
+  component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
+});
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: "/traces",
+  validateSearch: traceSearch,
+  component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
+});
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: "/admin",
+  validateSearch: adminSearch,
+  component: lazyRouteComponent(() => import("./pages/admin/AdminPage"), "AdminPage"),
+});
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout"), "SettingsLayout"),
+});
+const settingsIndex = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  beforeLoad: () => {
+    throw redirect({ to: "/settings/profile" });
+  },
+});
+const profile = createRoute({
+  getParentRoute: () => settings,
+  path: "/profile",
+  component: lazyRouteComponent(() => import("./pages/settings/ProfilePage"), "ProfilePage"),
+});
+const keys = createRoute({
+  getParentRoute: () => settings,
+  path: "/keys",
+  component: lazyRouteComponent(() => import("./pages/settings/KeysPage"), "KeysPage"),
+});
+const apps = createRoute({
+  getParentRoute: () => settings,
+  path: "/apps",
+  component: lazyRouteComponent(() => import("./pages/settings/AppsPage"), "AppsPage"),
+});
+const notifications = createRoute({
+  getParentRoute: () => settings,
+  path: "/notifications",
+  component: lazyRouteComponent(() => import("./pages/settings/NotificationsPage"), "NotificationsPage"),
+});
+const appearance = createRoute({
+  getParentRoute: () => settings,
+  path: "/appearance",
+  component: lazyRouteComponent(() => import("./pages/settings/AppearancePage"), "AppearancePage"),
+});
+
+const tree = root.addChildren([
+  index,
+  inbox,
+  threads,
+  channels,
+  channel,
+  channelSettings,
+  dm,
+  agents,
+  agent,
+  welcome,
+  traces,
+  admin,
+  settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
+]);
+
+export function makeRouter(client: QueryClient) {
+  return createRouter({
+    routeTree: tree,
+    context: { client },
+    defaultPreload: "intent",
+    defaultPreloadStaleTime: 0,
+    // What fails in a page is shown in its place, and the shell stays.
+    defaultErrorComponent: RootError,
+  });
+}
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: ReturnType<typeof makeRouter>;
+  }
+}

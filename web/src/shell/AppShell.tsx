@@ -1,0 +1,68 @@
+import { Outlet, useRouterState } from "@tanstack/react-router";
+import { Menu } from "lucide-react";
+import { Suspense, lazy, useEffect, useState } from "react";
+
+import { useStore } from "../lib/store";
+import { IconButton } from "../ui/Button";
+import { Toasts } from "../ui/Toasts";
+import { classes } from "../ui/classes";
+import { ConnectionBanner } from "./ConnectionBanner";
+import { Palette } from "./Palette";
+import { Sidebar } from "./Sidebar";
+import { VersionBanner } from "./VersionBanner";
+import { shortcutHelp } from "./help";
+import { useLive } from "./live";
+import { useShortcuts } from "./shortcuts";
+
+const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
+
+/** What is around every page. */
+export function AppShell() {
+  useLive();
+  useShortcuts();
+  const hasHelp = useStore(shortcutHelp);
+  const [isOpen, setOpen] = useState(false);
+  const path = useRouterState({ select: (state) => state.location.pathname });
+  useEffect(() => setOpen(false), [path]);
+  return (
+    <div className="flex h-full">
+      <a
+        href="#main"
+        className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-bg focus:p-2"
+      >
+        Skip to the content
+      </a>
+      <div className="max-md:hidden">
+        <Sidebar />
+      </div>
+      <IconButton label="Menu" className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
+        <Menu size={18} />
+      </IconButton>
+      <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
+        <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-fg/20" onClick={() => setOpen(false)} />
+        <div
+          className="absolute inset-y-0 left-0"
+          onKeyDown={(event) => {
+            if (event.key === "Escape") setOpen(false);
+          }}
+        >
+          {isOpen ? <Sidebar /> : null}
+        </div>
+      </div>
+      <main id="main" className="flex min-w-0 flex-1 flex-col">
+        <VersionBanner />
+        <ConnectionBanner />
+        <div className="flex min-h-0 flex-1">
+          <Outlet />
+        </div>
+      </main>
+      <Palette />
+      {hasHelp ? (
+        <Suspense>
+          <ShortcutHelp onClose={() => shortcutHelp.set(false)} />
+        </Suspense>
+      ) : null}
+      <Toasts />
+    </div>
+  );
+}

@@ -1,0 +1,48 @@
+import { Component, type ReactNode } from "react";
+
+import { Problem } from "../api/problem";
+import { Button } from "../ui/Button";
+import { Failed } from "../ui/States";
+
+/** Whether a part of the page could not be loaded: most often because the hub has a newer page, without that file. */
+export function isGonePart(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    /dynamically imported module|Importing a module script failed|Unable to preload CSS|module script/i.test(error.message)
+  );
+}
+
+/** What is shown instead of something that failed. */
+export function Broken({ error, retry }: { error: unknown; retry?: () => void }) {
+  // A refusal of the hub is nothing that a reload mends.
+  if (error instanceof Problem) return <Failed error={error} retry={retry} />;
+  return (
+    <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-3 p-12 text-center">
+      <h1 className="text-lg font-semibold">{isGonePart(error) ? "This part of the page is gone" : "Something in the page failed"}</h1>
+      <p className="text-muted">
+        {isGonePart(error)
+          ? "Most likely a new version is there. Reload to get it; what you have begun to write is kept."
+          : `Reload to start afresh; what you have begun to write is kept. The page says: ${error instanceof Error ? error.message : String(error)}`}
+      </p>
+      <div className="flex gap-2">
+        <Button look="filled" onClick={() => location.reload()}>
+          Reload
+        </Button>
+        {retry && !isGonePart(error) ? <Button onClick={retry}>Try again</Button> : null}
+      </div>
+    </div>
+  );
+}
+
+/** The last resort, around everything. */
+export class ErrorBoundary extends Component<{ children: ReactNode }, { error: unknown; hasFailed: boolean }> {
+  override state = { error: null as unknown, hasFailed: false };
+
+  static getDerivedStateFromError(error: unknown) {
+    return { error, hasFailed: true };
+  }
+
+  override render() {
+    return this.state.hasFailed ? <Broken error={this.state.error} /> : this.props.children;
+  }
+}

@@ -1,0 +1,81 @@
+import { appearance } from "../lib/appearance";
+import { useStore } from "../lib/store";
+import { Dialog } from "../ui/Dialog";
+import { PLACES } from "./places";
+import { GOES } from "./shortcuts";
+
+const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+interface Shortcut {
+  keys: string[];
+  does: string;
+}
+
+const placeOf = (path: string) => PLACES.find((place) => place.to === path)?.label ?? path;
+
+function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
+  return [
+    {
+      title: "Everywhere",
+      shortcuts: [
+        { keys: [isMac ? "⌘" : "Ctrl", "K"], does: "Search or jump to" },
+        { keys: ["?"], does: "Show this list" },
+        { keys: ["Esc"], does: "Close what is open" },
+      ],
+    },
+    {
+      title: "Go to",
+      shortcuts: Object.entries(GOES).map(([key, path]) => ({ keys: ["g", key], does: placeOf(path) })),
+    },
+    {
+      title: "Writing",
+      shortcuts: [
+        { keys: ["Enter"], does: "Send" },
+        { keys: ["Shift", "Enter"], does: "New line" },
+        { keys: ["@"], does: "Complete the name of somebody" },
+        { keys: ["#"], does: "Complete the name of a channel" },
+        { keys: ["Tab"], does: "Take the completion" },
+      ],
+    },
+    {
+      title: "Traces",
+      shortcuts: [
+        { keys: ["j"], does: "Next trace" },
+        { keys: ["k"], does: "Previous trace" },
+      ],
+    },
+  ];
+}
+
+/** All keys that do something. */
+export function ShortcutHelp({ onClose }: { onClose: () => void }) {
+  const areOn = useStore(appearance, (chosen) => chosen.keys !== "off");
+  return (
+    <Dialog title="Keyboard shortcuts" onClose={onClose} isWide>
+      {areOn ? null : (
+        <p className="pb-4 text-amber">Keys without Ctrl are switched off. Switch them on under Settings, Appearance.</p>
+      )}
+      <div className="grid gap-6 sm:grid-cols-2">
+        {groups().map((group) => (
+          <section key={group.title} aria-label={group.title}>
+            <h3 className="pb-1 font-semibold">{group.title}</h3>
+            <dl className="flex flex-col">
+              {group.shortcuts.map((shortcut) => (
+                <div key={shortcut.keys.join(" ")} className="flex min-h-8 items-center gap-2 border-t border-line">
+                  <dt className="flex w-28 shrink-0 gap-1">
+                    {shortcut.keys.map((key) => (
+                      <kbd key={key} className="rounded-sm border border-control bg-panel px-1.5 font-mono text-xs leading-5">
+                        {key}
+                      </kbd>
+                    ))}
+                  </dt>
+                  <dd>{shortcut.does}</dd>
+                </div>
+              ))}
+            </dl>
+          </section>
+        ))}
+      </div>
+    </Dialog>
+  );
+}

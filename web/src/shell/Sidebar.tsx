@@ -1,0 +1,140 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, type LinkProps } from "@tanstack/react-router";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
+import { Avatar } from "../ui/Avatar";
+import { classes } from "../ui/classes";
+import { UserMenu } from "./UserMenu";
+import { palette } from "./palette";
+
+const ROW =
+  "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
+  "aria-[current=page]:bg-selected aria-[current=page]:text-fg aria-[current=page]:font-medium";
+
+function Row({ icon, children, count, isBold, ...link }: LinkProps & {
+  icon: ReactNode;
+  children: ReactNode;
+  count?: number;
+  isBold?: boolean;
+}) {
+  return (
+    <li>
+      <Link {...link} className={classes(ROW, isBold && "font-semibold text-fg")}>
+        <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
+          {icon}
+        </span>
+        <span className="min-w-0 flex-1 truncate">{children}</span>
+        {count ? (
+          <span className="text-xs tabular-nums">
+            {count > 99 ? "99+" : count}
+            <span className="sr-only"> unread</span>
+          </span>
+        ) : null}
+      </Link>
+    </li>
+  );
+}
+
+function Group({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
+  return (
+    <section aria-label={title}>
+      <div className="flex h-7 items-center justify-between px-2">
+        <h2 className="text-sm text-muted">{title}</h2>
+        {action}
+      </div>
+      <ul className="flex flex-col">{children}</ul>
+    </section>
+  );
+}
+
+/** Where one can go, and what is new there. */
+export function Sidebar() {
+  const me = useQuery(meQuery).data;
+  const channels = useQuery(channelsQuery).data ?? [];
+  const partners = useQuery(partnersQuery).data ?? [];
+  const threads = useQuery(threadsQuery).data?.items ?? [];
+  const unread = useQuery(unreadQuery).data ?? [];
+  const unreadOf = (kind: string, name: string) =>
+    unread.find((one) => one.kind === kind && one.name === name)?.unread_count ?? 0;
+  const mine = channels.filter((channel) => channel.is_member);
+  const waiting = unread.filter((one) => one.kind === "dm").reduce((sum, one) => sum + one.unread_count, 0);
+  return (
+    <nav aria-label="Main" className="flex h-full w-60 flex-col border-r border-line bg-panel">
+      <div className="flex h-12 shrink-0 items-center gap-2 px-3 font-semibold">
+        <Landmark size={18} aria-hidden="true" />
+        <span className="flex-1">Stoa</span>
+      </div>
+      <div className="px-2 pb-1">
+        <button
+          type="button"
+          onClick={() => palette.set(true)}
+          className="flex h-7 w-full items-center gap-2 rounded-md border border-line bg-bg px-2 text-muted pointer-coarse:h-11"
+        >
+          <Search size={14} aria-hidden="true" />
+          <span className="flex-1 text-left">Search or jump to</span>
+          <kbd className="rounded-sm border border-line px-1 text-xs">⌘K</kbd>
+        </button>
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+        <ul>
+          <Row to="/inbox" icon={<Inbox size={16} />} count={waiting} isBold={waiting > 0}>
+            Inbox
+          </Row>
+          <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
+            Threads
+          </Row>
+        </ul>
+        <Group
+          title="Channels"
+          action={
+            <Link to="/channels" aria-label="All channels" title="All channels" className="rounded-sm p-1 text-muted hover:text-fg">
+              <Plus size={14} aria-hidden="true" />
+            </Link>
+          }
+        >
+          {mine.map((channel) => {
+            const count = unreadOf("channel", channel.name);
+            const icon = channel.public ? <Hash size={15} /> : <Lock size={14} />;
+            return (
+              <Row key={channel.id} to="/channels/$name" params={{ name: channel.name }} icon={icon} count={count} isBold={count > 0}>
+                {channel.name}
+              </Row>
+            );
+          })}
+        </Group>
+        <Group title="Direct messages">
+          {partners.slice(0, 20).map((partner) => (
+            <Row
+              key={partner.name}
+              to="/dm/$name"
+              params={{ name: partner.name }}
+              icon={<Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} size="small" />}
+              count={partner.unread_count}
+              isBold={partner.unread_count > 0}
+            >
+              {partner.name}
+            </Row>
+          ))}
+        </Group>
+        <Group title="Work">
+          <Row to="/agents" icon={<Bot size={16} />}>
+            Agents
+          </Row>
+        </Group>
+        <Group title="Operate">
+          <Row to="/traces" icon={<Activity size={16} />}>
+            Traces
+          </Row>
+          {me?.user.role === "admin" ? (
+            <Row to="/admin" icon={<ShieldCheck size={16} />}>
+              Admin
+            </Row>
+          ) : null}
+        </Group>
+      </div>
+      {me ? <UserMenu user={me.user} /> : null}
+    </nav>
+  );
+}

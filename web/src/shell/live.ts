@@ -1,0 +1,30 @@
+import { useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+
+import { store } from "../lib/store";
+import { patch } from "../live/patch";
+import { type Link, openLive } from "../live/stream";
+
+/** How the page is connected to the hub. */
+export const link = store<Link>("connecting");
+
+/** Keeps all that is shown up to date, as long as the page is open. */
+export function useLive(): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    let wasOffline = false;
+    const live = openLive(
+      (event) => patch(client, event),
+      (next) => {
+        link.set(next);
+        if (next === "offline" && !wasOffline) {
+          wasOffline = true;
+          // Whether it is the hub or only the session that has ended, a plain request finds out.
+          void client.invalidateQueries({ queryKey: ["me"] });
+        }
+        if (next === "live") wasOffline = false;
+      },
+    );
+    return () => live.close();
+  }, [client]);
+}

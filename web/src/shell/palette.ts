@@ -1,0 +1,4 @@
+import { store } from "../lib/store";
+
+/** Whether the palette is open. */
+export const palette = store(false);

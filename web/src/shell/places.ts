@@ -1,0 +1,15 @@
+/** The pages that one can go to by name. */
+export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: boolean }> = [
+  { label: "Inbox", to: "/inbox" },
+  { label: "Threads", to: "/threads" },
+  { label: "Channels", to: "/channels" },
+  { label: "Agents", to: "/agents" },
+  { label: "Bring in an agent", to: "/welcome" },
+  { label: "Traces", to: "/traces" },
+  { label: "Settings: profile, password, sessions", to: "/settings/profile" },
+  { label: "Settings: keys", to: "/settings/keys" },
+  { label: "Settings: apps", to: "/settings/apps" },
+  { label: "Settings: notifications", to: "/settings/notifications" },
+  { label: "Settings: appearance", to: "/settings/appearance" },
+  { label: "Admin", to: "/admin", isForAdmins: true },
+];

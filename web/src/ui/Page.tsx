@@ -1,0 +1,49 @@
+import { type ReactNode, useEffect, useRef } from "react";
+
+/** A page: a title that is announced when one comes to it, what belongs beside it, and the rest. */
+export function Page({
+  title,
+  subtitle,
+  actions,
+  children,
+  isFlush,
+  header,
+}: {
+  title: ReactNode;
+  subtitle?: ReactNode;
+  actions?: ReactNode;
+  children: ReactNode;
+  /** Without scrolling of its own: what is in it scrolls by itself. */
+  isFlush?: boolean;
+  /** Lays out the top of the page itself, around the title. */
+  header?: (title: ReactNode) => ReactNode;
+}) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  const name = typeof title === "string" ? title : undefined;
+  useEffect(() => {
+    if (name) document.title = `${name} · Stoa`;
+  }, [name]);
+  useEffect(() => {
+    // Whoever types or has already chosen a place is not moved.
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, []);
+  const shownTitle = (
+    <h1 ref={heading} tabIndex={-1} className={header ? "truncate text-xl font-semibold" : "truncate text-lg font-semibold"}>
+      {title}
+    </h1>
+  );
+  return (
+    <section className="flex h-full min-w-0 flex-1 flex-col">
+      {header ? (
+        header(shownTitle)
+      ) : (
+        <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:pl-14">
+          {shownTitle}
+          {subtitle ? <div className="min-w-0 flex-1 truncate text-muted">{subtitle}</div> : <div className="flex-1" />}
+          {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
+        </header>
+      )}
+      {isFlush ? children : <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>}
+    </section>
+  );
+}

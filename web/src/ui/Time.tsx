@@ -1,0 +1,33 @@
+import { useEffect, useState } from "react";
+
+import { appearance } from "../lib/appearance";
+import { ago, clockTime, dateTime, exactTime } from "../lib/time";
+import { store, useStore } from "../lib/store";
+
+const minute = store(Date.now());
+let timer: ReturnType<typeof setInterval> | undefined;
+let shown = 0;
+
+/** The time, once a minute, for all that shows how long something is ago. */
+function useMinute(): number {
+  const now = useStore(minute);
+  useEffect(() => {
+    if (shown++ === 0) timer = setInterval(() => minute.set(Date.now()), 60_000);
+    return () => {
+      if (--shown === 0) clearInterval(timer);
+    };
+  }, []);
+  return now;
+}
+
+/** How long ago something was, or at what time of day; the exact moment is told on demand. */
+export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "clock" | "date" }) {
+  const now = useMinute();
+  useStore(appearance, ({ zone }) => zone);
+  const [seen] = useState(() => Date.now());
+  return (
+    <time dateTime={at} title={exactTime(at)} className="text-muted whitespace-nowrap">
+      {as === "clock" ? clockTime(at) : as === "date" ? dateTime(at) : ago(at, Math.max(now, seen))}
+    </time>
+  );
+}

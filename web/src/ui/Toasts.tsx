@@ -1,0 +1,57 @@
+import { X } from "lucide-react";
+
+import { store, useStore } from "../lib/store";
+import { Button, IconButton } from "./Button";
+
+interface Toast {
+  id: number;
+  text: string;
+  isError: boolean;
+  undo?: () => void;
+}
+
+const SHOWN_MS = 6000;
+const toasts = store<Toast[]>([]);
+let next = 1;
+
+function dismiss(id: number): void {
+  toasts.set((now) => now.filter((toast) => toast.id !== id));
+}
+
+/** Says something in passing. What can be taken back can be taken back from here. */
+export function toast(text: string, options: { isError?: boolean; undo?: () => void } = {}): void {
+  const id = next++;
+  toasts.set((now) => [...now.slice(-3), { id, text, isError: options.isError ?? false, undo: options.undo }]);
+  setTimeout(() => dismiss(id), options.isError ? SHOWN_MS * 2 : SHOWN_MS);
+}
+
+export function Toasts() {
+  const shown = useStore(toasts);
+  return (
+    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-4 z-50 flex flex-col gap-2">
+      {shown.map(({ id, text, isError, undo }) => (
+        <div
+          key={id}
+          className="pointer-events-auto flex max-w-96 items-center gap-2 rounded-md border border-line bg-bg px-3 py-2 shadow-lg"
+        >
+          <span className={isError ? "text-rejected" : undefined}>{text}</span>
+          {undo ? (
+            <Button
+              look="plain"
+              size="row"
+              onClick={() => {
+                dismiss(id);
+                undo();
+              }}
+            >
+              Undo
+            </Button>
+          ) : null}
+          <IconButton label="Dismiss" onClick={() => dismiss(id)}>
+            <X size={14} />
+          </IconButton>
+        </div>
+      ))}
+    </div>
+  );
+}
