@@ -100,6 +100,11 @@ pub async fn search(hub: &Hub, actor: &Actor, search: SearchQuery, list: OffsetQ
             report_damage(hub).await?;
             Err(building())
         }
+        // While the index is emptied to be made anew, its file has no tables for a moment.
+        Err(Refusal::Database(DbError::Statement(reason))) if reason.contains("no such table") => {
+            tracing::info!(reason, "the search index is being made anew");
+            Err(building())
+        }
         found => Ok(found?),
     }
 }
