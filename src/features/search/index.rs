@@ -94,6 +94,19 @@ where
     }
 }
 
+/// Takes out all that it has, under the eyes of those who search. False if it is too damaged for that.
+pub(super) async fn empty(hub: &Hub) -> Result<bool, HubError> {
+    if hub.db().engine() == Engine::Postgres {
+        return clear(hub).await.map(|()| true);
+    }
+    let emptied = hub.db().write_companion(super::sqlite::delete_all).await;
+    match emptied {
+        Ok(()) => Ok(true),
+        Err(DbError::Damaged(_)) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// Throws away all that it has, in whatever state it is.
 pub(super) async fn clear(hub: &Hub) -> Result<(), HubError> {
     match hub.db().engine() {

@@ -283,7 +283,10 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
         {
             return Err(error.clone().into());
         }
-        index::clear(hub).await?;
+        let is_whole = !is_damaged && found.is_ok();
+        if !(is_whole && index::empty(hub).await?) {
+            index::clear(hub).await?;
+        }
         let state = hub
             .read(|tx| {
                 let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);

@@ -42,6 +42,16 @@ pub const COMPANION: Companion = Companion {
         ) strict",
 };
 
+/// In one transaction, so that nobody sees it without its tables, as they would while a damaged file is made anew.
+pub(super) fn delete_all(tx: &mut Tx<'_>) -> Result<(), DbError> {
+    tx.execute("delete from search_state", &[])?;
+    tx.execute("delete from search_days", &[])?;
+    if tx.execute("delete from search_facts", &[])? > 0 {
+        tx.execute("insert into search_documents (search_documents) values ('delete-all')", &[])?;
+    }
+    Ok(())
+}
+
 const DAY_MS: i64 = 24 * 3600 * 1000;
 pub(super) struct SqliteIndex {
     /// Messages with the words that are looked at, newest first, before it is asked whether there is a shorter way.
