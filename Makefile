@@ -63,6 +63,7 @@ bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/
 	cargo run --release --locked -- bench send --sizes 10000,1000000
 	cargo run --release --locked -- bench machine
 	cargo run --release --locked -- bench mcp
+	cargo run --release --locked -- bench search
 	cargo run --release --locked -- bench fanout
 	cargo run --release --locked -- bench mixed
 

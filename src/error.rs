@@ -167,6 +167,11 @@ impl HubError {
         Self::new(ErrorKind::Unavailable, "unavailable", detail).retry_after(1)
     }
 
+    /// What will be possible in a moment.
+    pub fn not_yet(code: &'static str, detail: impl Into<String>, retry_after_seconds: u64) -> Self {
+        Self::new(ErrorKind::Unavailable, code, detail).retry_after(retry_after_seconds)
+    }
+
     pub fn internal(cause: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Internal, "internal", "Something went wrong inside the hub.")
             .because(cause)

@@ -72,6 +72,8 @@ struct Inner {
     instance: String,
     base_url: String,
     stopping: CancellationToken,
+    /// Told by those who do not want to wait until listeners have rested.
+    hurry: tokio::sync::Notify,
 }
 
 impl Hub {
@@ -106,6 +108,7 @@ impl Hub {
             metrics,
             base_url,
             stopping: CancellationToken::new(),
+            hurry: tokio::sync::Notify::new(),
         })))
     }
 
@@ -219,6 +222,11 @@ impl Hub {
         self.0.stopping.is_cancelled()
     }
 
+    /// Ends when somebody waits for all that is left to be done.
+    pub(crate) async fn hurried(&self) {
+        self.0.hurry.notified().await;
+    }
+
     pub(crate) fn stop(&self) {
         self.0.stopping.cancel();
     }
@@ -319,6 +327,7 @@ impl Hub {
                 return Ok(());
             }
             left = format!("listeners {waiting:?} and {unsettled} items of work");
+            self.0.hurry.notify_waiters();
             pause(Duration::from_millis(2)).await;
         }
         Err(HubError::internal(format!("still not settled: {left}")))

@@ -21,4 +21,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(5, "0005", "oauth"),
     migration!(6, "0006", "reactions"),
     migration!(7, "0007", "attachments"),
+    migration!(8, "0008", "search"),
 ];

@@ -13,7 +13,7 @@ use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
 use crate::features::machines::{self, RegistryError};
-use crate::features::{self, attachments, channels, housekeeping, streams, traces, users};
+use crate::features::{self, attachments, channels, housekeeping, search, streams, traces, users};
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
@@ -90,6 +90,7 @@ async fn serve(
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
     prepare(hub).await?;
+    search::prepare(hub).await?;
     machines::begin(hub).await.map_err(StartError::Registry)?;
     let router = http::router(hub)?;
     let admin_socket = bind_admin_socket(hub.config())?;
@@ -175,6 +176,7 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
             observed.commit_commands.observe(report.commands as f64);
             observed.commit_seconds.observe(report.duration.as_secs_f64());
         })),
+        companion: Some(search::COMPANION),
         ..Options::new(&config.data)
     };
     let engine = if config.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };

@@ -118,6 +118,10 @@ pub(super) struct ServeArguments {
     /// Whether checked credentials are remembered (on SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
     auth_cache: bool,
+
+    /// Whether what is said gets into the search index: for benches, which compare
+    #[arg(long, env = "STOA_SEARCH_INDEXING", default_value_t = true, action = clap::ArgAction::Set, hide = true)]
+    search_indexing: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -153,6 +157,10 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
 
 async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
     let address = arguments.listen;
+    let mut extensions = stoa::features::extensions();
+    if !arguments.search_indexing {
+        extensions.listeners.retain(|listener| listener.name() != stoa::features::search::LISTENER);
+    }
     let config = configuration(arguments)?;
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
@@ -172,7 +180,6 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
             }
         });
     };
-    let extensions = stoa::features::extensions();
     stoa::run_with(config, extensions, listener, started, shutdown).await.map_err(|error| error.to_string())
 }
 

@@ -73,6 +73,10 @@ pub enum Event {
     MessageEdited(MessageChange),
     /// Nothing but a tombstone is left of it.
     MessageDeleted(MessageChange),
+    /// They are gone, and nothing is left of them.
+    MessagesPurged {
+        messages: Vec<MessageId>,
+    },
     MessageStatusChanged {
         #[serde(flatten)]
         change: MessageChange,
@@ -149,6 +153,7 @@ impl Event {
             Event::MessageSent(_) => "message_sent",
             Event::MessageEdited(_) => "message_edited",
             Event::MessageDeleted(_) => "message_deleted",
+            Event::MessagesPurged { .. } => "messages_purged",
             Event::MessageStatusChanged { .. } => "message_status_changed",
             Event::ReactionChanged(_) => "reaction_changed",
             Event::ReadMoved { .. } => "read_moved",
@@ -162,7 +167,8 @@ impl Event {
             | Event::PrincipalUpdated { .. }
             | Event::PrincipalDeleted { .. }
             | Event::AccessChanged { .. }
-            | Event::PresenceChanged { .. } => None,
+            | Event::PresenceChanged { .. }
+            | Event::MessagesPurged { .. } => None,
             Event::ChannelCreated { conversation, .. }
             | Event::ChannelUpdated { conversation, .. }
             | Event::ChannelHidden { conversation, .. }

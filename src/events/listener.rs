@@ -10,7 +10,7 @@ use super::outbox::{self, Position};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
-/// Events given to a listener at once.
+/// Events given to a listener at once, unless it wants it otherwise.
 const BATCH: i64 = 500;
 /// How long a hub keeps a listener to itself without advancing it.
 const LEASE: Duration = Duration::from_secs(30);
@@ -23,6 +23,16 @@ const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 pub trait Listener: Send + Sync + 'static {
     /// Names the cursor; a listener that is renamed begins anew.
     fn name(&self) -> &'static str;
+
+    /// Events that it is given at once, at most.
+    fn batch(&self) -> i64 {
+        BATCH
+    }
+
+    /// How long it rests after a batch, so that the next one is worth it: each costs a commit.
+    fn rest(&self) -> Duration {
+        Duration::ZERO
+    }
 
     fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>>;
 
@@ -47,6 +57,14 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
                 NextLook::After(FAILURE_PAUSE)
             }
         };
+        if let NextLook::AfterRest(rest) = next_look {
+            tokio::select! {
+                () = hub.stopping() => break,
+                () = pause(rest) => {}
+                () = hub.hurried() => {}
+            }
+            continue;
+        }
         tokio::select! {
             () = hub.stopping() => break,
             _ = changes.changed() => {}
@@ -65,6 +83,8 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
 enum NextLook {
     OnSignal,
     After(Duration),
+    /// Not before, whatever is signalled.
+    AfterRest(Duration),
     /// When another hub's lease ends.
     At(i64),
 }
@@ -73,16 +93,18 @@ impl NextLook {
     async fn wait(self, hub: &Hub) {
         match self {
             NextLook::OnSignal => std::future::pending().await,
-            NextLook::After(duration) => pause(duration).await,
+            NextLook::After(duration) | NextLook::AfterRest(duration) => pause(duration).await,
             NextLook::At(ms) => hub.clock().sleep_until(ms).await,
         }
     }
 }
 
 /// What a look at the cursor found.
-enum Claim {
+enum Look {
     /// Another hub runs this listener until then.
     Taken(i64),
+    /// The lease is nobody's, or about to run out.
+    Free,
     /// The cursor is new, or behind what has been pruned.
     Rebuild(Position),
     Events {
@@ -98,60 +120,85 @@ async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubErro
         if hub.is_stopping() {
             return Ok(NextLook::OnSignal);
         }
-        let (name, owner) = (listener.name(), hub.instance().to_owned());
-        match hub.write(move |tx| claim(tx, name, &owner)).await? {
-            Claim::Taken(until) => return Ok(NextLook::At(until)),
-            Claim::Rebuild(position) => {
+        let (name, owner, batch) = (listener.name(), hub.instance().to_owned(), listener.batch());
+        // Looking costs no write, which would be in the way of others.
+        match hub.read(move |tx| look(tx, name, &owner, batch)).await? {
+            Look::Taken(until) => return Ok(NextLook::At(until)),
+            Look::Free => {
+                let owner = hub.instance().to_owned();
+                hub.write(move |tx| claim(tx, name, &owner)).await?;
+            }
+            Look::Rebuild(position) => {
                 listener.rebuild(hub).await?;
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, position)).await?;
             }
-            Claim::Events { events, held_back, .. } if events.is_empty() => {
+            Look::Events { events, held_back, .. } if events.is_empty() => {
                 return Ok(if held_back { NextLook::After(HELD_BACK_PAUSE) } else { NextLook::OnSignal });
             }
-            Claim::Events { from, events, .. } => {
+            Look::Events { from, events, .. } => {
                 listener.handle(hub, &events).await?;
                 let end = events.last().map_or(from, |event| event.position);
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, end)).await?;
+                if !listener.rest().is_zero() {
+                    return Ok(NextLook::AfterRest(listener.rest()));
+                }
             }
         }
     }
 }
 
-fn claim(tx: &mut Tx<'_>, name: &str, owner: &str) -> Result<Claim, DbError> {
-    let now = tx.now_ms();
-    let lease_until = now + crate::clock::milliseconds(LEASE);
-    let stored = tx.query_optional(
+/// Where a listener has come to, who runs it, and until when.
+struct Cursor {
+    position: Position,
+    holder: Option<String>,
+    until: i64,
+}
+
+fn find_cursor(tx: &mut Tx<'_>, name: &str) -> Result<Option<Cursor>, DbError> {
+    tx.query_optional(
         "select xid, seq, lease_owner, lease_until from listener_cursors where name = $1",
         params![name],
         |row| {
-            let position = Position { xid: row.get("xid")?, seq: row.get("seq")? };
-            Ok((position, row.get::<Option<String>>("lease_owner")?, row.get::<Option<i64>>("lease_until")?))
+            Ok(Cursor {
+                position: Position { xid: row.get("xid")?, seq: row.get("seq")? },
+                holder: row.get("lease_owner")?,
+                until: row.get::<Option<i64>>("lease_until")?.unwrap_or(0),
+            })
         },
-    )?;
-    let Some((from, holder, until)) = stored else {
-        let end = outbox::end(tx)?;
-        return Ok(Claim::Rebuild(end));
+    )
+}
+
+fn look(tx: &mut Tx<'_>, name: &str, owner: &str, batch: i64) -> Result<Look, DbError> {
+    let now = tx.now_ms();
+    let Some(cursor) = find_cursor(tx, name)? else {
+        return Ok(Look::Rebuild(outbox::end(tx)?));
     };
-    let until = until.unwrap_or(0);
-    let is_ours = holder.as_deref() == Some(owner);
-    if holder.is_some() && !is_ours && until > now {
-        return Ok(Claim::Taken(until));
+    let is_ours = cursor.holder.as_deref() == Some(owner);
+    if cursor.holder.is_some() && !is_ours && cursor.until > now {
+        return Ok(Look::Taken(cursor.until));
     }
-    if !is_ours || until < now + crate::clock::milliseconds(LEASE / 2) {
-        tx.execute(
-            "update listener_cursors set lease_owner = $2, lease_until = $3 where name = $1",
-            params![name, owner, lease_until],
-        )?;
+    if !is_ours || cursor.until < now + crate::clock::milliseconds(LEASE / 2) {
+        return Ok(Look::Free);
     }
-    if from < outbox::pruned_through(tx)? {
-        let end = outbox::end(tx)?;
-        return Ok(Claim::Rebuild(end));
+    if cursor.position < outbox::pruned_through(tx)? {
+        return Ok(Look::Rebuild(outbox::end(tx)?));
     }
-    let events = outbox::events_after(tx, from, BATCH)?;
+    let events = outbox::events_after(tx, cursor.position, batch)?;
     let held_back = outbox::is_held_back(tx)?;
-    Ok(Claim::Events { from, events, held_back })
+    Ok(Look::Events { from: cursor.position, events, held_back })
+}
+
+/// Takes or extends the lease, unless another hub was quicker.
+fn claim(tx: &mut Tx<'_>, name: &str, owner: &str) -> Result<(), DbError> {
+    let now = tx.now_ms();
+    tx.execute(
+        "update listener_cursors set lease_owner = $2, lease_until = $3
+         where name = $1 and (lease_owner is null or lease_owner = $2 or lease_until is null or lease_until <= $4)",
+        params![name, owner, now + crate::clock::milliseconds(LEASE), now],
+    )?;
+    Ok(())
 }
 
 fn store_cursor(tx: &mut Tx<'_>, name: &str, owner: &str, position: Position) -> Result<(), DbError> {
@@ -172,6 +219,13 @@ fn release(tx: &mut Tx<'_>, name: &str, owner: &str) -> Result<(), DbError> {
         params![name, owner],
     )?;
     // Another hub can take over at once.
+    tx.signal_change();
+    Ok(())
+}
+
+/// Makes a listener begin anew.
+pub(crate) fn forget(tx: &mut Tx<'_>, name: &str) -> Result<(), DbError> {
+    tx.execute("delete from listener_cursors where name = $1", params![name])?;
     tx.signal_change();
     Ok(())
 }

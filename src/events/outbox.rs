@@ -67,6 +67,31 @@ pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<V
     )
 }
 
+/// Whether no event lies between two positions.
+pub fn is_next(tx: &mut Tx<'_>, position: Position, next: Position) -> Result<bool, DbError> {
+    let after = after(tx.engine());
+    let before = match tx.engine() {
+        Engine::Sqlite => "$3 = 0 and seq < $4",
+        Engine::Postgres => "(xid, seq) < ($3, $4)",
+    };
+    tx.query_one(
+        &format!("select not exists (select 1 from outbox where {after} and {before}) as is_next"),
+        params![position.xid, position.seq, next.xid, next.seq],
+        |row| row.get("is_next"),
+    )
+}
+
+/// All events after `position` that there are, safe to read or not. For who wants to know what has changed by now, and not
+/// to go on from there: one that commits late may have its place among these.
+pub fn all_events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<Vec<StoredEvent>, DbError> {
+    let after = after(tx.engine());
+    tx.query(
+        &format!("select xid, seq, at, actor_id, payload from outbox where {after} limit $3"),
+        params![position.xid, position.seq, limit],
+        stored_event,
+    )
+}
+
 /// Deletes the events up to and with `position`, and notes that.
 pub(super) fn delete_through(tx: &mut Tx<'_>, position: Position) -> Result<u64, DbError> {
     let through = through(tx.engine());

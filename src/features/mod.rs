@@ -12,6 +12,7 @@ pub mod messages;
 pub mod oauth;
 pub mod principals;
 pub mod reactions;
+pub mod search;
 pub mod streams;
 pub mod system;
 pub mod traces;
@@ -27,7 +28,7 @@ use crate::surfaces::mcp::Offer;
 pub fn extensions() -> Extensions {
     Extensions {
         planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
-        listeners: vec![],
+        listeners: vec![search::listener()],
         workers: vec![attachments::worker(), housekeeping::worker()],
         taps: vec![messages::tap(), streams::tap()],
         offers: vec![],
@@ -46,6 +47,7 @@ pub fn routes() -> ApiRouter {
         .merge(attachments::routes())
         .merge(messages::routes())
         .merge(workflow::routes())
+        .merge(search::routes())
         .merge(machines::routes())
         .merge(streams::routes())
         .merge(audit::routes())
@@ -77,6 +79,7 @@ pub fn offer() -> Offer {
     messages::add_tools(&mut offer.tools);
     messages::add_resources(&mut offer.resources);
     messages::add_prompts(&mut offer.prompts);
+    search::add_tools(&mut offer.tools);
     channels::add_tools(&mut offer.tools);
     workflow::add_tools(&mut offer.tools);
     attachments::add_tools(&mut offer.tools);

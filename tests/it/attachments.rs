@@ -604,6 +604,36 @@ async fn nobody_fills_the_disk() {
     hub.finish().await;
 }
 
+#[tokio::test]
+async fn nobody_uploads_too_many_files_at_once() {
+    use tokio::io::AsyncWriteExt;
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let scout = ada.agent("scout").await;
+    let (content_type, body) = file_form("a.txt", b"a");
+    let head = format!(
+        "POST /api/attachments HTTP/1.1\r\nhost: hub\r\ncontent-type: {content_type}\r\n\
+         authorization: Bearer {}\r\ncontent-length: {}\r\n\r\n",
+        scout.key,
+        body.len()
+    );
+    let mut slow = Vec::new();
+    for _ in 0..16 {
+        let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
+        stream.write_all(&[head.as_bytes(), &body[..10]].concat()).await.unwrap();
+        slow.push(stream);
+    }
+    let incoming = hub.inner().blobs().incoming();
+    eventually("all are under way", async || std::fs::read_dir(&incoming).unwrap().count() == 16).await;
+    ada.upload("b.txt", b"b").await.problem(429, "rate_limited");
+    eve.uploaded("b.txt", b"b").await;
+    // Who hangs up leaves nothing, and makes room.
+    drop(slow);
+    eventually("nothing is left", async || std::fs::read_dir(&incoming).unwrap().count() == 0).await;
+    ada.uploaded("b.txt", b"b").await;
+    hub.finish().await;
+}
+
 /// Takes away what nobody has any more, and says how many and how much that was.
 async fn collect(hub: &TestHub) -> (i64, i64) {
     let collected = hub.operator().call("attachments.gc", json!({})).await;
@@ -622,14 +652,17 @@ async fn what_nobody_has_any_more_is_taken_away() {
     assert_eq!(collect(&hub).await, (0, 0));
     hub.advance(23 * HOUR);
     other.uploaded("mine.txt", b"twice").await;
+    // A round that ends after the clock has moved on puts the next one off.
+    hub.settle().await;
     hub.advance(HOUR);
     // The hub does it by itself, too.
-    hub.settle().await;
+    eventually("what nobody has is taken away", async || count_stored(&hub).await == 2).await;
     assert_eq!(collect(&hub).await, (0, 0));
     assert_stored(&hub, 2).await;
     scout.download(&unused).await.problem(404, "not_found");
-    assert_eq!(each(&scout.list("/api/attachments").await, "filename"), ["twice.txt", "used.txt"]);
-    for (client, sha256) in [(&scout, &used), (&scout, &twice), (&other, &twice)] {
+    assert_eq!(each(&scout.list("/api/attachments").await, "filename"), ["used.txt"]);
+    scout.download(&twice).await.problem(404, "not_found");
+    for (client, sha256) in [(&scout, &used), (&other, &twice)] {
         client.download(sha256).await.status(200);
     }
     // It can come again.
@@ -639,9 +672,9 @@ async fn what_nobody_has_any_more_is_taken_away() {
     scout.take_back(&sent).await.ok();
     assert_eq!(collect(&hub).await, (1, 4));
     scout.download(&used).await.problem(404, "not_found");
-    hub.advance(24 * HOUR);
     hub.settle().await;
-    assert_eq!(rows(&hub).await, (0, 0));
+    hub.advance(24 * HOUR);
+    eventually("the rest is taken away", async || rows(&hub).await == (0, 0) && count_stored(&hub).await == 0).await;
     assert_stored(&hub, 0).await;
     let audited = hub.audit().await;
     assert_eq!(audited[0]["action"], "attachments.collected");
@@ -906,5 +939,25 @@ async fn agents_are_told_what_is_wrong_with_a_file() {
     assert_eq!(broom.tool("gc_attachments", json!({})).await, json!({"removed": 0, "freed_bytes": 0}));
     let (_, key) = admin.key("broom", json!(["attachments:read"])).await;
     assert_eq!(hub.nobody().bearer(&key).tool_refused("gc_attachments", json!({})).await.0, "forbidden");
+    hub.finish().await;
+}
+
+/// What is left of an upload that was not sent must not tell whether somebody else has the same.
+#[tokio::test]
+async fn an_old_upload_goes_whoever_else_has_the_content() {
+    let hub = TestHub::start().await;
+    // Keys outlast a day; sessions do not.
+    let scout = hub.human("ada").await.agent("scout").await;
+    let spy = hub.human("eve").await.agent("spy").await;
+    let secret = scout.uploaded("plan.txt", b"the plan").await;
+    scout.send(json!({"to": "ada", "body": "x", "attachments": [secret]})).await;
+    let guesses = [spy.uploaded("guess.txt", b"the plan").await, spy.uploaded("guess.txt", b"another plan").await];
+    assert_eq!(guesses[0], secret);
+    hub.advance(25 * HOUR);
+    collect(&hub).await;
+    for guess in &guesses {
+        spy.download(guess).await.problem(404, "not_found");
+    }
+    scout.download(&secret).await.ok();
     hub.finish().await;
 }

@@ -11,13 +11,13 @@ use stoa_model::Secret;
 use crate::support::{HOUR, Human, MINUTE, PASSWORD, Setup, TestDatabase, TestHub, eventually};
 
 /// A place to restore to, on the engine of this run.
-struct Target {
+pub(crate) struct Target {
     folder: tempfile::TempDir,
     database: Option<Arc<TestDatabase>>,
 }
 
 impl Target {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), database: TestDatabase::create() }
     }
 
@@ -25,7 +25,7 @@ impl Target {
         self.folder.path().join("restored")
     }
 
-    async fn restore(&self, backup: &Path) -> Result<(), backup::RestoreError> {
+    pub(crate) async fn restore(&self, backup: &Path) -> Result<(), backup::RestoreError> {
         let database_url = self.database.as_ref().map(|database| Secret::new(database.url.clone()));
         backup::restore(backup, RestoreTarget { data: self.data(), database_url, attachments_url: None })
             .await
@@ -33,7 +33,7 @@ impl Target {
     }
 
     /// The setup of `original`, on what was restored.
-    fn setup(&self, original: &Setup) -> Setup {
+    pub(crate) fn setup(&self, original: &Setup) -> Setup {
         let mut setup = original.clone().configure(|config| {
             config.data = self.data();
             config.admin_socket = Some(self.data().join("admin.sock"));
@@ -44,7 +44,7 @@ impl Target {
     }
 }
 
-async fn back_up(hub: &TestHub, folder: &Path, name: &str) -> PathBuf {
+pub(crate) async fn back_up(hub: &TestHub, folder: &Path, name: &str) -> PathBuf {
     let path = folder.join(name);
     hub.operator().call("backup.create", json!({"path": path})).await;
     path

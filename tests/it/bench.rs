@@ -98,6 +98,23 @@ fn send_is_compared_with_the_bare_writer() {
 }
 
 #[test]
+fn search_is_compared_by_size_and_sends_by_indexing() {
+    let report = bench(&[&["search", "--clients", "4", "--sizes", "300,600"], SMALL.as_slice()].concat());
+    let kinds = report["kinds"].as_array().unwrap();
+    assert!(kinds.len() > 10);
+    for kind in kinds {
+        assert_eq!((&kind["sizes"][0]["messages"], &kind["sizes"][1]["messages"]), (&300.into(), &600.into()));
+        assert!(is_measured(&kind["sizes"][1]["p99_ms"]) && is_measured(&kind["ratio"]), "{kind}");
+    }
+    for send in report["sends"].as_array().unwrap() {
+        assert!(is_measured(&send["indexed"]["requests_per_second"]) && is_measured(&send["ratio"]), "{send}");
+    }
+    let limits: Vec<_> = report["budgets"].as_array().unwrap().iter().map(|budget| budget["limit"].clone()).collect();
+    assert_eq!(limits, [30.0, 1.3, 1.3, 1.2, 1.2].map(Value::from));
+    assert!(report["hubs"][1]["index_bytes"].as_u64().unwrap() > 0);
+}
+
+#[test]
 fn machines_are_compared_with_a_bare_check_and_the_bare_writer() {
     let arguments = ["machine", "--clients", "2", "--batch", "20", "--principals", "10", "--messages-before", "300"];
     let report = bench(&[arguments.as_slice(), SMALL.as_slice()].concat());

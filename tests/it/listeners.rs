@@ -192,7 +192,7 @@ async fn a_stop_does_not_wait_for_all_that_a_listener_has_still_to_see() {
 #[tokio::test]
 async fn the_cursor_of_a_listener_that_is_no_more_is_dropped() {
     let recorder = Recorder::new("recorder");
-    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let hub = TestHub::setup().without_listeners().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
     assert_eq!(hub.count("select count(*) as n from listener_cursors").await, 1);
@@ -269,7 +269,7 @@ async fn what_a_stopping_hub_left_is_taken_over_at_once() {
 #[tokio::test]
 async fn administrators_see_how_far_each_listener_is() {
     let recorder = Recorder::new("recorder");
-    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let hub = TestHub::setup().without_listeners().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
     let admin = hub.admin().await;

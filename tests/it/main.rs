@@ -66,6 +66,8 @@ mod registry;
 mod registry_cli;
 mod registry_sign;
 mod requests;
+mod search;
+mod search_agreement;
 mod sessions;
 mod signatures;
 mod stalemate;

@@ -392,6 +392,7 @@ async fn two_owners_do_not_meet() {
         ("claim_messages", None),
         ("my_status", None),
         ("read_inbox", None),
+        ("search_messages", None),
         ("wait_for_messages", None),
         ("list_channels", None),
         ("list_agents", None),
@@ -424,6 +425,8 @@ async fn two_owners_do_not_meet() {
         spy.tool("list_agents", json!({})).await,
         spy.tool("my_status", json!({})).await,
         spy.tool("read_inbox", json!({"status": "all", "full": true})).await,
+        spy.tool("search_messages", json!({"q": "secret"})).await,
+        spy.tool("search_messages", json!({"channel": "den"})).await,
         spy.mcp("prompts/get", json!({"name": "daily-digest"})).await.rpc_result(),
     ] {
         let text = everything.to_string();
@@ -917,5 +920,18 @@ async fn channels_and_people_are_told_apart() {
     assert!(has("channel") && has("dm"), "{unread}");
     let (code, said) = scout.tool_refused("send_message", json!({"to": "#wren", "body": "x"})).await;
     assert!(code == "validation_failed" && said.contains("send_channel_message"), "{said}");
+    hub.finish().await;
+}
+
+/// Files are long; who may not upload any has nothing long to say.
+#[tokio::test]
+async fn only_who_uploads_sends_long_messages() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (_, key) = ada.key("scout", json!(["messages:read", "messages:write"])).await;
+    let long = json!({"x": "y".repeat(3 * 1024 * 1024)});
+    hub.nobody().bearer(&key).mcp("ping", long.clone()).await.problem(413, "payload_too_large");
+    scout.mcp("ping", long).await.rpc_result();
     hub.finish().await;
 }

@@ -118,7 +118,7 @@ async fn events_are_kept_for_a_day() {
 #[tokio::test]
 async fn a_slow_listener_keeps_events_for_a_week_and_rebuilds_after_that() {
     let recorder = Recorder::new("recorder");
-    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let hub = TestHub::setup().without_listeners().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
     recorder.door.close();
@@ -249,7 +249,7 @@ async fn who_had_to_rebuild_before_a_new_history_has_to_after_it() {
 #[tokio::test]
 async fn a_cursor_from_nowhere_is_dropped_with_its_listener() {
     let recorder = Recorder::new("recorder");
-    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let hub = TestHub::setup().without_listeners().listener(recorder.clone()).start().await;
     hub.settle().await;
     recorder.forget();
     let set: Result<u64, DbError> = hub

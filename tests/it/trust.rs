@@ -215,3 +215,19 @@ async fn toggles_at_once_are_replayed_too() {
     assert_eq!(hub.count(last).await, 0);
     hub.finish().await;
 }
+
+/// A DM that tells of a mention says nothing new, so approving it adds nothing.
+#[tokio::test]
+async fn what_only_tells_of_a_mention_counts_for_nothing() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let post = scout.say("general", "@ada look").await;
+    let copy = ada.inbox().await.remove(0);
+    assert_ne!(copy["id"], post["id"]);
+    ada.react(&copy, "approve").await.ok();
+    assert!(ada.trust("scout").await.is_empty());
+    ada.react(&post, "approve").await.ok();
+    assert_eq!(ada.trusted("scout", "publish").await, (0.05, 1));
+    hub.finish().await;
+}

@@ -85,6 +85,7 @@ fn table() -> Vec<Row> {
         either_thing("GET /api/attachments/{sha256}"),
         either_thing("GET /api/attachments/{sha256}/meta"),
         either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
+        either("GET /api/messages/search"),
         either_thing("GET /api/messages/{id}"),
         either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
         either_thing("DELETE /api/messages/{id}"),

@@ -345,3 +345,44 @@ async fn the_operator_turns_every_switch() {
     assert_eq!(items(ada.get("/api/channels").await.ok()).len(), 2);
     hub.finish().await;
 }
+
+/// What a person approved is what they have seen.
+#[tokio::test]
+async fn an_approval_does_not_cover_what_was_written_after_it() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.make_workflow("work", json!({})).await;
+    let message = scout.say("work", "harmless").await;
+    ada.react(&message, "approve").await.ok();
+    hub.advance(std::time::Duration::from_secs(1));
+    scout.patch(&format!("/api/messages/{}", message["id"]), &json!({"body": "something else"})).await.ok();
+    scout.react(&message, "published").await.problem(403, "trust_too_low");
+    hub.advance(std::time::Duration::from_secs(1));
+    ada.react(&message, "approve").await.ok();
+    ada.react(&message, "approve").await.ok();
+    scout.react(&message, "published").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_channel_that_is_hidden_gets_back_what_strangers_had_claimed() {
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let spy = eve.agent("spy").await;
+    ada.make_workflow("work", json!({})).await;
+    let (one, two) = (ada.say("work", "one").await, ada.say("work", "two").await);
+    spy.react(&one, "in_progress").await.ok();
+    // Whoever sees a channel through their agent only, sees it no longer when that one goes.
+    ada.put("/api/channels/work/members/spy", &json!({})).await;
+    ada.patch("/api/channels/work", &json!({"public": false})).await.ok();
+    ada.react(&one, "in_progress").await.problem(409, "already_claimed");
+    eve.react(&two, "in_progress").await.ok();
+    ada.delete("/api/channels/work/members/spy").await;
+    for message in [&one, &two] {
+        ada.react(message, "in_progress").await.ok();
+    }
+    let three = ada.say("general", "three").await;
+    eve.react(&three, "in_progress").await.ok();
+    hub.finish().await;
+}

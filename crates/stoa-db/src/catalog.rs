@@ -14,7 +14,8 @@ pub struct Table {
     pub identity: Option<String>,
 }
 
-/// All tables but the migration runner's own, each after the tables it refers to.
+/// All tables but the migration runner's own, each after the tables it refers to. PostgreSQL's unlogged tables are none:
+/// what may be gone after a crash can be made again from the others.
 pub fn table_order(tx: &mut Tx<'_>) -> Result<Vec<Table>, DbError> {
     let (names, columns, references, identity) = match tx.engine() {
         Engine::Sqlite => (
@@ -25,8 +26,9 @@ pub fn table_order(tx: &mut Tx<'_>) -> Result<Vec<Table>, DbError> {
              where info.pk = 1 and master.sql like '%autoincrement%'",
         ),
         Engine::Postgres => (
-            "select table_name::text as name from information_schema.tables
-             where table_schema = current_schema() and table_type = 'BASE TABLE' order by table_name",
+            "select c.relname::text as name from pg_class c join pg_namespace space on space.oid = c.relnamespace
+             where space.nspname = current_schema() and c.relkind in ('r', 'p') and c.relpersistence <> 'u'
+             order by c.relname::text collate \"C\"",
             "select column_name::text as name from information_schema.columns
              where table_schema = current_schema() and table_name = $1 and is_generated = 'NEVER'
              order by ordinal_position",

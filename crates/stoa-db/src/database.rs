@@ -8,6 +8,7 @@ use std::time::Duration;
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use tokio::sync::{mpsc, oneshot, watch};
 
+use crate::companion::{Companion, CompanionTask};
 use crate::environment::{Environment, SystemEnvironment};
 use crate::job::{Closure, Job};
 use crate::tx::{Effects, Moment};
@@ -52,6 +53,8 @@ pub struct Options {
     pub postgres_writers: usize,
     /// The last migration to apply; none means all.
     pub migrate_to: Option<i64>,
+    /// A second file beside SQLite's; PostgreSQL has none.
+    pub companion: Option<Companion>,
     /// Called after each commit, before its commands are answered.
     pub observer: Option<Observer>,
 }
@@ -87,6 +90,7 @@ struct Shared {
     place: Place,
     migrations: &'static [Migration],
     writer: RwLock<Option<Sender<WriterTask>>>,
+    companion: RwLock<Option<Sender<CompanionTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     changes: watch::Sender<u64>,
@@ -179,6 +183,7 @@ impl Options {
             urgent_readers: 1,
             postgres_writers: 8,
             migrate_to: None,
+            companion: None,
             observer: None,
         }
     }
@@ -232,13 +237,14 @@ impl Database {
         let changes = context.changes.clone();
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
+        let (companion_sender, companion_tasks) = crossbeam_channel::bounded(options.write_queue);
         let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
         let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
         let reads = ReadQueue { urgent, others: Some(others) };
         let (engine, place) = match &options.postgres_url {
             None => {
                 let file = options.folder.join("stoa.db");
-                sqlite::start(&file, &options, migrations, context, write_receiver, &reads)?;
+                sqlite::start(&file, &options, migrations, context, write_receiver, companion_tasks, &reads)?;
                 (Engine::Sqlite, Place::Sqlite(file))
             }
             Some(url) => {
@@ -252,6 +258,7 @@ impl Database {
                 place,
                 migrations,
                 writer: RwLock::new(Some(write_sender)),
+                companion: RwLock::new(Some(companion_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
                 changes,
@@ -300,6 +307,27 @@ impl Database {
         E: From<DbError> + Send + 'static,
     {
         read_by(&self.shared.urgent_reader, query).await
+    }
+
+    /// Runs `command` in a transaction of the [companion](Companion), whose tables it sees and no others. It is
+    /// answered when it is committed, which is not yet on disk.
+    pub async fn write_companion<T, E, F>(&self, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new() });
+        submit(&self.shared.companion, CompanionTask::Command(job))?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// Empties the companion, whatever state it is in. Those who read it go on with what they see until they are done.
+    pub async fn reset_companion(&self) -> Result<(), DbError> {
+        let (reply, answer) = oneshot::channel();
+        submit::<_, DbError>(&self.shared.companion, CompanionTask::Reset(reply))?;
+        answer.await.unwrap_or(Err(DbError::Closed))
     }
 
     /// Runs `work` on a thread of its own. Closing the database waits for it.
@@ -370,6 +398,7 @@ impl Database {
     /// Stops taking work, finishes what is queued and waits until every connection is closed.
     pub async fn close(&self) {
         close_queue(&self.shared.writer);
+        close_queue(&self.shared.companion);
         close_queue(&self.shared.reader);
         close_queue(&self.shared.urgent_reader);
         let mut threads = self.shared.threads.lock().await;

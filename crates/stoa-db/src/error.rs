@@ -12,6 +12,8 @@ pub enum DbError {
     Closed,
     #[error("the database cannot be reached or could not commit: {0}")]
     Unavailable(String),
+    #[error("a database file is damaged: {0}")]
+    Damaged(String),
     #[error("the disk is full")]
     Full,
     #[error("a {kind:?} constraint was violated: {message}")]
@@ -72,7 +74,15 @@ impl DbError {
 
     /// Whether trying again later may help: the caller did nothing wrong, the store is away or busy.
     pub fn is_unavailable(&self) -> bool {
-        matches!(self, DbError::Busy | DbError::Closed | DbError::Unavailable(_) | DbError::Full | DbError::Conflict(_))
+        matches!(
+            self,
+            DbError::Busy
+                | DbError::Closed
+                | DbError::Unavailable(_)
+                | DbError::Damaged(_)
+                | DbError::Full
+                | DbError::Conflict(_)
+        )
     }
 
     /// Whether a unique index refused the row.
@@ -99,13 +109,12 @@ impl From<rusqlite::Error> for DbError {
                 message: error.to_string(),
             },
             ErrorCode::DiskFull => DbError::Full,
+            ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase => DbError::Damaged(error.to_string()),
             ErrorCode::SystemIoFailure
             | ErrorCode::OutOfMemory
             | ErrorCode::DatabaseBusy
             | ErrorCode::DatabaseLocked
             | ErrorCode::CannotOpen
-            | ErrorCode::DatabaseCorrupt
-            | ErrorCode::NotADatabase
             | ErrorCode::ReadOnly => DbError::Unavailable(error.to_string()),
             _ => DbError::Statement(error.to_string()),
         }

@@ -52,6 +52,7 @@
 //! lives in `sqlite.rs`, `postgres.rs` and the two folders of migrations.
 
 mod catalog;
+mod companion;
 mod database;
 mod environment;
 mod error;
@@ -68,11 +69,12 @@ mod tx;
 mod value;
 
 pub use catalog::{Table, table_order};
+pub use companion::Companion;
 pub use database::{CommitReport, Database, DatabaseInfo, Engine, Options};
 pub use environment::{Environment, SystemEnvironment};
 pub use error::{ConstraintKind, DbError, OpenError};
 pub use held_snapshot::HeldSnapshot;
-pub use list::in_list;
+pub use list::{id_list, in_list, is_among};
 pub use lock::FolderLock;
 pub use migrate::Migration;
 pub use row::Row;

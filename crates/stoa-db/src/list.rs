@@ -1,6 +1,6 @@
 //! Lists of values in a statement.
 
-use crate::Value;
+use crate::{Engine, Value};
 
 /// `($n, …)` for an `in` list whose first parameter is number `first`, and its values.
 ///
@@ -12,6 +12,27 @@ pub fn in_list<'v>(first: usize, values: impl IntoIterator<Item = Value<'v>>) ->
     values.resize(values.len().next_power_of_two(), last);
     let places: Vec<String> = (first..first + values.len()).map(|number| format!("${number}")).collect();
     (format!("({})", places.join(", ")), values)
+}
+
+/// Ids as one parameter, for [`is_among`]: for lists that may be long.
+pub fn id_list(ids: impl IntoIterator<Item = i64>) -> String {
+    let mut text = "[".to_owned();
+    for id in ids {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        text += &id.to_string();
+    }
+    text.push(']');
+    text
+}
+
+/// What follows on an expression for an id, to say that it is in the [list](id_list) that `place` (like `$2`) holds.
+pub fn is_among(engine: Engine, place: &str) -> String {
+    match engine {
+        Engine::Sqlite => format!("in (select value from json_each({place}))"),
+        Engine::Postgres => format!("= any(translate({place}::text, '[]', '{{}}')::bigint[])"),
+    }
 }
 
 #[cfg(test)]

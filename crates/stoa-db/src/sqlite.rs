@@ -9,6 +9,7 @@ use crossbeam_channel::Receiver;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::companion::{CompanionTask, CompanionWriter};
 use crate::database::{CommitReport, Context, Options, ReadQueue, WriterTask};
 use crate::job::Job;
 use crate::row::RowSource;
@@ -19,9 +20,9 @@ use crate::{DbError, Migration, OpenError, Row, Tx, Value, migrate};
 const STATEMENT_CACHE: usize = 256;
 
 /// What the write-ahead log may keep of its size when it begins anew, and what it may grow to before it is made to.
-const LOG_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const LOG_LIMIT: u64 = 64 * 1024 * 1024;
 /// How long the writer waits for readers when it wants the log to begin anew. Most reads take less.
-const LOG_PATIENCE: Duration = Duration::from_millis(100);
+pub(crate) const LOG_PATIENCE: Duration = Duration::from_millis(100);
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Steps of a read after which it is asked whether anybody still waits for it: well below a millisecond.
@@ -41,17 +42,25 @@ pub(crate) fn start(
     migrations: &'static [Migration],
     context: Context,
     commands: Receiver<WriterTask>,
+    companion_tasks: Receiver<CompanionTask>,
     reads: &ReadQueue,
 ) -> Result<(), OpenError> {
     let mut connection = open_writer(file).map_err(|error| open_error(file, &error))?;
     migrate::migrate_sqlite(&mut connection, migrations, options.migrate_to, context.environment.now_ms(), |error| {
         open_error(file, error)
     })?;
+    let companion = match options.companion {
+        Some(companion) => {
+            let opened = CompanionWriter::open(companion, &options.folder, context.clone());
+            Some(opened.map_err(|error| open_error(&companion.file(&options.folder), &error))?)
+        }
+        None => None,
+    };
     // Opened here, so that a fault is found before the start is reported as good.
     let readers = reads
         .for_readers(options)
         .into_iter()
-        .map(|reads| Reader::open(file, reads).map_err(|error| open_error(file, &error)))
+        .map(|reads| Reader::open(file, options, reads).map_err(|error| open_error(file, &error)))
         .collect::<Result<Vec<_>, _>>()?;
     let spawn_error = |error: std::io::Error| OpenError::Folder { path: file.to_owned(), reason: error.to_string() };
     for reader in readers {
@@ -59,6 +68,12 @@ pub(crate) fn start(
         std::thread::Builder::new()
             .name("stoa-db-read".to_owned())
             .spawn(move || reader.run(&context))
+            .map_err(spawn_error)?;
+    }
+    if let Some(companion) = companion {
+        std::thread::Builder::new()
+            .name("stoa-db-side".to_owned())
+            .spawn(move || companion.run(&companion_tasks))
             .map_err(spawn_error)?;
     }
     let writer = Writer {
@@ -122,7 +137,7 @@ fn prepare_connection(connection: &Connection, cache_kib: u32) -> rusqlite::Resu
     Ok(())
 }
 
-fn set_private(file: &Path) {
+pub(crate) fn set_private(file: &Path) {
     use std::os::unix::fs::PermissionsExt;
     if let Err(error) = std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o600)) {
         tracing::warn!(%error, "the database file could not be made private");
@@ -239,8 +254,7 @@ impl Writer {
     /// for it, for a little while, and after that not before the log has grown by as much again: a reader that takes
     /// its time must not hold up everybody else's commits.
     fn shorten_log(&mut self) {
-        let log = PathBuf::from(format!("{}-wal", self.file.display()));
-        let size = std::fs::metadata(log).map_or(0, |found| found.len());
+        let size = log_size(&self.file);
         if size <= LOG_LIMIT {
             self.log_limit = LOG_LIMIT;
         }
@@ -271,6 +285,11 @@ impl Writer {
     fn vacuum(&mut self) -> Result<(), DbError> {
         Ok(self.connection()?.execute_batch("vacuum; pragma wal_checkpoint(truncate);")?)
     }
+}
+
+/// How long the write-ahead log of a file is.
+pub(crate) fn log_size(file: &Path) -> u64 {
+    std::fs::metadata(format!("{}-wal", file.display())).map_or(0, |found| found.len())
 }
 
 /// Runs each command in a savepoint of one open transaction. An error means that the transaction
@@ -316,8 +335,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(file: &Path, reads: ReadQueue) -> rusqlite::Result<Self> {
+    fn open(file: &Path, options: &Options, reads: ReadQueue) -> rusqlite::Result<Self> {
         let mut connection = open_reader(file)?;
+        if let Some(companion) = options.companion {
+            companion.attach(&connection, &options.folder)?;
+        }
         let caller = Arc::<Mutex<Option<Weak<()>>>>::default();
         let watched = caller.clone();
         let is_gone = move || {

@@ -24,6 +24,7 @@ pub mod permissions;
 pub mod principals;
 pub mod problem;
 pub mod reactions;
+pub mod search;
 pub mod secret;
 pub mod system;
 pub mod templates;

@@ -115,6 +115,12 @@ fn target(message: &Value) -> String {
     }
 }
 
+/// What the files of a message are called, and how to ask for them.
+fn attachments(message: &Value) -> String {
+    let files = message["attachments"].as_array().into_iter().flatten();
+    files.map(|file| format!("{} ({})", show(&file["filename"]), show(&file["sha256"]))).collect::<Vec<_>>().join(", ")
+}
+
 fn properties(output: &Output, message: &Value) -> String {
     output.properties(&[
         ("id", show(&message["id"])),
@@ -128,6 +134,7 @@ fn properties(output: &Output, message: &Value) -> String {
         ("priority", show(&message["priority"])),
         ("subject", show(&message["subject"])),
         ("metadata", show(&message["metadata"])),
+        ("attachments", attachments(message)),
         ("body", show_text(&message["body"])),
     ])
 }

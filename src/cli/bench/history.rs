@@ -3,7 +3,7 @@
 //! They leave the rows that sends leave, but are written thousands at a time, with ids drawn here: the
 //! data folder is locked, so nobody else draws any.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -30,7 +30,10 @@ const TRACE: &str = r#"{"method":"POST","path":"/api/messages","status":201}"#;
 const PARTNERS: u64 = 8;
 /// Latest messages of a conversation that can be answered.
 const REMEMBERED: usize = 16;
-const WORDS: usize = 4_000;
+const WORDS: usize = 20_000;
+/// Words that are said as often however many messages there are, spread evenly over the public channels: how a search for
+/// them is called, the word, and how often.
+pub(super) const PLANTED: [(&str, &str, u64); 2] = [("100 hits", "quokka", 100), ("3000 hits", "pangolin", 3_000)];
 
 /// What was said, and where to look for it.
 #[derive(Debug, Clone, Serialize)]
@@ -59,11 +62,21 @@ impl Writer {
         ];
         let mut dice = Dice::new(7);
         let mut words: Vec<String> = COMMON.split_whitespace().map(str::to_owned).collect();
+        let mut known: HashSet<String> = words.iter().cloned().collect();
         while words.len() < WORDS {
             let syllables = 1 + dice.below(4);
-            words.push((0..syllables).map(|_| SYLLABLES[dice.below(24) as usize]).collect());
+            let word: String = (0..syllables).map(|_| SYLLABLES[dice.below(24) as usize]).collect();
+            // A word has one rank.
+            if known.insert(word.clone()) {
+                words.push(word);
+            }
         }
         Self { words }
+    }
+
+    /// The most common ones first.
+    pub(super) fn words(&self) -> &[String] {
+        &self.words
     }
 
     /// About 25 words. The word of rank n is drawn with a probability of about 1/n.
@@ -145,6 +158,8 @@ struct Teller<'p> {
     answered: Vec<i64>,
     batch: Batch,
     told: u64,
+    /// How often each of the planted words was said.
+    planted: [u64; PLANTED.len()],
 }
 
 /// Writes `total` messages.
@@ -178,6 +193,7 @@ pub(super) async fn tell(
         answered: Vec::new(),
         batch: Batch::default(),
         told: 0,
+        planted: [0; PLANTED.len()],
     };
     teller.introduce();
     // The next batch is thought out while the last one is written.
@@ -280,6 +296,9 @@ impl Teller<'_> {
         if is_mention {
             body = format!("@{name} {body}");
         }
+        if room.is_public {
+            self.plant(&mut body);
+        }
         let said =
             self.add(author, None, room.conversation, Some(place), body.clone(), is_mention.then_some(mentioned), None);
         if self.told <= self.total / 2 {
@@ -287,6 +306,17 @@ impl Teller<'_> {
         }
         if is_mention {
             self.add_dm(author, mentioned, body, Some((said, place)));
+        }
+    }
+
+    /// Says the planted words as often as it is their turn.
+    fn plant(&mut self, body: &mut String) {
+        for ((_, word, count), planted) in PLANTED.iter().zip(&mut self.planted) {
+            if *planted * self.total < count * self.told {
+                *planted += 1;
+                body.push(' ');
+                body.push_str(word);
+            }
         }
     }
 

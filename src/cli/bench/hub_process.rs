@@ -51,6 +51,14 @@ impl HubProcess {
         .await
     }
 
+    /// Starts a hub that leaves its search index as it is.
+    pub(super) async fn start_without_indexing(folder: &Path) -> Result<Self, String> {
+        Self::launch(folder, true, |command| {
+            command.env("STOA_SEARCH_INDEXING", "false");
+        })
+        .await
+    }
+
     async fn launch(folder: &Path, has_cache: bool, configure: impl FnOnce(&mut Command)) -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let socket = folder.join("admin.sock");

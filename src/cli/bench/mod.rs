@@ -26,6 +26,7 @@ mod raw_writer;
 mod read;
 mod report;
 mod requests;
+mod search;
 mod send;
 mod streams;
 mod verification;
@@ -57,6 +58,8 @@ pub(super) enum BenchCommand {
     Mcp(mcp::McpArguments),
     /// What listings cost, with few messages and with many
     Read(read::ReadArguments),
+    /// What finding costs with many messages and with few, and what indexing costs those who send
+    Search(search::SearchArguments),
     /// Sends while something else goes on: a reader that takes its time, an export
     Mixed(mixed::MixedArguments),
     /// One message to many streams: to each once, in order, and to nobody else
@@ -133,6 +136,7 @@ async fn run(command: BenchCommand) -> Result<Outcome, String> {
         BenchCommand::Machine(arguments) => Box::pin(machine_principals::machine(arguments)).await,
         BenchCommand::Mcp(arguments) => Box::pin(mcp::mcp(arguments)).await,
         BenchCommand::Read(arguments) => Box::pin(read::read(arguments)).await,
+        BenchCommand::Search(arguments) => Box::pin(search::search(arguments)).await,
         BenchCommand::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
         BenchCommand::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
         BenchCommand::Streams => Box::pin(streams::streams()).await,

@@ -1,6 +1,7 @@
 //! Taking away contents that nobody has any more.
 //!
-//! A content goes when no message shows it and a day has passed since it was stored and last uploaded. This cannot take away
+//! An upload that its uploader has not sent is forgotten after a day, whoever else has the same content. A content goes when no
+//! message shows it and a day has passed since it was stored and last uploaded. This cannot take away
 //! what somebody is just uploading or sending, on one hub or on several that share a database and a store:
 //!
 //! - **Rows decide, in one transaction.** The command that forgets a content looks once more whether it is used. A send or an
@@ -70,6 +71,12 @@ async fn require_collector(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
 
 async fn collect(hub: &Hub) -> Result<Collected, HubError> {
     let mut collected = Collected::default();
+    loop {
+        let since = hub.clock().now_ms() - milliseconds(GRACE);
+        if hub.write(move |tx| store::delete_old_uploads(tx, since, BATCH)).await? == 0 {
+            break;
+        }
+    }
     let mut behind = String::new();
     loop {
         let since = hub.clock().now_ms() - milliseconds(GRACE);

@@ -74,8 +74,8 @@ async fn list_attachments(
         ("Range" = Option<String>, Header, description = "A part of the file, like `bytes=0-1023`"),
         ("If-Range" = Option<String>, Header, description = "The ETag of the file that the part is of"),
         ("If-None-Match" = Option<String>, Header, description = "ETags of what the client has")),
-    responses((status = 200, description = "The file", content_type = "application/octet-stream"),
-        (status = 206, description = "The part", content_type = "application/octet-stream"),
+    responses((status = 200, description = "The file, of its own type", content_type = "*/*"),
+        (status = 206, description = "The part", content_type = "*/*"),
         (status = 304, description = "The client has it already"),
         (status = 416, description = "The file is not that long", content_type = "application/problem+json")),
     security(("session" = []), ("bearer" = [])))]

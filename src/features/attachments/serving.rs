@@ -39,8 +39,8 @@ pub(super) fn wanted(headers: &HeaderMap, etag: &str, size: u64) -> Wanted {
     };
     match (number(first), number(last)) {
         (Some(first), Some(last)) if first > last => Wanted::Whole,
-        (Some(first), last) if last.is_some() || text_is_empty(range) => match size.checked_sub(1) {
-            Some(end) if first <= end => Wanted::Part { first, last: last.unwrap_or(end).min(end) },
+        (Some(first), end_given) if end_given.is_some() || last.is_empty() => match size.checked_sub(1) {
+            Some(end) if first <= end => Wanted::Part { first, last: end_given.unwrap_or(end).min(end) },
             _ => Wanted::Nothing,
         },
         (None, Some(length)) if first.is_empty() => match size.checked_sub(1) {
@@ -49,11 +49,6 @@ pub(super) fn wanted(headers: &HeaderMap, etag: &str, size: u64) -> Wanted {
         },
         _ => Wanted::Whole,
     }
-}
-
-/// Whether a range has no end.
-fn text_is_empty(range: &str) -> bool {
-    range.trim_end().ends_with('-')
 }
 
 /// Whether the client has the file already.

@@ -208,6 +208,18 @@ const UNUSED: &str = "b.created_at <= $1
     and not exists (select 1 from message_attachments a where a.sha256 = b.sha256)
     and not exists (select 1 from uploads u where u.sha256 = b.sha256 and u.created_at > $1)";
 
+/// Forgets uploads that are old and that their uploaders have not sent, some at a time, whoever else has the same content:
+/// otherwise a file that stays would tell that somebody else has it.
+pub(super) fn delete_old_uploads(tx: &mut Tx<'_>, since_ms: i64, limit: i64) -> Result<u64, DbError> {
+    tx.execute(
+        &format!(
+            "delete from uploads where id in (
+                 select u.id from uploads u where u.created_at <= $1 and {UNSENT} order by u.id limit $2)"
+        ),
+        params![since_ms, limit],
+    )
+}
+
 /// Contents that nobody has, behind one.
 pub(super) fn list_unused(tx: &mut Tx<'_>, since_ms: i64, behind: &str, limit: i64) -> Result<Vec<String>, DbError> {
     tx.query(

@@ -1,7 +1,8 @@
 //! Taking files in.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
@@ -25,21 +26,65 @@ const PIECE: usize = 256 * 1024;
 const QUOTA_PERIOD: Duration = Duration::from_secs(24 * 3600);
 const MEBIBYTE: u64 = 1024 * 1024;
 
+/// Files that a user and their agents may be uploading to one hub at the same time: each takes space before it is counted.
+const MAX_AT_ONCE: usize = 16;
+/// When those who found too many under way may come again.
+const RETRY_SECONDS: u64 = 5;
+
 /// A file that is being uploaded.
 pub struct Upload {
     hub: Hub,
     actor: Actor,
     receiving: Receiving,
     buffer: BytesMut,
+    turn: Turn,
+}
+
+/// How many files each person and their agents are uploading.
+#[derive(Default)]
+struct UnderWay(Mutex<HashMap<PrincipalId, usize>>);
+
+/// One of them, until it is dropped.
+struct Turn {
+    under_way: Arc<UnderWay>,
+    human: PrincipalId,
+}
+
+impl Turn {
+    fn take(hub: &Hub, human: PrincipalId) -> Result<Self, HubError> {
+        let under_way = hub.memory::<UnderWay>();
+        let mut counts = under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let count = counts.entry(human).or_default();
+        if *count >= MAX_AT_ONCE {
+            let detail = format!("A user and their agents may upload {MAX_AT_ONCE} files at the same time.");
+            return Err(HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one of them end first."));
+        }
+        *count += 1;
+        drop(counts);
+        Ok(Self { under_way, human })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut counts = self.under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = counts.get_mut(&self.human) {
+            *count -= 1;
+            if *count == 0 {
+                counts.remove(&self.human);
+            }
+        }
+    }
 }
 
 /// Begins an upload, if the caller may make one.
 pub async fn begin(hub: &Hub, actor: &Actor) -> Result<Upload, HubError> {
     actor.require(Permission::AttachmentsWrite)?;
+    let turn = Turn::take(hub, actor.principal.human)?;
     require_room(hub, actor.principal.human).await?;
     let store = hub.blobs().clone();
     let receiving = tokio::task::spawn_blocking(move || Receiving::new(&store)).await.map_err(BlobError::from)??;
-    Ok(Upload { hub: hub.clone(), actor: actor.clone(), receiving, buffer: BytesMut::new() })
+    Ok(Upload { hub: hub.clone(), actor: actor.clone(), receiving, buffer: BytesMut::new(), turn })
 }
 
 /// Nobody shall fill the disk of everybody.
@@ -65,23 +110,26 @@ impl Upload {
     }
 
     async fn flush(self) -> Result<Self, HubError> {
-        let Self { hub, actor, mut receiving, buffer } = self;
+        let Self { hub, actor, mut receiving, buffer, turn } = self;
         let (receiving, buffer) = tokio::task::spawn_blocking(move || {
             receiving.write(&buffer)?;
             Ok::<_, HubError>((receiving, buffer))
         })
         .await
         .map_err(BlobError::from)??;
-        Ok(Self { hub, actor, receiving, buffer: cleared(buffer) })
+        Ok(Self { hub, actor, receiving, buffer: cleared(buffer), turn })
     }
 
     /// Keeps the file, which is whole now, under the name that its sender gave it.
     pub async fn finish(self, filename: &str) -> Result<AttachmentView, HubError> {
-        let Self { hub, actor, receiving, .. } = self.flush().await?;
+        let Self { hub, actor, receiving, turn, .. } = self.flush().await?;
         let received = tokio::task::spawn_blocking(move || receiving.finish()).await.map_err(BlobError::from)??;
         let filename = clean_filename(filename);
         // A caller who goes now has uploaded it all the same, so that nothing is left half done.
-        let keeping = tokio::spawn(async move { keep(&hub, &actor, received, filename).await });
+        let keeping = tokio::spawn(async move {
+            let _turn = turn;
+            keep(&hub, &actor, received, filename).await
+        });
         keeping.await.map_err(HubError::internal)?
     }
 }

@@ -54,6 +54,27 @@ pub fn sees(tx: &mut Tx<'_>, principal: PrincipalId, conversation: ConversationI
     )
 }
 
+/// All conversations that the caller may see, within the reach of their credential, with the names of channels: the same
+/// rule, for who has to know before looking.
+pub fn list_visible(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Option<String>)>, DbError> {
+    let mut visible = tx.query(
+        "with me (id) as (select cast($1 as bigint) union all select own.id from principals own where own.owner_id = $1)
+         select ch.conversation_id as id, ch.name from channels ch where ch.deleted_at is null and ch.is_public = 1
+         union
+         select ch.conversation_id as id, ch.name from me
+             join channel_members m on m.principal_id = me.id join channels ch on ch.id = m.channel_id
+             where ch.deleted_at is null
+         union
+         select c.id, null as name from me join conversations c on c.low_id = me.id
+         union
+         select c.id, null as name from me join conversations c on c.high_id = me.id",
+        params![actor.id().0],
+        |row| Ok((ConversationId(row.get("id")?), row.get::<Option<String>>("name")?)),
+    )?;
+    visible.retain(|(_, channel)| channel.as_deref().is_none_or(|channel| actor.principal.reaches_channel(channel)));
+    Ok(visible)
+}
+
 /// Who may see a conversation: the same rule, seen from the other side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Audience {

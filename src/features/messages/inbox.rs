@@ -254,6 +254,7 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
         | Event::MessageEdited(_)
         | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::ReadMoved { .. } => {}
     }
 }

@@ -18,6 +18,7 @@ mod state;
 mod state_store;
 mod store;
 mod tap;
+mod texts;
 mod thread_store;
 mod threads;
 mod unread;
@@ -31,7 +32,7 @@ pub(crate) use mcp::Item as MessageItem;
 pub use mcp::add_tools;
 pub use mcp_reading::{add_prompts, add_resources};
 pub use purge::purge_deleted_channels;
-pub use read::{find_visible_among, first_replies};
+pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};
 pub use state::{
     Stalemate, StandingMessage, couple_status, find, find_many, find_visible, list_by_state, list_standing,
@@ -39,4 +40,5 @@ pub use state::{
 };
 pub use store::MessageRow;
 pub use tap::tap;
+pub use texts::{MessageText, list_ids_after, visit_texts};
 pub use unread::{Unread, count_unread};

@@ -9,6 +9,7 @@ use super::change::bury_copies;
 use super::store;
 use crate::actor::Actor;
 use crate::error::HubError;
+use crate::events::{self, Event};
 use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 
@@ -74,7 +75,9 @@ fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progres
         return Ok(Progress::Copies);
     }
     attachments::release(tx, ids)?;
-    Ok(Progress::Messages(store::delete_messages(tx, ids)?))
+    let deleted = store::delete_messages(tx, ids)?;
+    events::emit(hub, tx, &Actor::system(), &Event::MessagesPurged { messages: ids.to_vec() })?;
+    Ok(Progress::Messages(deleted))
 }
 
 /// Deletes a part of what was said in channels that are gone.

@@ -71,6 +71,12 @@ pub fn find_visible_among(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> 
     Ok(view::complete(tx, actor, rows)?)
 }
 
+/// The first of these messages, which the caller may see, in this order: as many as make up an answer of bearable size.
+pub fn list_whole(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> Result<Vec<MessageView>, HubError> {
+    let rows = store::find_within_bytes(tx, ids)?;
+    Ok(view::complete(tx, actor, rows)?)
+}
+
 /// The beginnings of the first answers to a message, as far as the caller may see them.
 pub fn first_replies(tx: &mut Tx<'_>, actor: &Actor, id: MessageId, limit: i64) -> Result<Vec<MessageView>, HubError> {
     let channels = &actor.principal.channels;

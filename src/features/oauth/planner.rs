@@ -27,6 +27,7 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
         | Event::MessageStatusChanged { .. }
+        | Event::MessagesPurged { .. }
         | Event::ReadMoved { .. } => Ok(()),
     }
 }

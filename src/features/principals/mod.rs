@@ -9,7 +9,7 @@ mod store;
 pub use http::routes;
 pub use mcp::add_tools;
 pub use service::{
-    create, delete, directory, find, find_by_id, find_or_add_machine, find_reachable, nearest, note_all_seen,
-    note_seen, require_free_handle, set_display_name, system, withdraw_access,
+    create, delete, directory, find, find_by_id, find_ever, find_or_add_machine, find_reachable, nearest,
+    note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
 };
 pub use store::Known;

@@ -56,6 +56,11 @@ pub fn set_display_name(
     Ok(())
 }
 
+/// Those who have one of the handles, or had it and are gone: what they wrote is still theirs.
+pub fn find_ever(tx: &mut Tx<'_>, handles: &[String]) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_ids_of(tx, handles)
+}
+
 /// Marks a principal as gone. What it wrote stays, and so does its claim to the handle.
 pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Result<(), HubError> {
     store::update_deleted(tx, id)?;

@@ -172,3 +172,12 @@ fn card(row: &Row<'_>) -> Result<Card, DbError> {
         last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),
     })
 }
+
+/// Whoever has or had one of the handles.
+pub(super) fn list_ids_of(tx: &mut Tx<'_>, handles: &[String]) -> Result<Vec<PrincipalId>, DbError> {
+    let folded: Vec<String> = handles.iter().map(|handle| handles::fold(handle)).collect();
+    let (list, values) = in_list(1, folded.iter().map(ToValue::to_value));
+    tx.query(&format!("select id from principals where folded_handle in {list}"), &values, |row| {
+        row.get("id").map(PrincipalId)
+    })
+}

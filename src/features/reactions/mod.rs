@@ -6,4 +6,4 @@
 mod service;
 mod store;
 
-pub use service::{Added, add, claimants, list_claims, of, purge, remove};
+pub use service::{Added, add, claimants, list_claimants_in, list_claims, of, purge, reacted_among, remove};

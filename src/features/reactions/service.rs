@@ -1,9 +1,9 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
 use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
-use stoa_model::{MessageId, PrincipalId};
+use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::store;
 
@@ -27,6 +27,11 @@ pub fn of(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, 
         }
     }
     Ok(found)
+}
+
+/// Those of the messages that somebody has reacted to.
+pub fn reacted_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<MessageId>, DbError> {
+    store::list_reacted(tx, messages)
 }
 
 /// Adds a reaction, unless the message has it, is claimed by somebody else or has enough of them.
@@ -71,6 +76,15 @@ pub fn claimants(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<Mess
 /// The messages that a principal has claimed, the latest claim first.
 pub fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
     store::list_claims(tx, principal, limit)
+}
+
+/// Who has claimed anything in a conversation.
+pub fn list_claimants_in(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    limit: i64,
+) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_claimants_in(tx, conversation, limit)
 }
 
 /// Takes away the reactions on messages that are deleted for good.

@@ -1,9 +1,11 @@
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
-use stoa_db::{DbError, Row, Tx, Value as Parameter, in_list, params};
+use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, params};
 use stoa_model::messages::Author;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionView};
-use stoa_model::{MessageId, PrincipalId, Timestamp};
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::columns;
 
@@ -22,6 +24,14 @@ pub(super) fn list_reactions(
         &values,
         |row| Ok((MessageId(row.get("message_id")?), reaction(row)?)),
     )
+}
+
+/// Those of the messages that have reactions.
+pub(super) fn list_reacted(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<MessageId>, DbError> {
+    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(messages.iter().map(|id| id.0)));
+    let sql = format!("select distinct message_id from reactions where message_id {is_among}");
+    let reacted = tx.query(&sql, params![ids], |row| row.get("message_id").map(MessageId))?;
+    Ok(reacted.into_iter().collect())
 }
 
 pub(super) fn is_there(
@@ -83,6 +93,20 @@ pub(super) fn list_claimants(
         ),
         &values,
         |row| Ok((MessageId(row.get("message_id")?), PrincipalId(row.get("principal_id")?))),
+    )
+}
+
+pub(super) fn list_claimants_in(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    limit: i64,
+) -> Result<Vec<PrincipalId>, DbError> {
+    tx.query(
+        "select distinct r.principal_id from messages m join reactions r on r.message_id = m.id
+         where m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
+         order by r.principal_id limit $2",
+        params![conversation.0, limit],
+        |row| row.get("principal_id").map(PrincipalId),
     )
 }
 

@@ -150,7 +150,8 @@ fn render(
         Event::PrincipalCreated { .. }
         | Event::PrincipalUpdated { .. }
         | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. } => return Ok(()),
+        | Event::AccessChanged { .. }
+        | Event::MessagesPurged { .. } => return Ok(()),
         Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
         | Event::ChannelHidden { .. }

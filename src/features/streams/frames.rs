@@ -82,7 +82,8 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> 
         Event::PrincipalCreated { .. }
         | Event::PrincipalUpdated { .. }
         | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. } => None,
+        | Event::AccessChanged { .. }
+        | Event::MessagesPurged { .. } => None,
         Event::PresenceChanged { name, is_online, .. } => {
             let last_seen_at = Timestamp::from_ms(stored.at_ms);
             let data = json!({"name": name, "online": is_online, "last_seen_at": last_seen_at});

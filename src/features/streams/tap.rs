@@ -96,6 +96,7 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             | Event::MessageEdited(_)
             | Event::ReactionChanged(_)
             | Event::MessageDeleted(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. }
             | Event::ReadMoved { .. } => {}
         }
@@ -255,6 +256,7 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
         | Event::MessageEdited(_)
         | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReadMoved { .. } => None,
     }
@@ -278,6 +280,7 @@ pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
         | Event::MessageSent(_)
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReadMoved { .. } => None,
     }
@@ -301,6 +304,7 @@ fn doubtful(event: &Event) -> Option<PrincipalId> {
         | Event::MessageEdited(_)
         | Event::ReactionChanged(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReadMoved { .. } => None,
     }
@@ -385,6 +389,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
             | Event::ReactionChanged(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => {}
         }
     }
@@ -566,6 +571,7 @@ impl<'a> Delivery<'a> {
             | Event::MemberRemoved { .. }
             | Event::MessageEdited(_)
             | Event::ReactionChanged(_)
+            | Event::MessagesPurged { .. }
             | Event::MessageStatusChanged { .. } => None,
         }
     }

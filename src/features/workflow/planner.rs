@@ -21,19 +21,34 @@ const MAX_CLAIMS: i64 = 1000;
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
         Event::MessageSent(sent) => approve_trusted(hub, tx, sent),
-        Event::PrincipalDeleted { principal } => give_back(hub, tx, *principal, true),
-        Event::MemberRemoved { principal, .. } => give_back(hub, tx, *principal, false),
+        Event::PrincipalDeleted { principal } => {
+            give_back(hub, tx, *principal, true)?;
+            give_back_of_owner(hub, tx, *principal)
+        }
+        Event::MemberRemoved { principal, .. } => {
+            give_back(hub, tx, *principal, false)?;
+            give_back_of_owner(hub, tx, *principal)
+        }
+        Event::PrincipalUpdated { principal } => {
+            let is_shut_out = principals::find_by_id(tx, *principal)?.is_some_and(|known| known.is_disabled);
+            if is_shut_out { give_back(hub, tx, *principal, true) } else { Ok(()) }
+        }
+        Event::ChannelHidden { conversation, .. } => {
+            for principal in reactions::list_claimants_in(tx, *conversation, MAX_CLAIMS)? {
+                give_back(hub, tx, principal, false)?;
+            }
+            Ok(())
+        }
         Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
         | Event::AccessChanged { .. }
         | Event::PresenceChanged { .. }
         | Event::ChannelCreated { .. }
         | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
         | Event::ChannelDeleted { .. }
         | Event::MemberAdded { .. }
         | Event::MessageEdited(_)
         | Event::MessageDeleted(_)
+        | Event::MessagesPurged { .. }
         | Event::MessageStatusChanged { .. }
         | Event::ReactionChanged(_)
         | Event::ReadMoved { .. } => Ok(()),
@@ -59,6 +74,14 @@ fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, sent: &MessageSent) -> Result<(),
     change.add(tx, Reaction::Approve, &Map::new())?;
     change.finish(tx, Reaction::Approve, ReactionAction::Added)?;
     Ok(())
+}
+
+/// A person may have seen a channel through their agent only.
+fn give_back_of_owner(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Result<(), HubError> {
+    match principals::find_by_id(tx, principal)?.and_then(|known| known.owner) {
+        Some(owner) => give_back(hub, tx, owner, false),
+        None => Ok(()),
+    }
 }
 
 /// Work that nobody can finish any more must not stay claimed: that of one who is gone, or who does not see it any more.

@@ -133,8 +133,12 @@ impl<'a> Change<'a> {
     }
 
     fn is_approved_by_human(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
+        // A person has approved what was there, not what was made of it afterwards.
+        let edited_at = self.message.view.edited_at;
         let is_human_approval = |reaction: &ReactionView| {
-            reaction.reaction == Reaction::Approve && reaction.from.kind == PrincipalKind::User
+            reaction.reaction == Reaction::Approve
+                && reaction.from.kind == PrincipalKind::User
+                && edited_at.is_none_or(|edited_at| reaction.created_at > edited_at)
         };
         Ok(self.reactions(tx)?.iter().any(is_human_approval))
     }

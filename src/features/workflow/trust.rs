@@ -42,9 +42,9 @@ pub(super) fn note(
     human: PrincipalId,
     reaction: Reaction,
 ) -> Result<(), DbError> {
-    let Some(delta) = delta_of(reaction).filter(|_| message.view.from.kind == PrincipalKind::Agent) else {
-        return Ok(());
-    };
+    // A DM that only tells of a mention is no work of its own.
+    let is_work = message.view.from.kind == PrincipalKind::Agent && message.mention_of.is_none();
+    let Some(delta) = delta_of(reaction).filter(|_| is_work) else { return Ok(()) };
     let (agent, action_type) = (message.author_id, action_type_of(&message.view.metadata));
     let standing = trust_store::find_standing(tx, agent, action_type)?;
     let standing = standing.unwrap_or(Standing { score: Score::default(), adjustments: 0 });

@@ -17,6 +17,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use stoa_model::permissions::Permission;
+use tokio::sync::Semaphore;
 
 use super::origin::Doors;
 use super::server::{Caller, McpServer};
@@ -32,6 +34,10 @@ use crate::surfaces::json::{Banned, extent, refuse_banned};
 
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
+/// Enough for a message that is as long as messages can be, however it is written.
+const MAX_PLAIN_BODY_BYTES: usize = 2 * 1024 * 1024;
+/// Long messages that are understood at a time: each takes several times its length meanwhile.
+const LONG_AT_ONCE: usize = 2;
 /// Names and values in a message, and how deep they lie.
 const MAX_PARTS: usize = 50_000;
 const MAX_DEPTH: usize = 64;
@@ -45,6 +51,7 @@ struct Gate {
     hub: Hub,
     offer: Arc<Offer>,
     service: Service,
+    long_ones: Arc<Semaphore>,
 }
 
 /// `/mcp`, with all that features offer.
@@ -61,7 +68,7 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
         .disable_allowed_hosts();
     let make = move || Ok(McpServer::new(hub_in.clone(), offer_in.clone()));
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
-    let gate = Gate { hub: hub.clone(), offer, service };
+    let gate = Gate { hub: hub.clone(), offer, service, long_ones: Arc::new(Semaphore::new(LONG_AT_ONCE)) };
     // Many write a slash behind it.
     let both = [PATH.to_owned(), format!("{PATH}/")];
     both.iter().fold(Router::new(), |router, path| router.route(path, any(enter).with_state(gate.clone())))
@@ -96,7 +103,12 @@ impl Gate {
         let actor = self.authenticate(&call, &parts.headers).await?;
         let toolsets = toolsets(parts.uri.query().unwrap_or_default()).map_err(boxed)?;
         let bytes = match parts.method {
-            Method::POST => self.read(parts, body).await.map_err(boxed)?,
+            Method::POST => {
+                // Only files are so long.
+                let uploads = actor.principal.permissions.contains(Permission::AttachmentsWrite);
+                let limit = if uploads { MAX_BODY_BYTES } else { MAX_PLAIN_BODY_BYTES };
+                self.read(parts, body, limit).await.map_err(boxed)?
+            }
             _ => Bytes::new(),
         };
         if matches!(actor.principal.credential, Credential::AccessToken(_)) {
@@ -133,7 +145,7 @@ impl Gate {
         }
     }
 
-    async fn read(&self, parts: &Parts, body: Body) -> Result<Bytes, HubError> {
+    async fn read(&self, parts: &Parts, body: Body, limit: usize) -> Result<Bytes, HubError> {
         if essence(&parts.headers).as_deref() != Some("application/json") {
             let detail = "The body must be application/json.";
             return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
@@ -147,7 +159,7 @@ impl Gate {
             let detail = "The Accept header must have application/json and text/event-stream.";
             return Err(HubError::new(ErrorKind::NotAcceptable, "not_acceptable", detail));
         }
-        read_whole_body(&self.hub, &parts.headers, body, MAX_BODY_BYTES).await
+        read_whole_body(&self.hub, &parts.headers, body, limit).await
     }
 
     /// An OAuth client that lacks a scope is told which, in the way by which clients ask for more (RFC 6750).
@@ -168,13 +180,18 @@ impl Gate {
     }
 
     async fn serve(&self, mut parts: Parts, body: Bytes) -> Response {
-        // The library keeps each value several times over, so a message may be long, but not made of much.
-        let (parts_of_body, depth) = extent(&body);
-        if parts_of_body > MAX_PARTS || depth > MAX_DEPTH {
-            return protocol_error(-32600, "The message has too many values in it, or they lie too deep.");
-        }
-        if let Err(Banned(said)) = refuse_banned(&body) {
-            return protocol_error(-32600, &format!("The message {said}."));
+        let is_long = body.len() > MAX_PLAIN_BODY_BYTES;
+        let _turn = if is_long { self.long_ones.acquire().await.ok() } else { None };
+        let judged = if is_long {
+            // Others shall not wait while it is looked through.
+            let body = body.clone();
+            let judged = tokio::task::spawn_blocking(move || judge(&body)).await;
+            judged.unwrap_or_else(|_| Err("The message could not be looked through.".to_owned()))
+        } else {
+            judge(&body)
+        };
+        if let Err(said) = judged {
+            return protocol_error(-32600, &said);
         }
         // Some clients say only that they take anything.
         let accept = HeaderValue::from_static("application/json, text/event-stream");
@@ -194,6 +211,16 @@ impl Gate {
         }
         response.map(Body::new).into_response()
     }
+}
+
+/// What is wrong with a message before anybody understands it.
+fn judge(body: &[u8]) -> Result<(), String> {
+    // The library keeps each value several times over, so a message may be long, but not made of much.
+    let (parts, depth) = extent(body);
+    if parts > MAX_PARTS || depth > MAX_DEPTH {
+        return Err("The message has too many values in it, or they lie too deep.".to_owned());
+    }
+    refuse_banned(body).map_err(|Banned(said)| format!("The message {said}."))
 }
 
 /// The beginning of a message, as far as it has to be known before it is let in.

@@ -132,6 +132,12 @@ impl Setup {
         self
     }
 
+    /// Those of the features.
+    pub(crate) fn with_listeners(mut self) -> Self {
+        self.extensions.listeners = stoa::features::extensions().listeners;
+        self
+    }
+
     pub(crate) fn without_workers(mut self) -> Self {
         self.extensions.workers = stoa::features::extensions().workers;
         self

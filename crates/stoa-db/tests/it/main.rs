@@ -13,6 +13,7 @@ mod batches;
 mod catalog;
 mod changes;
 mod child;
+mod companion;
 mod connections;
 mod disk_full;
 mod durability;

@@ -1,0 +1,1 @@
+-- Search. Here its index is a file of its own, search.db, which the hub makes and fills by itself: there is nothing to do.

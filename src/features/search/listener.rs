@@ -1,0 +1,320 @@
+//! Keeps the index up to date: follows what happens, and fills it anew where it cannot.
+//!
+//! The index knows itself how far it has come, and says so in the transaction that brings it there. So nothing depends on
+//! what was known elsewhere: after a crash, a restore or a lost file it goes on from where it is, or begins anew.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use stoa_db::{DbError, Tx};
+use stoa_model::MessageId;
+
+use super::entries::{Entry, Gathered};
+use super::index::{self, COMPLETE, State};
+use crate::error::HubError;
+use crate::events::{Event, Listener, Position, StoredEvent, listener as listeners, outbox};
+use crate::features::messages;
+use crate::hub::{BoxFuture, Hub};
+
+pub const LISTENER: &str = "search";
+
+/// Events in one transaction of the index.
+const BATCH: i64 = 2_000;
+/// Messages in one, when it is filled anew.
+const FILL_BATCH: i64 = 10_000;
+/// Messages that are loaded before it is asked whether there are enough.
+const PORTION: usize = 200;
+/// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
+const REST: Duration = Duration::from_millis(100);
+
+struct Indexer;
+
+pub fn listener() -> Arc<dyn Listener> {
+    Arc::new(Indexer)
+}
+
+/// What this hub knows of the state of its index.
+#[derive(Default)]
+struct Condition {
+    /// Somebody found it damaged.
+    is_damaged: AtomicBool,
+}
+
+impl Listener for Indexer {
+    fn name(&self) -> &'static str {
+        LISTENER
+    }
+
+    fn batch(&self) -> i64 {
+        BATCH
+    }
+
+    fn rest(&self) -> Duration {
+        REST
+    }
+
+    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>> {
+        Box::pin(async move {
+            let Some(last) = events.last().map(|last| last.position) else { return Ok(()) };
+            let given: Arc<[Change]> = events.iter().map(Change::of).collect();
+            catch_up(hub, last, given).await
+        })
+    }
+
+    fn rebuild<'a>(&'a self, hub: &'a Hub) -> BoxFuture<'a, Result<(), HubError>> {
+        Box::pin(async move {
+            rebuild(hub).await?;
+            // What happened while it was filled; and if there was nothing to fill, what it has not seen yet.
+            let end = hub.read(outbox::end).await?;
+            catch_up(hub, end, Arc::default()).await
+        })
+    }
+}
+
+/// Has the index filled anew in the background if it is not that of this database.
+pub async fn prepare(hub: &Hub) -> Result<(), HubError> {
+    let is_usable = hub
+        .read(|tx| {
+            let state = index::find_state(tx)?;
+            Ok::<_, HubError>(usable(tx, state)?.is_some_and(|state| state.built_through == COMPLETE))
+        })
+        .await;
+    match is_usable {
+        Ok(true) => Ok(()),
+        Ok(false) => begin_anew(hub).await,
+        Err(error) => {
+            tracing::warn!(%error, "the search index cannot be read and is made anew");
+            report_damage(hub).await
+        }
+    }
+}
+
+async fn begin_anew(hub: &Hub) -> Result<(), HubError> {
+    hub.write(|tx| Ok::<_, HubError>(listeners::forget(tx, LISTENER)?)).await
+}
+
+/// Has the index thrown away and made anew.
+pub(super) async fn report_damage(hub: &Hub) -> Result<(), HubError> {
+    if hub.memory::<Condition>().is_damaged.swap(true, Ordering::SeqCst) {
+        return Ok(());
+    }
+    begin_anew(hub).await
+}
+
+/// The state, if it is one of this history and nothing that happened after it is forgotten.
+pub(super) fn usable(tx: &mut Tx<'_>, state: Option<State>) -> Result<Option<State>, DbError> {
+    let Some(state) = state else { return Ok(None) };
+    let is_of_now = state.epoch == outbox::history_epoch(tx)? && state.position >= outbox::pruned_through(tx)?;
+    Ok(is_of_now.then_some(state))
+}
+
+/// The messages that can be found otherwise since this happened.
+pub(super) fn touched(event: &Event) -> &[MessageId] {
+    match event {
+        // A DM that tells of a mention is not found.
+        Event::MessageSent(sent) if sent.mention_of.is_some() => &[],
+        Event::MessageSent(sent) => std::slice::from_ref(&sent.message),
+        Event::MessageEdited(change) | Event::MessageDeleted(change) => std::slice::from_ref(&change.message),
+        Event::ReactionChanged(reaction) => std::slice::from_ref(&reaction.change.message),
+        Event::MessagesPurged { messages } => messages,
+        // Who may see a conversation is asked when somebody searches.
+        Event::PrincipalCreated { .. }
+        | Event::PrincipalUpdated { .. }
+        | Event::PrincipalDeleted { .. }
+        | Event::AccessChanged { .. }
+        | Event::PresenceChanged { .. }
+        | Event::ChannelCreated { .. }
+        | Event::ChannelUpdated { .. }
+        | Event::ChannelHidden { .. }
+        | Event::ChannelDeleted { .. }
+        | Event::MemberAdded { .. }
+        | Event::MemberRemoved { .. }
+        | Event::MessageStatusChanged { .. }
+        | Event::ReadMoved { .. } => &[],
+    }
+}
+
+/// What brings the index from one state to the next.
+struct Step {
+    before: State,
+    after: State,
+    entries: Vec<Entry>,
+    /// Those that can be found no more.
+    gone: Vec<i64>,
+}
+
+enum Progress {
+    /// It is as far as it was asked to be.
+    Done,
+    Step(Box<Step>),
+    /// It cannot go on from where it is.
+    Lost,
+}
+
+/// An event, as far as it matters here.
+#[derive(Clone)]
+struct Change {
+    position: Position,
+    messages: Vec<MessageId>,
+}
+
+impl Change {
+    fn of(stored: &StoredEvent) -> Self {
+        Self { position: stored.position, messages: touched(&stored.event).to_vec() }
+    }
+}
+
+/// Of the given events those behind a state; none if others come before them.
+fn continuing(tx: &mut Tx<'_>, before: &State, given: &[Change]) -> Result<Option<Vec<Change>>, DbError> {
+    let Some(first) = given.first() else { return Ok(None) };
+    if before.position < first.position && !outbox::is_next(tx, before.position, first.position)? {
+        return Ok(None);
+    }
+    Ok(Some(given.iter().filter(|change| change.position > before.position).cloned().collect()))
+}
+
+/// Brings the index up to a position. Events that are `given` need not be read again.
+async fn catch_up(hub: &Hub, through: Position, given: Arc<[Change]>) -> Result<(), HubError> {
+    loop {
+        let given = given.clone();
+        let progress = if hub.memory::<Condition>().is_damaged.load(Ordering::SeqCst) {
+            Ok(Progress::Lost)
+        } else {
+            hub.read(move |tx| next_step(tx, through, &given)).await
+        };
+        match progress {
+            Ok(Progress::Done) => return Ok(()),
+            Ok(Progress::Step(step)) => {
+                if !take(hub, *step).await? {
+                    return Ok(());
+                }
+            }
+            Ok(Progress::Lost) => return rebuild(hub).await,
+            Err(DbError::Damaged(reason)) => {
+                tracing::warn!(reason, "the search index is damaged and made anew");
+                return rebuild(hub).await;
+            }
+            Err(error) => return Err(error.into()),
+        }
+        if hub.is_stopping() {
+            return Ok(());
+        }
+    }
+}
+
+fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Progress, DbError> {
+    // First of all: on SQLite the index is another file, and must not be newer than what is read after it.
+    let state = index::find_state(tx)?;
+    let Some(before) = usable(tx, state)? else { return Ok(Progress::Lost) };
+    if before.built_through != COMPLETE {
+        return fill_step(tx, before);
+    }
+    if before.position >= through {
+        return Ok(Progress::Done);
+    }
+    let changes = match continuing(tx, &before, given)? {
+        Some(changes) => changes,
+        None => outbox::events_after(tx, before.position, BATCH)?.iter().map(Change::of).collect(),
+    };
+    let Some(end) = changes.last().map(|change| change.position) else { return Ok(Progress::Done) };
+    let mut gathered = Gathered::default();
+    let mut known: BTreeSet<MessageId> = BTreeSet::new();
+    let mut position = end;
+    for portion in changes.chunks(PORTION) {
+        let ids: BTreeSet<MessageId> = portion.iter().flat_map(|change| &change.messages).copied().collect();
+        let ids: Vec<MessageId> = ids.difference(&known).copied().collect();
+        gathered.add(tx, &ids)?;
+        known.extend(ids);
+        if gathered.is_enough() {
+            position = portion.last().map_or(end, |change| change.position);
+            break;
+        }
+    }
+    let found: HashSet<i64> = gathered.entries.iter().map(|entry| entry.id).collect();
+    let gone = known.iter().map(|id| id.0).filter(|id| !found.contains(id)).collect();
+    let after = State { position, ..before.clone() };
+    Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries })))
+}
+
+/// The next messages of an index that is being filled.
+fn fill_step(tx: &mut Tx<'_>, before: State) -> Result<Progress, DbError> {
+    let ids = messages::list_ids_after(tx, MessageId(before.built_through), FILL_BATCH)?;
+    let mut gathered = Gathered::default();
+    let mut built_through = ids.last().map_or(COMPLETE, |id| id.0);
+    for portion in ids.chunks(PORTION) {
+        gathered.add(tx, portion)?;
+        if gathered.is_enough() {
+            built_through = portion.last().map_or(built_through, |id| id.0);
+            break;
+        }
+    }
+    let after = State { built_through, ..before.clone() };
+    Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new() })))
+}
+
+/// Takes a step. False if the index is no longer where it began: another hub is at it.
+async fn take(hub: &Hub, step: Step) -> Result<bool, HubError> {
+    let index = index::of(hub.db().engine());
+    index::write(hub, move |tx| {
+        if !index::update_state(tx, &step.before, &step.after)? {
+            return Ok(false);
+        }
+        index.remove(tx, &step.gone)?;
+        index.insert(tx, &step.entries)?;
+        Ok(true)
+    })
+    .await
+}
+
+/// Fills the index from the messages, from where it was left off if it can be used at all.
+async fn rebuild(hub: &Hub) -> Result<(), HubError> {
+    let is_damaged = hub.memory::<Condition>().is_damaged.load(Ordering::SeqCst);
+    let found = hub
+        .read(|tx| {
+            let state = index::find_state(tx)?;
+            usable(tx, state)
+        })
+        .await;
+    if is_damaged || !matches!(found, Ok(Some(_))) {
+        if let Err(error) = &found
+            && !matches!(error, DbError::Damaged(_))
+        {
+            return Err(error.clone().into());
+        }
+        let is_whole = !is_damaged && found.is_ok();
+        if !(is_whole && index::empty(hub).await?) {
+            index::clear(hub).await?;
+        }
+        let state = hub
+            .read(|tx| {
+                let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
+                Ok::<_, DbError>(State { epoch, position, built_through: 0 })
+            })
+            .await?;
+        index::write(hub, move |tx| Ok(index::insert_state(tx, &state)?)).await?;
+        hub.memory::<Condition>().is_damaged.store(false, Ordering::SeqCst);
+    }
+    let mut filled = 0;
+    while !hub.is_stopping() {
+        let progress = hub
+            .read(|tx| {
+                let state = index::find_state(tx)?;
+                match usable(tx, state)? {
+                    Some(before) if before.built_through != COMPLETE => fill_step(tx, before),
+                    _ => Ok::<_, DbError>(Progress::Done),
+                }
+            })
+            .await?;
+        let Progress::Step(step) = progress else { break };
+        filled += step.entries.len();
+        if !take(hub, *step).await? {
+            return Ok(());
+        }
+    }
+    if filled > 0 {
+        tracing::info!(messages = filled, "the search index was filled");
+    }
+    Ok(())
+}

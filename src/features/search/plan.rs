@@ -1,0 +1,115 @@
+//! What is looked for, once names are known: conditions that an index can answer.
+
+use std::collections::HashSet;
+
+use stoa_model::messages::WorkflowState;
+use stoa_model::search::Has;
+use stoa_model::search::document::mark;
+use stoa_model::search::query::Term;
+
+use super::entries::{AUTHOR, CONVERSATION, Entry, HAS, STATE};
+
+/// Conversations or authors that are looked for as marks among the words, which is quick for few of them. More are
+/// compared with each message that has the words.
+const MAX_MARKED: usize = 8;
+
+/// All that a message has to be.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plan {
+    pub(super) required: Vec<Term>,
+    pub(super) excluded: Vec<Term>,
+    /// Where it has to be: what the caller may see of what they ask for.
+    pub(super) conversations: Vec<i64>,
+    pub(super) authors: Option<Vec<i64>>,
+    pub(super) authors_not: Vec<i64>,
+    pub(super) states: Option<Vec<WorkflowState>>,
+    pub(super) has: Vec<Has>,
+    pub(super) has_not: Vec<Has>,
+    pub(super) after_ms: Option<i64>,
+    pub(super) before_ms: Option<i64>,
+}
+
+/// The part of a plan that is about words and marks.
+pub(super) struct Wanted {
+    /// Of each of these one at least.
+    pub(super) all: Vec<Vec<Term>>,
+    pub(super) none: Vec<Term>,
+}
+
+/// The part that is about facts.
+#[derive(Default)]
+pub(super) struct Facts<'p> {
+    pub(super) conversations: Option<&'p [i64]>,
+    pub(super) authors: Option<&'p [i64]>,
+    pub(super) after_ms: Option<i64>,
+    pub(super) before_ms: Option<i64>,
+}
+
+impl Facts<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        self.conversations.is_none() && self.authors.is_none() && self.after_ms.is_none() && self.before_ms.is_none()
+    }
+}
+
+fn marked(kind: char, value: impl std::fmt::Display) -> Term {
+    Term { words: vec![mark(kind, value)], is_prefix: false }
+}
+
+impl Plan {
+    /// Whether nothing can fit it.
+    pub(super) fn is_hopeless(&self) -> bool {
+        self.conversations.is_empty()
+            || self.authors.as_ref().is_some_and(Vec::is_empty)
+            || self.states.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    pub(super) fn wanted(&self) -> Wanted {
+        let mut all: Vec<Vec<Term>> = self.required.iter().map(|term| vec![term.clone()]).collect();
+        all.extend(self.has.iter().map(|has| vec![marked(HAS, has.name())]));
+        if let Some(states) = &self.states {
+            all.push(states.iter().map(|state| marked(STATE, state.name())).collect());
+        }
+        if let Some(authors) = self.authors.as_ref().filter(|authors| authors.len() <= MAX_MARKED) {
+            all.push(authors.iter().map(|author| marked(AUTHOR, author)).collect());
+        }
+        if self.conversations.len() <= MAX_MARKED {
+            all.push(self.conversations.iter().map(|conversation| marked(CONVERSATION, conversation)).collect());
+        }
+        let mut none = self.excluded.clone();
+        none.extend(self.has_not.iter().map(|has| marked(HAS, has.name())));
+        none.extend(self.authors_not.iter().map(|author| marked(AUTHOR, author)));
+        Wanted { all, none }
+    }
+
+    pub(super) fn facts(&self) -> Facts<'_> {
+        Facts {
+            conversations: Some(&*self.conversations).filter(|conversations| conversations.len() > MAX_MARKED),
+            authors: self.authors.as_deref().filter(|authors| authors.len() > MAX_MARKED),
+            after_ms: self.after_ms,
+            before_ms: self.before_ms,
+        }
+    }
+
+    /// What finds out whether a message fits, without any index.
+    pub(super) fn judge(&self) -> Judge<'_> {
+        Judge { plan: self, wanted: self.wanted(), conversations: self.conversations.iter().copied().collect() }
+    }
+}
+
+pub(super) struct Judge<'p> {
+    plan: &'p Plan,
+    wanted: Wanted,
+    conversations: HashSet<i64>,
+}
+
+impl Judge<'_> {
+    pub(super) fn fits(&self, entry: &Entry) -> bool {
+        let Self { plan, wanted, conversations } = self;
+        conversations.contains(&entry.conversation)
+            && plan.authors.as_ref().is_none_or(|authors| authors.contains(&entry.author))
+            && plan.after_ms.is_none_or(|after| entry.created_at_ms >= after)
+            && plan.before_ms.is_none_or(|before| entry.created_at_ms < before)
+            && wanted.all.iter().all(|any| any.iter().any(|term| entry.document.contains(term)))
+            && !wanted.none.iter().any(|term| entry.document.contains(term))
+    }
+}
