@@ -1,6 +1,12 @@
 //! The web page: files that `build.rs` put into the binary, each in the forms that browsers take.
 
 use std::collections::HashMap;
+#[cfg(debug_assertions)]
+use std::ffi::OsStr;
+#[cfg(debug_assertions)]
+use std::fs;
+#[cfg(debug_assertions)]
+use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use axum::body::Body;
@@ -51,8 +57,43 @@ struct Asset {
     variants: Vec<Variant>,
 }
 
-static ASSETS: LazyLock<HashMap<&'static str, Asset>> =
-    LazyLock::new(|| FILES.iter().map(|file| (file.path, Asset::of(file))).collect());
+static ASSETS: LazyLock<HashMap<&'static str, Asset>> = LazyLock::new(|| {
+    let files = from_disk().unwrap_or(FILES);
+    files.iter().map(|file| (file.path, Asset::of(file))).collect()
+});
+
+/// The page of the folder that `STOA_DEV_WEB` names, so that a developer's change of the page needs no new binary. Releases only
+/// have the page that they were built with.
+#[cfg(debug_assertions)]
+fn from_disk() -> Option<&'static [File]> {
+    fn add(root: &Path, folder: &Path, files: &mut Vec<File>) -> std::io::Result<()> {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let variant = |extension: &str| -> Option<&'static [u8]> {
+                Some(fs::read(format!("{}.{extension}", path.display())).ok()?.leak())
+            };
+            if path.is_dir() {
+                add(root, &path, files)?;
+            } else if let Ok(name) = path.strip_prefix(root)
+                && !matches!(path.extension().and_then(OsStr::to_str), Some("br" | "gz"))
+            {
+                let (brotli, gzip) = (variant("br"), variant("gz"));
+                let name = format!("/{}", name.display()).leak();
+                files.push(File { path: name, plain: fs::read(&path)?.leak(), brotli, gzip });
+            }
+        }
+        Ok(())
+    }
+    let root = PathBuf::from(std::env::var_os("STOA_DEV_WEB")?);
+    let mut files = Vec::new();
+    add(&root, &root, &mut files).ok()?;
+    Some(files.leak())
+}
+
+#[cfg(not(debug_assertions))]
+fn from_disk() -> Option<&'static [File]> {
+    None
+}
 
 impl Asset {
     fn of(file: &File) -> Self {

@@ -35,7 +35,7 @@ export class Hub {
 
   async run() {
     const options = ["serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.folder];
-    const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STOA_")));
+    const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("STOA_") || name === "STOA_DEV_WEB"));
     this.printed ??= "";
     this.log = "";
     this.process = spawn(this.binary, options, {
