@@ -13,6 +13,7 @@ import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
 import { useShortcuts } from "./shortcuts";
+import { useTitle } from "./title";
 
 const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
 
@@ -20,6 +21,7 @@ const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ defau
 export function AppShell() {
   useLive();
   useShortcuts();
+  useTitle();
   const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
