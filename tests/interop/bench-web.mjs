@@ -124,6 +124,11 @@ async function scrollThrough({ sought, step, frames, from }) {
 
 // ---- What is measured
 
+async function makeChannel(hub, agent, name) {
+  await hub.admin.call("POST", "/api/channels", { name });
+  await agent.call("POST", `/api/channels/${name}/join`);
+}
+
 async function measureReady(hub, watcher, blank) {
   const times = { page: [], blank: [] };
   const once = async (url, caller, sought) => {
@@ -274,8 +279,7 @@ async function measureSoak(hub, watcher, scout) {
   const minutes = Number.parseFloat(asked);
   if (!(minutes > 0)) return;
   const events = Math.round(minutes * 1000);
-  await scout.call("POST", "/api/channels", { name: "soak" });
-  await hub.admin.call("POST", "/api/channels/soak/join");
+  await makeChannel(hub, scout, "soak");
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/soak`);
   for (let at = 0; at < 60; at++) await scout.say("soak", `before ${at}`);
@@ -310,8 +314,7 @@ try {
   const scout = await hub.agent("scout", "Scout");
   for (let at = 0; at < 60; at++) await scout.say("general", `a **word** ${at} with \`code\``);
   if (wants("scroll") || wants("interaction")) {
-    await scout.call("POST", "/api/channels", { name: "long" });
-    await hub.admin.call("POST", "/api/channels/long/join");
+    await makeChannel(hub, scout, "long");
     const lengths = [1, 3, 12, 40];
     hub.firstOfLong = (await scout.say("long", "the first line")).id;
     let written = 1;
