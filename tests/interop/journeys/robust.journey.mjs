@@ -185,11 +185,13 @@ export async function newVersion({ hub, watcher }) {
   await hub.run();
   await page.getByText("A new version is there").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
-  // As the new page has all its parts, so has this one after a reload.
-  const reloaded = page.waitForEvent("framenavigated", { predicate: (frame) => frame === page.mainFrame() && (isGone = false) === false });
+  // A page that is loaded now is the new one, and has all its parts.
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) isGone = false;
+  });
   await page.getByRole("link", { name: "All channels" }).click();
-  await reloaded;
   await page.getByRole("button", { name: "New channel" }).waitFor();
+  equal(isGone, false, "whether the old page is still there");
   await page.goto(`${hub.url}/channels/general`);
   equal(await field(page).inputValue(), "begun before", "the draft");
 }

@@ -55,12 +55,15 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   );
 
   const box = useRef<HTMLDivElement>(null);
+  // The same functions for the same rows, or all of them would be laid out anew at each step of scrolling.
+  const estimateSize = useCallback((index: number) => (rows[index]?.kind === "message" ? 64 : 32), [rows]);
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: (index) => (rows[index]?.kind === "message" ? 64 : 32),
-    getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 8,
+    estimateSize,
+    getItemKey,
+    overscan: 6,
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 80,
