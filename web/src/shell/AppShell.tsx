@@ -1,6 +1,6 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
-import { Suspense, lazy, useEffect, useState } from "react";
+import { Suspense, lazy, useEffect, useRef, useState } from "react";
 
 import { useStore } from "../lib/store";
 import { IconButton } from "../ui/Button";
@@ -26,6 +26,11 @@ export function AppShell() {
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => setOpen(false), [path]);
+  const drawer = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (isOpen) drawer.current?.querySelector<HTMLElement>("button, a")?.focus();
+  }, [isOpen]);
   return (
     <div className="flex h-full">
       <a
@@ -37,21 +42,24 @@ export function AppShell() {
       <div className="max-md:hidden">
         <Sidebar />
       </div>
-      <IconButton label="Menu" className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
+      <IconButton ref={opener} label="Menu" aria-expanded={isOpen} className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
         <Menu size={18} />
       </IconButton>
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
         <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-fg/20" onClick={() => setOpen(false)} />
         <div
+          ref={drawer}
           className="absolute inset-y-0 left-0"
           onKeyDown={(event) => {
-            if (event.key === "Escape") setOpen(false);
+            if (event.key !== "Escape") return;
+            setOpen(false);
+            opener.current?.focus();
           }}
         >
           {isOpen ? <Sidebar /> : null}
         </div>
       </div>
-      <main id="main" className="flex min-w-0 flex-1 flex-col">
+      <main id="main" inert={isOpen} className="flex min-w-0 flex-1 flex-col">
         <VersionBanner />
         <ConnectionBanner />
         <div className="flex min-h-0 flex-1">
