@@ -29,7 +29,13 @@ export function AppShell() {
   const drawer = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
-    if (isOpen) drawer.current?.querySelector<HTMLElement>("button, a")?.focus();
+    if (!isOpen) return;
+    drawer.current?.querySelector<HTMLElement>("button, a")?.focus();
+    // On a wide window there is no drawer that one could close.
+    const wide = matchMedia("(min-width: 48rem)");
+    const close = () => setOpen(false);
+    wide.addEventListener("change", close);
+    return () => wide.removeEventListener("change", close);
   }, [isOpen]);
   return (
     <div className="flex h-full">
