@@ -3,9 +3,12 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { type Conversation, conversationQuery } from "../api/queries";
 import type { Message } from "../api/types";
-import { merge, patch } from "./patch";
+import { merge } from "./patch";
 
-afterEach(() => vi.unstubAllGlobals());
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
 
 const message = (id: number, body = "x") => ({ id, body }) as Message;
 
@@ -36,6 +39,9 @@ test("a burst of news is fetched in few requests, and nothing of it is missed", 
     await new Promise((resolve) => setTimeout(resolve, 5));
     return Response.json({ items, last_read_message_id: null });
   });
+  // What asks the hub takes `fetch` when it is loaded.
+  vi.resetModules();
+  const { patch } = await import("./patch");
   for (latest = 2; latest < 500; latest++) patch(client, { name: "new_message", data: { channel: "general", message_id: latest } });
   await vi.waitFor(() => expect(client.getQueryData<Conversation>(queryKey)?.items.at(-1)?.id).toBe(latest));
   expect(client.getQueryData<Conversation>(queryKey)?.items.map(({ id }) => id)).toEqual(Array.from({ length: latest }, (_, at) => at + 1));

@@ -32,7 +32,7 @@ outgoing.subscribe(() => save(OUTGOING, outgoing.get().length ? outgoing.get() :
 function unsent(): Outgoing[] {
   const kept = load<unknown>(OUTGOING, [], "tab");
   const all = Array.isArray(kept) ? (kept as Outgoing[]) : [];
-  return all.map((one) => ({ ...one, error: one.error ?? "The page was left before this was sent." }));
+  return all.map((one) => ({ ...one, error: "The page was left before this was sent." }));
 }
 
 function change(key: string, next: Partial<Outgoing>): void {

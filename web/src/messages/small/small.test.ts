@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import { toHtml } from "../markdown";
 import { decodeHTMLStrict } from "./entities";
+import punycode from "./punycode";
 
 const html = (text: string) => String(toHtml(text, undefined)).trim();
 
@@ -12,7 +13,8 @@ test("the names that people know are characters, others stay what they are", () 
   expect(html("&copy; &#8212; &#x2713; &bogus; `&amp;`")).toBe("<p>© — ✓ &amp;bogus; <code>&amp;amp;</code></p>");
 });
 
-test("hosts in other scripts are asked for by their name in ASCII, and shown so", () => {
+test("hosts in other scripts are asked for by their name in ASCII, and shown as they were written", () => {
   expect(html("<https://bücher.example/ä>")).toContain('href="https://xn--bcher-kva.example/%C3%A4"');
-  expect(html("[x](https://exa mple)")).not.toContain("href");
+  expect(html("https://bücher.example")).toContain(">https://bücher.example<");
+  expect(punycode.toASCII("no host")).toBe("no host");
 });
