@@ -68,7 +68,6 @@ function routesWithout(shots) {
 const hub = await Hub.start(binary);
 const browser = await launch();
 const watcher = new Watcher(browser);
-// The page says by itself that an address leads nowhere.
 const remarks = [];
 try {
   const shots = shotsOf(await enliven(hub));
@@ -85,7 +84,7 @@ try {
       await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 250)));
       if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) remarks.push(`${name} is wider than the screen, ${look}`);
       await page.screenshot({ path: join(folder, `${name}-${look}.png`) });
-      await watcher.checkAccess(page, `${name}, ${look}`);
+      if (process.env.AXE) await watcher.checkAccess(page, `${name}, ${look}`);
       await page.close();
     }
     await context.close();
