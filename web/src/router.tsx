@@ -15,7 +15,6 @@ import { adminSearch } from "./pages/admin/search";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
-import { InboxPage } from "./pages/InboxPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { Broken } from "./shell/ErrorBoundary";
@@ -45,7 +44,11 @@ const index = createRoute({
     throw redirect({ to: "/inbox" });
   },
 });
-const inbox = createRoute({ getParentRoute: () => root, path: "/inbox", component: InboxPage });
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  component: lazyRouteComponent(() => import("./pages/InboxPage"), "InboxPage"),
+});
 const threads = createRoute({
   getParentRoute: () => root,
   path: "/threads",

@@ -21,6 +21,8 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: [isMac ? "⌘" : "Ctrl", "K"], does: "Search or jump to" },
         { keys: ["?"], does: "Show this list" },
         { keys: ["Esc"], does: "Close what is open" },
+        { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "The same, only with something new" },
       ],
     },
     {
