@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useMemo, useState } from "react";
 
 import { channelsQuery, meQuery, partnersQuery } from "../api/queries";
+import { withText } from "../pages/search/query";
 import { classes } from "../ui/classes";
 import { palette } from "./palette";
 import { PLACES } from "./places";
@@ -12,6 +13,8 @@ interface Choice {
   group: string;
   label: string;
   go: string;
+  /** What to look for there. */
+  typed?: string;
 }
 
 /** How well a text fits what is typed: its beginning, a word of it, or somewhere. */
@@ -52,13 +55,16 @@ function Body() {
     ];
     const found = all.map((choice) => ({ choice, rank: rank(choice.label, typed) })).filter((one) => one.rank > 0);
     found.sort((one, other) => other.rank - one.rank);
-    return found.slice(0, 12).map((one) => one.choice);
+    const named = found.slice(0, 12).map((one) => one.choice);
+    const sought = typed.trim();
+    return sought ? [...named, { group: "Search", label: `Search messages for “${sought}”`, go: "/search", typed: sought }] : named;
   }, [typed, me, channels, partners]);
   useEffect(() => setChosen(0), [typed]);
   const go = (choice: Choice | undefined) => {
     if (!choice) return;
     palette.set(false);
-    void navigate({ to: choice.go });
+    if (choice.typed === undefined) void navigate({ to: choice.go });
+    else void navigate({ to: "/search", search: withText({}, choice.typed) });
   };
   return (
     <Dialog.Portal>
@@ -106,7 +112,6 @@ function Body() {
             </li>
           ))}
         </ul>
-        {choices.length === 0 ? <p className="p-4 text-muted">Nothing is called that.</p> : null}
       </Dialog.Content>
     </Dialog.Portal>
   );
