@@ -40,17 +40,20 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
     const chosen = itemsOf(search[filter]).map((item) => item.name);
     // What is looked for can be taken away here, whether or not there is such a thing.
     const unknown = chosen.filter((name) => !known.some((one) => one.name === name)).map((name) => ({ name, label: name, icon: undefined }));
-    return [...unknown, ...known].map(({ name, label, icon }) => (
-      <Row
-        key={name}
-        name={name}
-        icon={icon}
-        standing={standingOf(search[filter], name)}
-        onChange={(standing) => change(filter, name, standing)}
-      >
-        {label ?? name}
-      </Row>
-    ));
+    return [...unknown, ...known].map(({ name, label, icon }) => ({
+      isChosen: chosen.includes(name),
+      row: (
+        <Row
+          key={name}
+          name={name}
+          icon={icon}
+          standing={standingOf(search[filter], name)}
+          onChange={(standing) => change(filter, name, standing)}
+        >
+          {label ?? name}
+        </Row>
+      ),
+    }));
   };
   const mine = channels.toSorted((one, other) => Number(other.is_member) - Number(one.is_member));
   return (
@@ -73,13 +76,31 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
           <X size={16} />
         </IconButton>
       </div>
-      <Part title="Channel" rows={rowsOf("channel", mine.map(({ name, public: isPublic }) => ({ name, icon: isPublic ? <Hash size={14} /> : <Lock size={14} /> })))} kept={itemsOf(search.channel).length} />
+      <Part
+        title="Channel"
+        rows={rowsOf(
+          "channel",
+          mine.map(({ name, public: isPublic }) => ({ name, icon: isPublic ? <Hash size={14} /> : <Lock size={14} /> })),
+        )}
+      />
       <Part
         title="From"
-        rows={rowsOf("agent", people.map((one) => ({ name: one.name, icon: <Avatar name={one.name} kind={one.kind} displayName={one.display_name} size="small" /> })))}
-        kept={itemsOf(search.agent).length}
+        rows={rowsOf(
+          "agent",
+          people.map(({ name, kind, display_name }) => ({
+            name,
+            icon: <Avatar name={name} kind={kind} displayName={display_name} size="small" />,
+          })),
+        )}
       />
-      <Part title="State" rows={rowsOf("state", STATE_ORDER.map((state) => ({ name: state, label: <StateBadge state={state} isBare /> })))} isWhole />
+      <Part
+        title="State"
+        rows={rowsOf(
+          "state",
+          STATE_ORDER.map((state) => ({ name: state, label: <StateBadge state={state} isBare /> })),
+        )}
+        isWhole
+      />
       <Part title="Has" rows={rowsOf("has", HAS)} isWhole />
       <fieldset className="flex flex-col gap-2">
         <legend className="pb-1 text-sm font-semibold text-muted">Date</legend>
@@ -104,18 +125,20 @@ function usePeople(authors: readonly Author[]): Author[] {
     ...(me?.agents ?? []).map(({ name, display_name }) => ({ name, display_name, kind: "agent" as const })),
     ...(me ? [{ name: me.user.username, display_name: me.user.display_name, kind: "user" as const }] : []),
   ];
-  return [...new Map(all.toReversed().map((one) => [one.name, one])).values()].toReversed();
+  const seen = new Set<string>();
+  return all.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-function Part({ title, rows, kept = 0, isWhole }: { title: string; rows: ReactNode[]; kept?: number; isWhole?: boolean }) {
+/** A list of which the beginning is shown, and what is chosen. */
+function Part({ title, rows, isWhole }: { title: string; rows: Array<{ isChosen: boolean; row: ReactNode }>; isWhole?: boolean }) {
   const [isAll, setAll] = useState(isWhole ?? false);
-  const most = Math.max(SHOWN, kept);
-  const rest = rows.length - most;
+  const shown = rows.filter(({ isChosen }, at) => isAll || isChosen || at < SHOWN);
+  const rest = rows.length - shown.length;
   return (
     <fieldset className="min-w-0">
       <legend className="pb-1 text-sm font-semibold text-muted">{title}</legend>
-      <ul>{isAll ? rows : rows.slice(0, most)}</ul>
-      {!isAll && rest > 0 ? (
+      <ul>{shown.map(({ row }) => row)}</ul>
+      {rest > 0 ? (
         <button type="button" onClick={() => setAll(true)} className="min-h-6 text-accent hover:underline pointer-coarse:min-h-11">
           {rest} more
         </button>

@@ -80,14 +80,10 @@ export function SearchPage() {
   // What the hub does not understand is not worth trying again as it is.
   const fault = found.error instanceof Problem && !found.error.isPassing ? found.error : null;
   const faults = fault?.fields.map((one) => one.field) ?? [];
-  const title = isAsked && search.q ? `${search.q} · Search` : "Search";
-  useEffect(() => {
-    document.title = `${title} · Stoa`;
-  }, [title]);
 
   return (
     <Page
-      title="Search"
+      title={search.q ? `Search: ${search.q}` : "Search"}
       isFlush
       header={(heading) => (
         <header className="flex shrink-0 flex-col gap-2 border-b border-line px-6 py-2 max-md:px-4">
