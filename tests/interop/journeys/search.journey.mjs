@@ -148,11 +148,11 @@ export async function paletteTour({ hub, watcher }) {
     await page.getByRole("heading", { level: 1, name: title, exact: true }).waitFor();
   };
   await go("deep", /deep-sea/, "# deep-sea");
-  await go("scout", /scout\s*Direct messages/, "@scout");
-  await go("scout", /scout\s*Agents/, "scout");
+  await go("scout", /^scout\s*Message/, "@scout");
+  await go("scout", /scout: open agent page/, "scout");
   await go("trac", /Traces/, "Traces");
   await go("thr", /Threads/, "Threads");
-  await go("apps", /Settings: apps/, "Settings");
+  await go("apps", /Settings: apps/, "Apps");
   await go("agents", /^Agents/, "Agents");
   await go("anchor from:scout", /Search messages for “anchor from:scout”/, "Search: anchor");
   await total(page, 1);
