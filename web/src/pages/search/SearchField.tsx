@@ -53,6 +53,13 @@ export function SearchField({ search, onSearch, faults, onDown }: SearchFieldPro
       input.current?.setSelectionRange(at, at);
     });
   };
+  const applyHead = (head: string, tail: string) => {
+    const next = withText(search, head);
+    const kept = next.q ? `${next.q} ` : "";
+    setOpen(false);
+    put(kept + tail, kept.length);
+    onSearch({ ...next, q: (kept + tail).trim() || undefined });
+  };
   const take = (suggestion: Suggestion | undefined) => {
     if (!partial || !suggestion) return;
     const [head, tail] = [text.slice(0, partial.start), text.slice(caret)];
@@ -142,15 +149,12 @@ export function SearchField({ search, onSearch, faults, onDown }: SearchFieldPro
           onChange={(event) => {
             const typed = event.target.value;
             setChosen(null);
+            const end = event.target.selectionStart ?? typed.length;
+            const head = typed.slice(0, end);
             // An operator is typed to its end when a blank follows.
-            if (/\s$/.test(typed) && typed.length > text.length && event.target.selectionStart === typed.length && hasFilters(typed)) {
-              const next = withText(search, typed);
-              setText(next.q ? `${next.q} ` : "");
-              setOpen(false);
-              return onSearch(next);
-            }
+            if (typed.length > text.length && /\s$/.test(head) && hasFilters(head)) return applyHead(head, typed.slice(end));
             setText(typed);
-            setCaret(event.target.selectionStart ?? typed.length);
+            setCaret(end);
             setOpen(true);
           }}
           onSelect={(event) => setCaret(event.currentTarget.selectionStart ?? 0)}
