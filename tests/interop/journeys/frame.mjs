@@ -1,7 +1,7 @@
 // What every journey needs: a hub of its own, people and agents on it, and a browser that minds every fault.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -39,7 +39,8 @@ export class Hub {
     this.printed ??= "";
     this.log = "";
     this.process = spawn(this.binary, options, {
-      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0" },
+      // In a container the socket would be one for all hubs.
+      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock") },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stdout.on("data", (data) => (this.printed += data));
@@ -67,12 +68,10 @@ export class Hub {
 
   /** Another person, made as operators make them. */
   async person(username, role = "member") {
-    const socket = join(this.folder, "admin.sock");
-    await until("the hub can be administered", () => existsSync(socket));
     const child = spawn(
       this.binary,
       ["admin", "users", "create", username, "--role", role, "--display-name", username],
-      { env: { ...process.env, STOA_ADMIN_SOCKET: socket }, stdio: ["pipe", "ignore", "inherit"] },
+      { env: { ...process.env, STOA_ADMIN_SOCKET: join(this.folder, "admin.sock") }, stdio: ["pipe", "ignore", "inherit"] },
     );
     child.stdin.end(`${username}-password\n`);
     const code = await new Promise((resolve) => child.once("exit", resolve));
