@@ -4,7 +4,7 @@ import { Fragment } from "react";
 
 import { channelsQuery, meQuery } from "../api/queries";
 
-const LINK = "inline-flex min-h-6 items-center text-accent hover:underline";
+const LINK = "-my-0.5 inline-flex min-h-6 items-center text-accent hover:underline";
 
 /** The name of an agent, and the way to its page where the person has one: those of others and those that are gone have none. */
 export function AgentName({ name }: { name: string }) {

@@ -61,7 +61,7 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
       aria-label="Filters"
       className={classes(
         "flex w-60 shrink-0 flex-col gap-5 overflow-y-auto border-l border-line bg-bg p-4",
-        "max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full",
+        "max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full max-lg:border-l-0",
         !isOpen && "max-lg:hidden",
       )}
       onKeyDown={(event) => {

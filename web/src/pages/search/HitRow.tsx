@@ -10,11 +10,13 @@ import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
-import { partsOf } from "./snippet";
+import { cutOf, partsOf } from "./snippet";
 
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   useStore(appearance, ({ zone }) => zone);
+  const parts = partsOf(hit.snippet);
+  const cut = cutOf(hit.body, parts);
   const replies = `${hit.reply_count} ${hit.reply_count === 1 ? "reply" : "replies"}`;
   return (
     <li>
@@ -38,14 +40,15 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
             <Link
               {...linkTo(place, { at: hit.id })}
               data-open
-              className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted hover:text-fg hover:underline group-focus-within:text-fg pointer-coarse:min-h-11"
+              className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted hover:text-fg hover:underline group-focus-within:text-fg pointer-coarse:-my-2 pointer-coarse:min-h-11"
             >
               <CornerDownRight size={14} aria-hidden="true" />
               Open in context
             </Link>
           </div>
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
-            {partsOf(hit.snippet).map((part, at) =>
+            {cut.atStart ? "… " : ""}
+            {parts.map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
                   {part.text}
@@ -54,6 +57,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
                 part.text
               ),
             )}
+            {cut.atEnd ? " …" : ""}
           </p>
           {isWork(hit) || hit.attachments.length || hit.reply_count ? (
             <div className="mt-1 flex flex-wrap items-center gap-2">

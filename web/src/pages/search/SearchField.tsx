@@ -1,5 +1,5 @@
 import { Search as SearchIcon, X } from "lucide-react";
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
+import { Fragment, type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 
 import { SEARCH_FIELD } from "../../shell/shortcuts";
 import { Avatar } from "../../ui/Avatar";
@@ -116,18 +116,21 @@ export function SearchField({ search, onSearch, faults, onDown }: SearchFieldPro
         apply(text);
       }}
     >
-      <SearchIcon size={16} aria-hidden="true" className="mt-3 shrink-0 text-muted" />
-      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-1.5 py-1.5">
-        {chipsOf(search).map(({ filter, value }) => (
-          <Chip
-            key={filter}
-            filter={filter}
-            value={value}
-            isWrong={faults.includes(filter)}
-            onEdit={() => edit(filter)}
-            onRemove={() => remove(filter)}
-          />
-        ))}
+      <SearchIcon size={16} aria-hidden="true" className="mt-3 shrink-0 text-muted pointer-coarse:mt-3.5" />
+      <div className="flex min-w-0 flex-1 flex-wrap items-center gap-1.5 py-1.5 pointer-coarse:py-0">
+        {/* Where there is little room, they are in a row of their own, which scrolls. */}
+        <div className="contents max-md:order-last max-md:flex max-md:w-full max-md:gap-1.5 max-md:overflow-x-auto">
+          {chipsOf(search).map(({ filter, value }) => (
+            <Chip
+              key={filter}
+              filter={filter}
+              value={value}
+              isWrong={faults.includes(filter)}
+              onEdit={() => edit(filter)}
+              onRemove={() => remove(filter)}
+            />
+          ))}
+        </div>
         <input
           ref={input}
           id={SEARCH_FIELD}
@@ -166,7 +169,7 @@ export function SearchField({ search, onSearch, faults, onDown }: SearchFieldPro
       {isBlank(search) && !text ? null : (
         <IconButton
           label="Clear"
-          className="mt-1.5"
+          className="mt-1.5 pointer-coarse:mt-0"
           onClick={() => {
             setText("");
             onSearch({});
@@ -222,7 +225,7 @@ function Chip({ filter, value, isWrong, onEdit, onRemove }: {
   return (
     <span
       className={classes(
-        "inline-flex max-w-full min-w-0 items-center rounded-md border bg-panel",
+        "inline-flex items-center rounded-md border bg-panel max-md:shrink-0 max-md:whitespace-nowrap md:max-w-full md:min-w-0",
         isWrong ? "border-rejected" : "border-line",
       )}
     >
@@ -230,11 +233,10 @@ function Chip({ filter, value, isWrong, onEdit, onRemove }: {
         <span className="text-muted">{filter}:</span>
         {isList(filter)
           ? itemsOf(value).map((item, at) => (
-              <span key={item.name} className={item.isOut ? "text-rejected" : undefined}>
+              <Fragment key={item.name}>
                 {at ? "," : ""}
-                {item.isOut ? "-" : ""}
-                {item.name}
-              </span>
+                {item.isOut ? <span className="text-rejected">-{item.name}</span> : item.name}
+              </Fragment>
             ))
           : value}
       </button>

@@ -91,8 +91,8 @@ export function SearchPage() {
           <div className="flex max-md:pl-10">
             <SearchField search={search} onSearch={onSearch} faults={faults} onDown={() => step(1)} />
           </div>
-          <div className="flex min-h-7 flex-wrap items-center gap-2">
-            <p role="status" className="min-w-0 flex-1">
+          <div className={classes("flex min-h-7 flex-wrap items-center gap-2", !isAsked && "lg:hidden")}>
+            <p role="status" className="min-w-0 flex-1 max-md:basis-full">
               {pages ? (
                 <>
                   <strong>

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Hit, SearchPage } from "../../api/search";
 import { groupsOf } from "./groups";
-import { partsOf } from "./snippet";
+import { cutOf, partsOf } from "./snippet";
 
 const hit = (id: number, channel: string) => ({ id, channel, from: { name: "scout" } }) as Hit;
 const page = (...items: Hit[]): SearchPage => ({ items, total: 9, total_capped: false, offset: 0 });
@@ -29,4 +29,13 @@ test("nothing in a snippet is markup but the marks", () => {
     { text: " of Vec<T> &amp; <b>x</b>", isFound: false },
   ]);
   expect(partsOf("")).toEqual([]);
+});
+
+test("what goes on is told from what does not", () => {
+  const cut = (text: string, snippet: string) => Object.values(cutOf(text, partsOf(snippet)));
+  expect(cut("one two\nthree four", "two <mark>three</mark>")).toEqual([true, true]);
+  expect(cut("one two", "<mark>one</mark> two")).toEqual([false, false]);
+  expect(cut("one two", "<mark>one</mark>")).toEqual([false, true]);
+  // It is from somewhere else, such as the subject.
+  expect(cut("one two", "<mark>three</mark>")).toEqual([false, false]);
 });

@@ -16,3 +16,11 @@ export function partsOf(snippet: string): Array<{ text: string; isFound: boolean
   }
   return parts;
 }
+
+/** Whether a text goes on before and behind what is shown of it. */
+export function cutOf(text: string, parts: ReadonlyArray<{ text: string }>): { atStart: boolean; atEnd: boolean } {
+  const plain = (some: string) => some.replace(/\s+/g, " ").trim();
+  const [whole, shown] = [plain(text), plain(parts.map((part) => part.text).join(""))];
+  const isPart = whole.includes(shown);
+  return { atStart: isPart && !whole.startsWith(shown), atEnd: isPart && !whole.endsWith(shown) };
+}
