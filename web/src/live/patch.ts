@@ -1,8 +1,9 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
 import { Problem } from "../api/problem";
 import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import type { SearchPage } from "../api/search";
 import { type Agent, type Me, type Message, type Place, placeKey } from "../api/types";
 import type { LiveEvent } from "./stream";
 
@@ -155,6 +156,11 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
     client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
     client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
     client.getQueryData(messageQuery(id).queryKey) !== undefined;
+  // What was found may not be found any more.
+  const isFound = client
+    .getQueriesData<InfiniteData<SearchPage>>({ queryKey: ["search"] })
+    .some(([, data]) => data?.pages.some((page) => has(page.items)));
+  if (isFound) void client.invalidateQueries({ queryKey: ["search"] });
   if (!isShown) return;
   const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
   if (fresh) changeMessage(client, id, () => fresh);

@@ -86,6 +86,9 @@ export function Sidebar() {
           <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
             Threads
           </Row>
+          <Row to="/search" icon={<Search size={16} />}>
+            Search
+          </Row>
         </ul>
         <Group
           title="Channels"

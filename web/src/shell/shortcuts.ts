@@ -15,6 +15,9 @@ export const GOES: Record<string, string> = {
   s: "/settings/profile",
 };
 
+/** On the page of the search. */
+export const SEARCH_FIELD = "search-field";
+
 /** Whether keys are for writing just now. */
 function isTyping(target: EventTarget | null): boolean {
   const element = target as HTMLElement | null;
@@ -45,6 +48,13 @@ export function useShortcuts(): void {
       if (event.key === "?") {
         event.preventDefault();
         shortcutHelp.set(true);
+        return;
+      }
+      if (event.key === "/") {
+        event.preventDefault();
+        const field = document.getElementById(SEARCH_FIELD);
+        if (field) field.focus();
+        else void navigate({ to: "/search" });
         return;
       }
       const goal = wasG ? GOES[event.key] : undefined;
