@@ -64,6 +64,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     estimateSize,
     getItemKey,
     overscan: 6,
+    paddingEnd: 8,
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 80,

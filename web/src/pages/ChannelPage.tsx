@@ -34,7 +34,7 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <span className="text-muted">{details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}</span>
             <Link
               to="/channels/$name/settings"
               params={{ name }}

@@ -37,12 +37,14 @@ export function ChannelsPage() {
       <ul>
         {channels.data?.map((channel) => (
           <li key={channel.id} className="flex items-center gap-3 border-b border-line px-6 py-2">
-            {channel.public ? <Hash size={16} aria-label="Public" /> : <Lock size={16} aria-label="Private" />}
-            <Link to="/channels/$name" params={{ name: channel.name }} className="font-medium hover:underline">
+            {channel.public ? <Hash size={16} aria-label="Public" className="shrink-0" /> : <Lock size={16} aria-label="Private" className="shrink-0" />}
+            <Link to="/channels/$name" params={{ name: channel.name }} className="min-w-0 truncate font-medium hover:underline">
               {channel.name}
             </Link>
             <span className="min-w-0 flex-1 truncate text-muted">{channel.topic}</span>
-            <span className="text-muted tabular-nums">{channel.member_count} members</span>
+            <span className="whitespace-nowrap text-muted tabular-nums">
+              {channel.member_count} {channel.member_count === 1 ? "member" : "members"}
+            </span>
             {channel.is_member ? null : (
               <Button size="row" disabled={join.isPending} onClick={() => join.mutate(channel.name)}>
                 Join

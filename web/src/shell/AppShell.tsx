@@ -48,7 +48,7 @@ export function AppShell() {
       <div className="max-md:hidden">
         <Sidebar />
       </div>
-      <IconButton ref={opener} label="Menu" aria-expanded={isOpen} className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
+      <IconButton ref={opener} label="Menu" aria-expanded={isOpen} className="fixed top-2.5 left-2 z-20 md:hidden pointer-coarse:top-0.5" onClick={() => setOpen(true)}>
         <Menu size={18} />
       </IconButton>
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>

@@ -1,10 +1,9 @@
 import { appearance } from "../lib/appearance";
+import { isMac } from "../lib/device";
 import { useStore } from "../lib/store";
 import { Dialog } from "../ui/Dialog";
 import { PLACES } from "./places";
 import { GOES } from "./shortcuts";
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
 interface Shortcut {
   keys: string[];

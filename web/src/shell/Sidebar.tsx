@@ -4,6 +4,7 @@ import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Searc
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
+import { isMac } from "../lib/device";
 import { Avatar } from "../ui/Avatar";
 import { classes } from "../ui/classes";
 import { UserMenu } from "./UserMenu";
@@ -75,7 +76,7 @@ export function Sidebar() {
         >
           <Search size={14} aria-hidden="true" />
           <span className="flex-1 text-left">Search or jump to</span>
-          <kbd className="rounded-sm border border-line px-1 text-xs">⌘K</kbd>
+          <kbd className="rounded-sm border border-line px-1 text-xs">{isMac ? "⌘K" : "Ctrl K"}</kbd>
         </button>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">

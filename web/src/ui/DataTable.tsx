@@ -57,7 +57,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, onRow, isCurrent }
               {columns.map((column) => (
                 <td
                   key={column.title}
-                  className={classes("px-3 py-2 first:pl-0 last:pr-0 compact:py-1", column.isEnd && "text-right")}
+                  className={classes("px-3 py-2 first:pl-0 last:pr-0 compact:py-1", column.isEnd && "text-right whitespace-nowrap")}
                 >
                   {column.cell(row)}
                 </td>

@@ -31,7 +31,7 @@ export function Page({
     if (active === null || active === document.body || active instanceof HTMLAnchorElement) heading.current?.focus();
   }, []);
   const shownTitle = (
-    <h1 ref={heading} tabIndex={-1} className={header ? "truncate text-xl font-semibold" : "truncate text-lg font-semibold"}>
+    <h1 ref={heading} tabIndex={-1} className={header ? "truncate text-xl font-semibold" : "max-w-full truncate text-lg font-semibold"}>
       {title}
     </h1>
   );
@@ -40,9 +40,12 @@ export function Page({
       {header ? (
         header(shownTitle)
       ) : (
-        <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:pl-14">
-          {shownTitle}
-          {subtitle ? <div className="min-w-0 flex-1 truncate text-muted">{subtitle}</div> : <div className="flex-1" />}
+        <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:pr-3 max-md:pl-14">
+          {/* On a phone one below the other, so that there is room for what can be done. */}
+          <div className="flex min-w-32 flex-1 items-baseline gap-x-3 max-md:flex-col">
+            {shownTitle}
+            {subtitle ? <div className="max-w-full min-w-0 flex-1 truncate text-muted max-md:text-sm">{subtitle}</div> : null}
+          </div>
           {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
         </header>
       )}
