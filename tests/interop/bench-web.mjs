@@ -50,6 +50,7 @@ async function blankPages() {
   files.set("/scroll.html", Buffer.from(`${tall}<div id="box"><div id="tall"></div></div>`));
   const packed = new Map([...files].map(([path, bytes]) => [path, gzipSync(bytes)]));
   const server = createServer((request, response) => {
+    if (request.url === "/favicon.ico") return void response.writeHead(204).end();
     const bytes = packed.get(request.url);
     if (!bytes) return void response.writeHead(404).end();
     const type = request.url.endsWith(".js") ? "text/javascript" : "text/html";

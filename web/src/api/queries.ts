@@ -98,6 +98,7 @@ export const conversationQuery = (place: Place) =>
         starts: page.items.slice(0, 1).map(({ id }) => id),
       };
     },
+    meta: { place },
     // What is there is kept up to date by the events.
     staleTime: Number.POSITIVE_INFINITY,
   });

@@ -47,3 +47,30 @@ test("a burst of news is fetched in few requests, and nothing of it is missed", 
   expect(client.getQueryData<Conversation>(queryKey)?.items.map(({ id }) => id)).toEqual(Array.from({ length: latest }, (_, at) => at + 1));
   expect(asked).toBeLessThan(6);
 });
+
+test("what is told while a conversation is being loaded is not missed", async () => {
+  const client = new QueryClient();
+  let latest = 1;
+  const held: Array<() => void> = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    const after = Number(new URL(request.url).searchParams.get("after") ?? 0);
+    const items = Array.from({ length: latest - after }, (_, at) => message(after + 1 + at));
+    await new Promise<void>((resolve) => held.push(resolve));
+    return Response.json({ items, last_read_message_id: null });
+  });
+  vi.resetModules();
+  const [{ patch, catchUp }, queries] = [await import("./patch"), await import("../api/queries")];
+  const query = queries.conversationQuery({ kind: "channel", name: "general" });
+  void client.prefetchQuery(query);
+  await vi.waitFor(() => expect(held).toHaveLength(1));
+  latest = 2;
+  patch(client, { name: "new_message", data: { channel: "general", message_id: 2 } });
+  const ids = () => client.getQueryData<Conversation>(query.queryKey)?.items.map(({ id }) => id);
+  const letGo = setInterval(() => held.splice(0).forEach((go) => go()), 5);
+  await vi.waitFor(() => expect(ids()).toEqual([1, 2]));
+  // Nobody tells of the third: the stream was not open yet.
+  latest = 3;
+  catchUp(client);
+  await vi.waitFor(() => expect(ids()).toEqual([1, 2, 3]));
+  clearInterval(letGo);
+});

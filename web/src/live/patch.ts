@@ -100,6 +100,9 @@ async function append(client: QueryClient, place: Place): Promise<void> {
   try {
     for (;;) {
       appending.set(key, false);
+      // What is just being loaded may have been looked up before that which is told now.
+      const loading = client.getQueryCache().find<Conversation>({ queryKey });
+      if (loading?.state.fetchStatus === "fetching") await loading.promise?.catch(() => undefined);
       const known = client.getQueryData<Conversation>(queryKey);
       if (!known) return;
       const after = known.items.at(-1)?.id;
@@ -119,6 +122,14 @@ async function append(client: QueryClient, place: Place): Promise<void> {
   } finally {
     appending.delete(key);
   }
+}
+
+/** Loads what happened after the page was loaded and before it was told of anything. */
+export function catchUp(client: QueryClient): void {
+  for (const { meta } of client.getQueryCache().findAll({ queryKey: ["conversation"] })) {
+    if (meta?.["place"]) void append(client, meta["place"] as Place);
+  }
+  void client.invalidateQueries({ queryKey: ["unread"] });
 }
 
 /** Puts messages into a conversation, each once and in order. */

@@ -64,7 +64,6 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     estimateSize,
     getItemKey,
     overscan: 6,
-    paddingEnd: 8,
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 80,
@@ -167,7 +166,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   if (!query.data) return <Skeleton />;
   if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
   return (
-    <div className="relative min-h-0 flex-1">
+    <div className="relative min-h-0 flex-1 pb-2">
       <div
         ref={box}
         onScroll={onScroll}

@@ -94,7 +94,7 @@ export function Sidebar() {
         <Group
           title="Channels"
           action={
-            <Link to="/channels" aria-label="All channels" title="All channels" className="rounded-sm p-1 text-muted hover:text-fg">
+            <Link to="/channels" activeOptions={{ exact: true }} aria-label="All channels" title="All channels" className="rounded-sm p-1 text-muted hover:text-fg">
               <Plus size={14} aria-hidden="true" />
             </Link>
           }

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useEffect } from "react";
 
 import { store } from "../lib/store";
-import { patch } from "../live/patch";
+import { catchUp, patch } from "../live/patch";
 import { type Link, openLive } from "../live/stream";
 
 /** How the page is connected to the hub. */
@@ -13,6 +13,7 @@ export function useLive(): void {
   const client = useQueryClient();
   useEffect(() => {
     let wasOffline = false;
+    let isFirst = true;
     const live = openLive(
       (event) => patch(client, event),
       (next) => {
@@ -24,6 +25,10 @@ export function useLive(): void {
           void client.invalidateQueries({ queryKey: ["me"] });
         }
         if (next === "live") wasOffline = false;
+        if (next === "live" && isFirst) {
+          isFirst = false;
+          catchUp(client);
+        }
       },
     );
     return () => live.close();
