@@ -12,10 +12,11 @@ import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
+import { boardSearch } from "./pages/board/filter";
+import { inboxSearch } from "./pages/inbox/search";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
-import { InboxPage } from "./pages/InboxPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { Broken } from "./shell/ErrorBoundary";
@@ -45,7 +46,12 @@ const index = createRoute({
     throw redirect({ to: "/inbox" });
   },
 });
-const inbox = createRoute({ getParentRoute: () => root, path: "/inbox", component: InboxPage });
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  validateSearch: inboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
+});
 const threads = createRoute({
   getParentRoute: () => root,
   path: "/threads",
@@ -101,6 +107,18 @@ const channelSettings = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name/settings",
   component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
+});
+const channelBoard = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: "/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
 });
 const traces = createRoute({
   getParentRoute: () => root,
@@ -159,6 +177,8 @@ const tree = root.addChildren([
   channels,
   channel,
   channelSettings,
+  channelBoard,
+  board,
   dm,
   agents,
   agent,

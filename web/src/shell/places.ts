@@ -3,6 +3,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
   { label: "Channels", to: "/channels" },
+  { label: "Board", to: "/board" },
   { label: "Agents", to: "/agents" },
   { label: "Bring in an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
