@@ -87,9 +87,10 @@ export async function boardRefusals({ hub, watcher }) {
   await page.goto(`${hub.url}/board`);
   await card(column(page, "Proposed"), "Wanted by two").waitFor();
   // Bob's claim arrives just before.
+  let isFirst = true;
   await page.route(`**/api/messages/${wanted.id}/reactions`, async (route) => {
-    await page.unroute(`**/api/messages/${wanted.id}/reactions`);
-    await bob.call("POST", `/api/messages/${wanted.id}/reactions`, { reaction: "in_progress" });
+    if (isFirst) await bob.call("POST", `/api/messages/${wanted.id}/reactions`, { reaction: "in_progress" });
+    isFirst = false;
     await route.continue();
   });
   await card(page, "Wanted by two").focus();

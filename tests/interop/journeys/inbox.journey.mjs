@@ -39,7 +39,7 @@ export async function inboxSettles({ hub, watcher }) {
   await watcher.checkAccess(page, "the inbox");
 
   // By the keyboard: the row that one is at opens, and says what one's word does.
-  await row(mentions, "may I quote").getByRole("link").focus();
+  await row(mentions, "may I quote").getByRole("link").first().focus();
   await page.keyboard.press("ArrowDown");
   await row(approvals, "Good section").getByText("the import waits").waitFor();
   await page.getByText("Approving raises scribe’s trust for publish from 0.15 to 0.20, rejecting lowers it to 0.05.").waitFor();

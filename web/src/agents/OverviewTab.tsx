@@ -136,7 +136,7 @@ function TrustPart({ name }: { name: string }) {
 function TrustRow({ trust, thresholds }: { trust: Trust; thresholds: Threshold[] }) {
   const asks = thresholds.map(({ at, channels }) => `${at} in ${channels.map((channel) => `#${channel}`).join(", ")}`);
   return (
-    <li className="grid grid-cols-[8rem_minmax(0,1fr)_auto] items-center gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_auto]">
+    <li className="grid grid-cols-[8rem_minmax(0,1fr)_9.5rem] items-center gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_auto]">
       <code className="truncate font-mono text-sm">{trust.action_type}</code>
       <div className="max-sm:order-last max-sm:col-span-2">
         <Meter

@@ -35,7 +35,7 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <span className="text-muted max-sm:hidden">{details ? `${details.channel.member_count} members` : ""}</span>
             <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"

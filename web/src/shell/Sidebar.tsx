@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Kanban, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -119,7 +119,7 @@ export function Sidebar() {
           ))}
         </Group>
         <Group title="Work">
-          <Row to="/board" icon={<Kanban size={16} />}>
+          <Row to="/board" icon={<SquareKanban size={16} />}>
             Board
           </Row>
           <Row to="/agents" icon={<Bot size={16} />}>

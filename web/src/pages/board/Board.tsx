@@ -113,14 +113,14 @@ export function Board({ scope, channels, filter, setFilter, strip }: BoardProps)
     dragged !== null && dragged.message.workflow_state !== state && me !== undefined;
   return (
     <>
-      <div className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-2 max-md:px-4">
+      <div className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-2 max-md:px-4 max-sm:flex-nowrap max-sm:overflow-x-auto">
         <BoardFilters all={all} filter={filter} setFilter={setFilter} channels={scope.kind === "all" ? scope.channels : []} />
-        <div className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1">{strip}</div>
+        <div className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:shrink-0 max-sm:flex-nowrap">{strip}</div>
       </div>
       <div
         role="group"
         aria-label="Board"
-        className="flex min-h-0 flex-1 snap-x gap-3 overflow-x-auto px-6 py-3 max-md:px-4 max-sm:snap-mandatory"
+        className="flex min-h-0 flex-1 gap-3 overflow-x-auto px-6 py-3 max-md:px-4 max-sm:snap-x max-sm:snap-mandatory max-sm:scroll-px-4"
         onKeyDown={onKey}
       >
         {columns.map((column) => (

@@ -77,7 +77,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
   return (
     <section
       aria-label={stateWord(state)}
-      className={classes("flex w-56 min-w-56 flex-1 snap-start flex-col rounded-md max-sm:w-[80vw] max-sm:min-w-[80vw]", lit)}
+      className={classes("flex w-50 min-w-50 flex-1 snap-start flex-col rounded-md max-sm:w-[80vw] max-sm:min-w-[80vw]", lit)}
       {...drop}
     >
       <div className="flex min-h-8 shrink-0 items-center gap-2 px-1">

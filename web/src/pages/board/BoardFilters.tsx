@@ -44,7 +44,7 @@ export function BoardFilters({ all, filter, setFilter, channels }: {
 }) {
   const stale = all.filter(({ standing }) => standing.isStale).length;
   return (
-    <div role="group" aria-label="Filter" className="flex flex-wrap items-center gap-2">
+    <div role="group" aria-label="Filter" className="flex flex-wrap items-center gap-2 max-sm:shrink-0 max-sm:flex-nowrap">
       {channels.length > 0 ? (
         <Choose
           label="Channel"

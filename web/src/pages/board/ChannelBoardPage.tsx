@@ -70,7 +70,7 @@ function ChannelStrip({ channel }: { channel: Channel }) {
   ];
   return (
     <>
-      <ul aria-label="Workflow of the channel" className="flex flex-wrap gap-x-3 text-sm text-muted">
+      <ul aria-label="Workflow of the channel" className="flex flex-wrap gap-x-2.5 text-xs text-muted max-sm:flex-nowrap">
         {facts.map(([what, value]) => (
           <li key={what} className="whitespace-nowrap">
             {what} <strong className="font-semibold text-fg">{value}</strong>

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { Kanban, MessagesSquare } from "lucide-react";
+import { MessagesSquare, SquareKanban } from "lucide-react";
 
 const VIEW =
   "inline-flex h-7 items-center gap-1.5 px-2.5 text-muted hover:text-fg pointer-coarse:h-11 " +
@@ -14,7 +14,7 @@ export function ChannelViews({ name }: { name: string }) {
         <span className="max-sm:sr-only">Messages</span>
       </Link>
       <Link to="/channels/$name/board" params={{ name }} className={`${VIEW} border-l border-line`}>
-        <Kanban size={14} aria-hidden="true" />
+        <SquareKanban size={14} aria-hidden="true" />
         <span className="max-sm:sr-only">Board</span>
       </Link>
     </nav>

@@ -89,9 +89,9 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         <Avatar name={who.name} kind={who.kind} displayName={who.display_name} size="small" />
       </span>
       <div className="min-w-0 flex-1 basis-60">
-        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2">
-          {kind === "mentions" ? <span className="font-semibold">{message.from.display_name || message.from.name}</span> : null}
-          <PlaceLink message={message} self={self} own={own} className="inbox-title min-w-0 font-medium break-words hover:underline">
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
+          {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
+          <PlaceLink message={message} self={self} own={own} className="inbox-title min-w-0 font-semibold break-words hover:underline">
             {title}
           </PlaceLink>
           <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
@@ -112,7 +112,18 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           {isOpen && kind === "approvals" ? <TrustEffect message={message} /> : null}
         </div>
       </div>
-      <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">{actions}</div>
+      <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">
+        {actions}
+        <PlaceLink
+          message={message}
+          self={self}
+          own={own}
+          aria-label={`Open: ${title}`}
+          className="inline-flex h-7 items-center px-2 text-muted hover:text-fg max-sm:hidden pointer-coarse:h-11"
+        >
+          Open
+        </PlaceLink>
+      </div>
       <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
         <Time at={kind === "mentions" ? message.created_at : standing.since} />
       </span>
