@@ -14,6 +14,8 @@ import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
+import { boardSearch } from "./pages/board/filter";
+import { inboxSearch } from "./pages/inbox/search";
 import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
@@ -50,7 +52,8 @@ const index = createRoute({
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
-  component: lazyRouteComponent(() => import("./pages/InboxPage"), "InboxPage"),
+  validateSearch: inboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
 });
 const threads = createRoute({
   getParentRoute: () => root,
@@ -107,6 +110,18 @@ const channelSettings = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name/settings",
   component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
+});
+const channelBoard = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: "/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
 });
 const traces = createRoute({
   getParentRoute: () => root,
@@ -171,6 +186,8 @@ const tree = root.addChildren([
   channels,
   channel,
   channelSettings,
+  channelBoard,
+  board,
   dm,
   agents,
   agent,

@@ -12,6 +12,7 @@ import { ThreadPane } from "../messages/ThreadPane";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
+import { ChannelViews } from "./channel/ChannelViews";
 
 const route = getRouteApi("/channels/$name");
 
@@ -34,7 +35,8 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <span className="text-muted max-sm:hidden">{details ? `${details.channel.member_count} members` : ""}</span>
+            <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"
               params={{ name }}

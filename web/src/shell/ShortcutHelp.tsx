@@ -50,6 +50,18 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
+      title: "Board and inbox",
+      shortcuts: [
+        { keys: ["←", "↑", "↓", "→"], does: "Go from card to card" },
+        { keys: ["Enter"], does: "Open the menu of a card" },
+        { keys: ["a"], does: "Approve" },
+        { keys: ["x"], does: "Reject" },
+        { keys: ["c"], does: "Claim" },
+        { keys: ["d"], does: "Mark done" },
+        { keys: ["e"], does: "Mark read" },
+      ],
+    },
+    {
       title: "Traces",
       shortcuts: [
         { keys: ["j"], does: "Next trace" },

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -123,6 +123,9 @@ export function Sidebar() {
           ))}
         </Group>
         <Group title="Work">
+          <Row to="/board" icon={<SquareKanban size={16} />}>
+            Board
+          </Row>
           <Row to="/agents" icon={<Bot size={16} />}>
             Agents
           </Row>

@@ -4,6 +4,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Threads", to: "/threads" },
   { label: "Search messages", to: "/search" },
   { label: "Channels", to: "/channels" },
+  { label: "Board", to: "/board" },
   { label: "Agents", to: "/agents" },
   { label: "Bring in an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
