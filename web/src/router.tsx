@@ -108,6 +108,11 @@ const traces = createRoute({
   validateSearch: traceSearch,
   component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
 });
+const attachments = createRoute({
+  getParentRoute: () => root,
+  path: "/attachments",
+  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
+});
 const admin = createRoute({
   getParentRoute: () => root,
   path: "/admin",
@@ -164,6 +169,7 @@ const tree = root.addChildren([
   agent,
   welcome,
   traces,
+  attachments,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);

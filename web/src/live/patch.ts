@@ -1,7 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
-import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import { type Conversation, conversationQuery, fetchMessages, messageQuery, threadsQuery } from "../api/queries";
 import type { Agent, Me, Message, Place } from "../api/types";
 import type { LiveEvent } from "./stream";
 
@@ -115,6 +115,11 @@ export function changeMessage(client: QueryClient, id: number, change: (message:
   client.setQueriesData<Message[]>({ queryKey: ["replies"] }, (now) =>
     now?.some((message) => message.id === id) ? now.map(changed) : now,
   );
+  client.setQueryData(threadsQuery.queryKey, (now) =>
+    now?.items.some(({ message }) => message.id === id)
+      ? { ...now, items: now.items.map((thread) => ({ ...thread, message: changed(thread.message) })) }
+      : now,
+  );
   client.setQueryData<Message>(messageQuery(id).queryKey, (now) => now && change(now));
 }
 
@@ -124,6 +129,7 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
   const isShown =
     client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
     client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
+    has(client.getQueryData(threadsQuery.queryKey)?.items.map(({ message }) => message)) ||
     client.getQueryData(messageQuery(id).queryKey) !== undefined;
   if (!isShown) return;
   const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);

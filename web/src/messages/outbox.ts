@@ -2,10 +2,11 @@ import type { QueryClient } from "@tanstack/react-query";
 
 import { api, ok, repeatKey } from "../api/client";
 import { sentenceOf } from "../api/problem";
-import { type Place, type SendMessage, placeKey } from "../api/types";
+import { type Attachment, type Place, type SendMessage, placeKey } from "../api/types";
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
 import { addMessages } from "../live/patch";
+import { draftKey, putBack } from "./drafts";
 
 type Schemas = components["schemas"]["SendMessageRequest"];
 
@@ -15,6 +16,7 @@ export interface Outgoing {
   place: string;
   replyTo: number | null;
   request: SendMessage;
+  files?: readonly Attachment[];
   at: string;
   error: string | null;
 }
@@ -29,8 +31,19 @@ export function discard(key: string): void {
   outgoing.set((now) => now.filter((one) => one.key !== key));
 }
 
+/** Takes back what could not be sent, to write it anew. */
+export function rewrite(place: Place, one: Outgoing): void {
+  discard(one.key);
+  putBack(draftKey(place, one.replyTo), one.request.body, one.files ?? []);
+}
+
 /** Sends a message: it is shown at once, and the hub knows a repetition by its key. */
-export function send(client: QueryClient, place: Place, request: Omit<SendMessage, "to" | "channel">): void {
+export function send(
+  client: QueryClient,
+  place: Place,
+  request: Omit<SendMessage, "to" | "channel">,
+  files: readonly Attachment[] = [],
+): void {
   const target = place.kind === "channel" ? { channel: place.name } : { to: place.name };
   const full = { ...request, ...target };
   const one: Outgoing = {
@@ -38,6 +51,7 @@ export function send(client: QueryClient, place: Place, request: Omit<SendMessag
     place: placeKey(place),
     replyTo: request.reply_to ?? null,
     request: full,
+    files,
     at: new Date().toISOString(),
     error: null,
   };
