@@ -74,9 +74,10 @@ export async function droppedAndPasted({ hub, watcher }) {
   await tray(page).getByRole("alert").filter({ hasText: "Only images, PDFs and text" }).waitFor();
   await give(field, "paste", [fileOf("blue.png", BLUE, "image/png")]);
   await tray(page).getByRole("button", { name: "Remove blue.png" }).waitFor();
-  // The same content a second time is not taken twice.
-  await give(field, "paste", [fileOf("red again.png", RED, "image/png")]);
-  await page.getByText("is there already, with the same content").waitFor();
+  // The same content a second time is not taken twice; it has its latest name.
+  await give(field, "paste", [fileOf("crimson.png", RED, "image/png")]);
+  await page.getByText("The content of crimson.png is there already.").waitFor();
+  equal(await tray(page).getByRole("listitem").count(), 4, "how many files there are");
   await watcher.checkAccess(page, "files to be sent");
   await field.fill("two pictures and a text");
   await page.keyboard.press("Enter");
@@ -91,15 +92,15 @@ export async function droppedAndPasted({ hub, watcher }) {
   await until("the pictures are there", () => seen.locator("img").evaluateAll((all) => all.length === 2 && all.every((one) => one.naturalWidth === 300)));
   const box = await seen.locator("img").first().boundingBox();
   equal([Math.round(box.width), Math.round(box.height)], [238, 158], "the place of a picture");
-  await seen.getByRole("button", { name: "Open red.png" }).click();
-  const dialog = other.getByRole("dialog", { name: "red.png" });
+  await seen.getByRole("button", { name: "Open crimson.png" }).click();
+  const dialog = other.getByRole("dialog", { name: "crimson.png" });
   await dialog.getByText("1 of 2").waitFor();
   await watcher.checkAccess(other, "a picture in large");
   await other.keyboard.press("ArrowRight");
   await other.getByRole("dialog", { name: "blue.png" }).getByText("2 of 2").waitFor();
   await other.keyboard.press("Escape");
   await other.getByRole("dialog").waitFor({ state: "detached" });
-  await until("the focus is back", () => seen.getByRole("button", { name: "Open red.png" }).evaluate((one) => one === document.activeElement));
+  await until("the focus is back", () => seen.getByRole("button", { name: "Open crimson.png" }).evaluate((one) => one === document.activeElement));
   const [download] = await Promise.all([other.waitForEvent("download"), seen.getByRole("link", { name: "Download notes.txt" }).click()]);
   equal(download.suggestedFilename(), "notes.txt", "what is downloaded");
 }

@@ -12,6 +12,7 @@ import { lightbox } from "./lightbox";
 export default function Lightbox() {
   const shown = useStore(lightbox);
   const [broken, setBroken] = useState<string | null>(null);
+  const [opener] = useState(() => document.activeElement as HTMLElement | null);
   const file = shown?.files[shown.at];
   if (!shown || !file) return null;
   const count = shown.files.length;
@@ -24,6 +25,10 @@ export default function Lightbox() {
         <Dialog.Content
           aria-describedby={undefined}
           className="fixed inset-4 z-50 flex flex-col rounded-lg border border-line bg-bg shadow-lg max-md:inset-0 max-md:rounded-none"
+          onCloseAutoFocus={(event) => {
+            event.preventDefault();
+            opener?.focus({ preventScroll: true });
+          }}
           onKeyDown={(event) => {
             if (count < 2 || (event.key !== "ArrowLeft" && event.key !== "ArrowRight")) return;
             event.preventDefault();

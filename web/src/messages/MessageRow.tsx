@@ -11,7 +11,7 @@ import { Markdown } from "./Markdown";
 import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
 
-export { isWork } from "./reactions";
+export { isWork } from "./work";
 
 interface MessageRowProps {
   message: Message;

@@ -6,7 +6,7 @@ import { Avatar } from "../ui/Avatar";
 import { Button } from "../ui/Button";
 import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
-import { type Outgoing, discard, retry, rewrite } from "./outbox";
+import { type Outgoing, discard, retry } from "./outbox";
 
 /** A message that is not there yet: on its way, or held up. */
 export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Place }) {
@@ -30,7 +30,7 @@ export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Pl
             <Button size="row" onClick={() => retry(client, place, outgoing)}>
               Retry
             </Button>
-            <Button size="row" onClick={() => rewrite(place, outgoing)}>
+            <Button size="row" onClick={() => void import("./rewrite").then(({ rewrite }) => rewrite(place, outgoing))}>
               Edit
             </Button>
             <Button size="row" look="plain" onClick={() => discard(outgoing.key)}>

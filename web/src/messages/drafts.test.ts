@@ -2,7 +2,8 @@ import { afterEach, expect, test } from "vitest";
 
 import type { Attachment } from "../api/types";
 import { load, save } from "../lib/storage";
-import { draftFiles, draftKey, filesOf, putBack, setFiles } from "./drafts";
+import { draftFiles, draftKey, filesOf, setFiles } from "./drafts";
+import { putBack } from "./rewrite";
 
 afterEach(() => {
   localStorage.clear();

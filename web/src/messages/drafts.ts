@@ -28,7 +28,7 @@ export function draftKey(place: Place, replyTo?: number | null): string {
 const all = store<Record<string, DraftFile[]>>({});
 export const draftFiles = all;
 
-function fromAttachment(attachment: Attachment): DraftFile {
+export function fromAttachment(attachment: Attachment): DraftFile {
   const { sha256, filename, size } = attachment;
   return { key: sha256, name: filename, size, part: 1, error: null, canRetry: false, attachment };
 }
@@ -53,14 +53,3 @@ export function setFiles(key: string, change: (now: DraftFile[]) => DraftFile[])
 
 /** Counts what was put back, so that whoever shows the draft looks again. */
 export const returned = store(0);
-
-/** Puts what could not be sent back to where it was written, before what is there by now. */
-export function putBack(key: string, body: string, files: readonly Attachment[]): void {
-  const now = load(key, "");
-  save(key, [body, now].filter((text) => text.trim()).join("\n\n"));
-  setFiles(key, (there) => {
-    const isThere = (file: Attachment) => there.some(({ attachment }) => attachment?.sha256 === file.sha256);
-    return [...files.filter((file) => !isThere(file)).map(fromAttachment), ...there];
-  });
-  returned.set((count) => count + 1);
-}

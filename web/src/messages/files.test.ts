@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { Attachment } from "../api/types";
-import { hasThumbnail, isImage, safeName, shortName, typeWord } from "./files";
+import { safeName, shortName, typeWord } from "./files";
+import { hasThumbnail, isImage } from "./pictures";
 
 const file = (mime_type: string, size = 10): Attachment => ({ sha256: "0".repeat(64), size, mime_type, filename: "a" });
 

@@ -1,10 +1,5 @@
 import type { Attachment } from "../api/types";
 
-/** What the hub lets a browser show in place. */
-const SHOWN = ["image/png", "image/jpeg", "image/gif", "image/webp"];
-/** There are no smaller versions, so whoever looks at a conversation would load all of it. */
-const MOST_SHOWN_BYTES = 8 * 1024 * 1024;
-
 /** Characters that turn the direction of writing, or that are not to be seen: with them `exe.gpj` looks like `jpg.exe`. */
 const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
@@ -19,15 +14,6 @@ export function shortName(name: string, most = 40): string {
   if (letters.length <= most) return letters.join("");
   const tail = Math.min(12, Math.floor(most / 3));
   return `${letters.slice(0, most - tail - 1).join("")}…${letters.slice(-tail).join("")}`;
-}
-
-export function isImage(file: Attachment): boolean {
-  return SHOWN.includes(file.mime_type);
-}
-
-/** Whether it is shown in the conversation; what is not can still be opened. */
-export function hasThumbnail(file: Attachment): boolean {
-  return isImage(file) && file.size <= MOST_SHOWN_BYTES;
 }
 
 export function addressOf(file: Attachment): string {

@@ -6,7 +6,6 @@ import { type Attachment, type Place, type SendMessage, placeKey } from "../api/
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
 import { addMessages } from "../live/patch";
-import { draftKey, putBack } from "./drafts";
 
 type Schemas = components["schemas"]["SendMessageRequest"];
 
@@ -29,12 +28,6 @@ function change(key: string, next: Partial<Outgoing>): void {
 
 export function discard(key: string): void {
   outgoing.set((now) => now.filter((one) => one.key !== key));
-}
-
-/** Takes back what could not be sent, to write it anew. */
-export function rewrite(place: Place, one: Outgoing): void {
-  discard(one.key);
-  putBack(draftKey(place, one.replyTo), one.request.body, one.files ?? []);
 }
 
 /** Sends a message: it is shown at once, and the hub knows a repetition by its key. */

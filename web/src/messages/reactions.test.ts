@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { Author, Message, Reaction } from "../api/types";
-import { isUndecided, isWork, leading, listed, publishedAt, reasonOf, stateNote, whoReacted, withReaction } from "./reactions";
+import { isUndecided, leading, listed, publishedAt, reasonOf, stateNote, whoReacted, withReaction } from "./reactions";
+import { isWork } from "./work";
 
 const AT = "2026-11-14T09:00:00.000Z";
 const person = (name: string): Author => ({ kind: "user", name, display_name: name });

@@ -1,5 +1,6 @@
 import type { Author, Message, Reacted, Reaction, WorkflowState } from "../api/types";
 import { duration } from "../lib/time";
+import { isWork } from "./work";
 
 interface Kind {
   /** What one does with it. */
@@ -66,11 +67,6 @@ export function stateNote(message: Message, me: string | undefined, now: number)
   const since = message.reactions.find((one) => one.reaction === reaction)!.created_at;
   const passed = now - Date.parse(since);
   return `${listed(who)}, ${passed < 60_000 ? "just now" : duration(passed)}`;
-}
-
-/** Whether a message stands for work, and so has a state to show. */
-export function isWork(message: Message): boolean {
-  return message.workflow_state !== "proposed" || (message.from.kind === "agent" && "action_type" in message.metadata);
 }
 
 /** Whether somebody should say yes or no. */

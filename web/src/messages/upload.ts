@@ -108,14 +108,13 @@ function parsed(text: string): unknown {
 
 function finish(key: string, { draft }: Job, attachment: Attachment): void {
   jobs.delete(key);
-  const isThere = filesOf(draft).some((one) => one.attachment?.sha256 === attachment.sha256);
-  if (isThere) {
-    // A message has each content once.
+  const same = filesOf(draft).find((one) => one.attachment?.sha256 === attachment.sha256);
+  if (same) {
+    // A message has each content once, and the hub calls it by its latest name.
     setFiles(draft, (now) => now.filter((one) => one.key !== key));
-    toast(`${shortName(attachment.filename)} is there already, with the same content.`);
-  } else {
-    change(draft, key, { part: 1, name: attachment.filename, attachment });
+    toast(`The content of ${shortName(attachment.filename)} is there already.`);
   }
+  change(draft, same?.key ?? key, { part: 1, name: attachment.filename, attachment });
   goOn();
 }
 

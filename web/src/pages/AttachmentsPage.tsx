@@ -7,8 +7,9 @@ import { type AttachmentDetails, attachmentsQuery, referencesQuery } from "../ap
 import { meQuery } from "../api/queries";
 import type { Message } from "../api/types";
 import { bytes } from "../lib/bytes";
-import { addressOf, hasThumbnail, isImage, safeName, shortName, typeWord } from "../messages/files";
+import { addressOf, safeName, shortName, typeWord } from "../messages/files";
 import { lightbox } from "../messages/lightbox";
+import { hasThumbnail, isImage } from "../messages/pictures";
 import { Button, IconButton } from "../ui/Button";
 import { type Column, DataTable } from "../ui/DataTable";
 import { Page } from "../ui/Page";
