@@ -14,6 +14,8 @@ import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
+import { boardSearch } from "./pages/board/filter";
+import { inboxSearch } from "./pages/inbox/search";
 import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
@@ -50,7 +52,8 @@ const index = createRoute({
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
-  component: lazyRouteComponent(() => import("./pages/InboxPage"), "InboxPage"),
+  validateSearch: inboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
 });
 const threads = createRoute({
   getParentRoute: () => root,
@@ -108,6 +111,18 @@ const channelSettings = createRoute({
   path: "/channels/$name/settings",
   component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
 });
+const channelBoard = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: "/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
+});
 const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
@@ -119,6 +134,11 @@ const search = createRoute({
   path: "/search",
   validateSearch: searchIn,
   component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
+});
+const attachments = createRoute({
+  getParentRoute: () => root,
+  path: "/attachments",
+  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
@@ -171,12 +191,15 @@ const tree = root.addChildren([
   channels,
   channel,
   channelSettings,
+  channelBoard,
+  board,
   dm,
   agents,
   agent,
   welcome,
   traces,
   search,
+  attachments,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);

@@ -2,9 +2,12 @@ import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
 import { Problem } from "../api/problem";
-import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import { type Conversation, conversationQuery, fetchMessages, messageQuery, threadsQuery } from "../api/queries";
 import type { SearchPage } from "../api/search";
-import { type Agent, type Me, type Message, type Place, placeKey } from "../api/types";
+import { type Agent, type Me, type Message, type Place, type WorkflowState, placeKey } from "../api/types";
+import type { ReactionView } from "../api/workflow";
+import { findCard, moveCard } from "./cards";
+import { soon } from "./soon";
 import type { LiveEvent } from "./stream";
 
 /** Puts what happened into what is shown, so that nothing has to be loaded again. */
@@ -22,7 +25,8 @@ export function patch(client: QueryClient, event: LiveEvent): void {
         changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
       }
       if (!text("channel")) void client.invalidateQueries({ queryKey: ["partners"] });
-      void client.invalidateQueries({ queryKey: ["inbox"] });
+      else if (parent === undefined) soon(client, "board");
+      soon(client, "inbox");
       break;
     }
     case "message_updated":
@@ -30,10 +34,16 @@ export function patch(client: QueryClient, event: LiveEvent): void {
     case "reaction": {
       const id = number("message_id");
       if (id !== undefined) void refresh(client, id);
-      void client.invalidateQueries({ queryKey: ["inbox"] });
+      soon(client, "inbox");
       if (name === "reaction") {
-        void client.invalidateQueries({ queryKey: ["board"] });
-        void client.invalidateQueries({ queryKey: ["trust"] });
+        const state = text("workflow_state") as WorkflowState | undefined;
+        const reactions = Array.isArray(data["reactions"]) ? (data["reactions"] as ReactionView[]) : undefined;
+        const isKnown = id !== undefined && state && reactions && moveCard(client, id, state, reactions);
+        // What is being loaded may be from before.
+        if (!isKnown || client.isFetching({ queryKey: ["board"] }) > 0) soon(client, "board");
+        soon(client, "trust");
+      } else if (id !== undefined && text("status") === undefined && findCard(client, id)) {
+        soon(client, "board");
       }
       break;
     }
@@ -157,6 +167,11 @@ export function changeMessage(client: QueryClient, id: number, change: (message:
   client.setQueriesData<Message[]>({ queryKey: ["replies"] }, (now) =>
     now?.some((message) => message.id === id) ? now.map(changed) : now,
   );
+  client.setQueryData(threadsQuery.queryKey, (now) =>
+    now?.items.some(({ message }) => message.id === id)
+      ? { ...now, items: now.items.map((thread) => ({ ...thread, message: changed(thread.message) })) }
+      : now,
+  );
   client.setQueryData<Message>(messageQuery(id).queryKey, (now) => now && change(now));
 }
 
@@ -166,6 +181,7 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
   const isShown =
     client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
     client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
+    has(client.getQueryData(threadsQuery.queryKey)?.items.map(({ message }) => message)) ||
     client.getQueryData(messageQuery(id).queryKey) !== undefined;
   // What was found may not be found any more.
   const isFound = client

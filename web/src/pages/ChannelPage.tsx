@@ -7,11 +7,14 @@ import { Problem } from "../api/problem";
 import { channelQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
+import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { ThreadPane } from "../messages/ThreadPane";
+import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
+import { ChannelViews } from "./channel/ChannelViews";
 
 const route = getRouteApi("/channels/$name");
 
@@ -34,7 +37,10 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}</span>
+            <span className="text-muted max-sm:hidden">
+              {details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}
+            </span>
+            <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"
               params={{ name }}
@@ -47,8 +53,10 @@ export function ChannelPage() {
           </>
         }
       >
-        <MessageList place={place} at={at} onThread={onThread} />
-        <Composer place={place} placeholder={`Message #${name}`} />
+        <DropZone draft={draftKey(place)}>
+          <MessageList place={place} at={at} onThread={onThread} />
+          <Composer place={place} placeholder={`Message #${name}`} />
+        </DropZone>
       </Page>
       {thread === undefined ? null : (
         <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />

@@ -49,6 +49,30 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
+      title: "Board and inbox",
+      shortcuts: [
+        { keys: ["←", "↑", "↓", "→"], does: "Go from card to card" },
+        { keys: ["Enter"], does: "Open the menu of a card" },
+        { keys: ["a"], does: "Approve" },
+        { keys: ["x"], does: "Reject" },
+        { keys: ["c"], does: "Claim" },
+        { keys: ["d"], does: "Mark done" },
+        { keys: ["e"], does: "Mark read" },
+      ],
+    },
+    {
+      title: "Messages",
+      shortcuts: [
+        { keys: ["j"], does: "Next message" },
+        { keys: ["k"], does: "Previous message" },
+        { keys: ["r"], does: "Reply in its thread" },
+        { keys: ["a"], does: "Approve, or take that back" },
+        { keys: ["x"], does: "Reject, or take that back" },
+        { keys: ["c"], does: "Claim, or give back" },
+        { keys: ["d"], does: "Mark done, or take that back" },
+      ],
+    },
+    {
       title: "Traces",
       shortcuts: [
         { keys: ["j"], does: "Next trace" },

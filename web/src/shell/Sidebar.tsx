@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Paperclip, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -124,8 +124,14 @@ export function Sidebar() {
           ))}
         </Group>
         <Group title="Work">
+          <Row to="/board" icon={<SquareKanban size={16} />}>
+            Board
+          </Row>
           <Row to="/agents" icon={<Bot size={16} />}>
             Agents
+          </Row>
+          <Row to="/attachments" icon={<Paperclip size={16} />}>
+            Attachments
           </Row>
         </Group>
         <Group title="Operate">

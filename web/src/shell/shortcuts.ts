@@ -11,6 +11,7 @@ export const GOES: Record<string, string> = {
   i: "/inbox",
   t: "/threads",
   c: "/channels",
+  b: "/board",
   a: "/agents",
   s: "/settings/profile",
 };
