@@ -39,7 +39,10 @@ export function Dialog({
               </IconButton>
             )}
           </div>
-          <div className="min-h-0 overflow-y-auto p-4">{children}</div>
+          {/* One comes to it with the keyboard, to scroll it, also if there is nothing in it to come to. */}
+          <div tabIndex={0} className="min-h-0 overflow-y-auto p-4">
+            {children}
+          </div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
