@@ -75,8 +75,8 @@ export function Sidebar() {
           className="flex h-7 w-full items-center gap-2 rounded-md border border-line bg-bg px-2 text-muted pointer-coarse:h-11"
         >
           <Search size={14} aria-hidden="true" />
-          <span className="flex-1 text-left">Search or jump to</span>
-          <kbd className="rounded-sm border border-line px-1 text-xs">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+          <span className="min-w-0 flex-1 truncate text-left">Search or jump to</span>
+          <kbd className="rounded-sm border border-line px-1 text-xs whitespace-nowrap">{isMac ? "⌘K" : "Ctrl K"}</kbd>
         </button>
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
