@@ -14,11 +14,12 @@ import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
+import { boardSearch } from "./pages/board/filter";
+import { inboxSearch } from "./pages/inbox/search";
 import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
-import { InboxPage } from "./pages/InboxPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { Broken } from "./shell/ErrorBoundary";
@@ -48,7 +49,12 @@ const index = createRoute({
     throw redirect({ to: "/inbox" });
   },
 });
-const inbox = createRoute({ getParentRoute: () => root, path: "/inbox", component: InboxPage });
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  validateSearch: inboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
+});
 const threads = createRoute({
   getParentRoute: () => root,
   path: "/threads",
@@ -105,6 +111,18 @@ const channelSettings = createRoute({
   path: "/channels/$name/settings",
   component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
 });
+const channelBoard = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: "/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
+});
 const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
@@ -116,6 +134,11 @@ const search = createRoute({
   path: "/search",
   validateSearch: searchIn,
   component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
+});
+const attachments = createRoute({
+  getParentRoute: () => root,
+  path: "/attachments",
+  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
@@ -168,12 +191,15 @@ const tree = root.addChildren([
   channels,
   channel,
   channelSettings,
+  channelBoard,
+  board,
   dm,
   agents,
   agent,
   welcome,
   traces,
   search,
+  attachments,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);

@@ -7,11 +7,14 @@ import { Problem } from "../api/problem";
 import { channelQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
+import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { ThreadPane } from "../messages/ThreadPane";
+import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
+import { ChannelViews } from "./channel/ChannelViews";
 
 const route = getRouteApi("/channels/$name");
 
@@ -23,7 +26,7 @@ export function ChannelPage() {
   const place = useMemo((): Place => ({ kind: "channel", name }), [name]);
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
   if (channel.error instanceof Problem && channel.error.status === 404) return <NotFound />;
-  if (channel.isError) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
+  if (channel.isError && !channel.data) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
   const details = channel.data;
   return (
     <>
@@ -34,7 +37,8 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <span className="text-muted max-sm:hidden">{details ? `${details.channel.member_count} members` : ""}</span>
+            <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"
               params={{ name }}
@@ -47,8 +51,10 @@ export function ChannelPage() {
           </>
         }
       >
-        <MessageList place={place} at={at} onThread={onThread} />
-        <Composer place={place} placeholder={`Message #${name}`} />
+        <DropZone draft={draftKey(place)}>
+          <MessageList place={place} at={at} onThread={onThread} />
+          <Composer place={place} placeholder={`Message #${name}`} />
+        </DropZone>
       </Page>
       {thread === undefined ? null : (
         <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />

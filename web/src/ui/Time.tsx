@@ -9,7 +9,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 let shown = 0;
 
 /** The time, once a minute, for all that shows how long something is ago. */
-function useMinute(): number {
+export function useMinute(): number {
   const now = useStore(minute);
   useEffect(() => {
     if (shown++ === 0) timer = setInterval(() => minute.set(Date.now()), 60_000);
