@@ -53,15 +53,10 @@ export async function newPassword({ hub, watcher }) {
     await one.getByLabel("Message #general").waitFor();
   }
   await page.goto(`${hub.url}/settings/profile`);
-  let password = hub.password;
-  for (const next of ["a longer password, one", "a longer password, two"]) {
-    await page.getByLabel("Current password").fill(password);
-    await page.getByLabel("New password", { exact: true }).fill(next);
-    await page.getByLabel("New password again").fill(next);
-    await page.getByRole("button", { name: "Change the password" }).click();
-    await until("the fields are empty again", async () => (await page.getByLabel("Current password").inputValue()) === "");
-    password = next;
-  }
+  await page.getByLabel("Current password").fill(hub.password);
+  for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill("a longer password");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await until("the fields are empty again", async () => (await page.getByLabel("Current password").inputValue()) === "");
   await away.waitForURL(/\/login\?next=%2Fchannels%2Fgeneral/);
   // Both tabs hear of what is said afterwards, so their stream is back.
   const [{ name, value }] = await context.cookies();

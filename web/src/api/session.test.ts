@@ -52,6 +52,7 @@ test("who is asked while the password changes stays, and gets the answer", async
         };
       }),
   );
+  await vi.waitFor(() => expect(session).toBe("new"));
   const me = ok(api.GET("/auth/me"));
   await vi.waitFor(() => expect(asked).toEqual(["GET /auth/me"]));
   arrive();
