@@ -17,6 +17,8 @@ interface BoardColumnProps {
   /** Only its name is shown, until somebody wants it. */
   isCollapsed?: boolean;
   onToggle?: () => void;
+  /** What to do where nothing is. */
+  hint?: ReactNode;
   children: ReactNode;
 }
 
@@ -27,7 +29,7 @@ export function countWords({ cards, loaded, hasMore }: Pick<ColumnView, "cards" 
 }
 
 /** Work in one state. */
-export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed, onToggle, children }: BoardColumnProps) {
+export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed, onToggle, hint, children }: BoardColumnProps) {
   const { state, cards, hasMore } = column;
   const [isOver, setOver] = useState(false);
   const drop = {
@@ -113,7 +115,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {!column.isLoading && !column.error && cards.length === 0 ? (
           <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
-            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : "Nothing here."}
+            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : (hint ?? "Nothing here.")}
           </p>
         ) : null}
         <ul className="flex flex-col gap-2">{children}</ul>
