@@ -4,6 +4,8 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  defaultParseSearch,
+  defaultStringifySearch,
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
@@ -14,6 +16,7 @@ import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
 import { boardSearch } from "./pages/board/filter";
 import { inboxSearch } from "./pages/inbox/search";
+import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
@@ -126,6 +129,12 @@ const traces = createRoute({
   validateSearch: traceSearch,
   component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
 });
+const search = createRoute({
+  getParentRoute: () => root,
+  path: "/search",
+  validateSearch: searchIn,
+  component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
+});
 const admin = createRoute({
   getParentRoute: () => root,
   path: "/admin",
@@ -184,14 +193,30 @@ const tree = root.addChildren([
   agent,
   welcome,
   traces,
+  search,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);
+
+/** What somebody typed stays as it is: `"a phrase"` and `007` are no JSON. */
+export function parseSearch(address: string): Record<string, unknown> {
+  const q = new URLSearchParams(address).get("q");
+  return { ...defaultParseSearch(address), ...(q === null ? {} : { q }) };
+}
+
+export function stringifySearch({ q, ...search }: Record<string, unknown>): string {
+  const rest = defaultStringifySearch(search);
+  if (q === undefined || q === null) return rest;
+  const typed = new URLSearchParams({ q: String(q) }).toString();
+  return rest ? `${rest}&${typed}` : `?${typed}`;
+}
 
 export function makeRouter(client: QueryClient) {
   return createRouter({
     routeTree: tree,
     context: { client },
+    parseSearch,
+    stringifySearch,
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     // What fails in a page is shown in its place, and the shell stays.

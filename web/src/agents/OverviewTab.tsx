@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Check, CircleDashed, Clock, OctagonX } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 
@@ -222,7 +223,12 @@ function ActivityPart({ name }: { name: string }) {
               </div>
             </div>
           )}
-          <h3 className="mt-4 font-semibold">Latest calls</h3>
+          <div className="mt-4 flex flex-wrap items-baseline gap-x-3">
+            <h3 className="flex-1 font-semibold">Latest calls</h3>
+            <Link to="/traces" search={{ agent: name }} className="inline-flex min-h-6 items-center text-accent hover:underline">
+              All traces of @{name}
+            </Link>
+          </div>
           <DataTable label="Latest calls" columns={CALL_COLUMNS} rows={traces.data.items.slice(0, 10)} keyOf={(trace) => trace.id} />
         </>
       ) : null}

@@ -24,7 +24,7 @@ export function ChannelPage() {
   const place = useMemo((): Place => ({ kind: "channel", name }), [name]);
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
   if (channel.error instanceof Problem && channel.error.status === 404) return <NotFound />;
-  if (channel.isError) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
+  if (channel.isError && !channel.data) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
   const details = channel.data;
   return (
     <>

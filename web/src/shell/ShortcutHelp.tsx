@@ -19,8 +19,11 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       title: "Everywhere",
       shortcuts: [
         { keys: [isMac ? "⌘" : "Ctrl", "K"], does: "Search or jump to" },
+        { keys: ["/"], does: "Search messages" },
         { keys: ["?"], does: "Show this list" },
         { keys: ["Esc"], does: "Close what is open" },
+        { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "The same, only with something new" },
       ],
     },
     {
@@ -35,6 +38,15 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["@"], does: "Complete the name of somebody" },
         { keys: ["#"], does: "Complete the name of a channel" },
         { keys: ["Tab"], does: "Take the completion" },
+      ],
+    },
+    {
+      title: "Search",
+      shortcuts: [
+        { keys: ["↓"], does: "From the field to the results" },
+        { keys: ["j"], does: "Next result" },
+        { keys: ["k"], does: "Previous result" },
+        { keys: ["Enter"], does: "Open it in context" },
       ],
     },
     {

@@ -2,6 +2,7 @@
 export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: boolean }> = [
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
+  { label: "Search messages", to: "/search" },
   { label: "Channels", to: "/channels" },
   { label: "Board", to: "/board" },
   { label: "Agents", to: "/agents" },
