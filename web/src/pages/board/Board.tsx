@@ -81,9 +81,10 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
       const message = findCard(client, id);
       // The click that closes the menu is on its button, too.
       if (!message || (closed.current.id === id && Date.now() - closed.current.at < 300)) return;
-      const { left, bottom } = button.getBoundingClientRect();
+      // Below the card, so that what it says stays in sight.
+      const { left, bottom } = (button.closest("article") ?? button).getBoundingClientRect();
       setCurrent(id);
-      setMenu({ message, at: { left, top: bottom } });
+      setMenu({ message, at: { left: left + 16, top: bottom - 8 } });
     },
     [client],
   );

@@ -55,7 +55,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
       <span aria-hidden="true" className={stateColour(state)}>
         {stateIcon(state)}
       </span>
-      <span className={classes("font-semibold", stateColour(state))}>{stateWord(state)}</span>
+      <span className={classes("font-semibold whitespace-nowrap", stateColour(state))}>{stateWord(state)}</span>
       <span className="text-muted tabular-nums">{count}</span>
     </>
   );
@@ -83,10 +83,10 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
       {...drop}
     >
       <div className="flex min-h-8 shrink-0 items-center gap-2 px-1">
-        <h2 className="flex min-w-0 items-center gap-1.5">{heading}</h2>
+        <h2 className="flex items-center gap-1.5">{heading}</h2>
         <span className="flex-1" />
         {cards.length > 0 && state !== "done" && state !== "rejected" && state !== "published" ? (
-          <span className="text-sm whitespace-nowrap text-muted">
+          <span className="min-w-0 truncate text-sm text-muted">
             oldest {hasMore ? "over " : ""}
             {oldest < 60_000 ? "now" : duration(oldest)}
           </span>
