@@ -135,6 +135,11 @@ const search = createRoute({
   validateSearch: searchIn,
   component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
 });
+const attachments = createRoute({
+  getParentRoute: () => root,
+  path: "/attachments",
+  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
+});
 const admin = createRoute({
   getParentRoute: () => root,
   path: "/admin",
@@ -194,6 +199,7 @@ const tree = root.addChildren([
   welcome,
   traces,
   search,
+  attachments,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);

@@ -1,7 +1,7 @@
 // What every journey needs: a hub of its own, people and agents on it, and a browser that minds every fault.
 
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,10 +68,13 @@ export class Hub {
 
   /** Another person, made as operators make them. */
   async person(username, role = "member") {
+    // It answers requests a moment before it answers operators.
+    const socket = join(this.folder, "admin.sock");
+    await until("operators are heard", () => existsSync(socket));
     const child = spawn(
       this.binary,
       ["admin", "users", "create", username, "--role", role, "--display-name", username],
-      { env: { ...process.env, STOA_ADMIN_SOCKET: join(this.folder, "admin.sock") }, stdio: ["pipe", "ignore", "inherit"] },
+      { env: { ...process.env, STOA_ADMIN_SOCKET: socket }, stdio: ["pipe", "ignore", "inherit"] },
     );
     child.stdin.end(`${username}-password\n`);
     const code = await new Promise((resolve) => child.once("exit", resolve));

@@ -3,6 +3,7 @@ import type { components } from "./schema";
 type Schemas = components["schemas"];
 
 export type Agent = Schemas["AgentView"];
+export type Attachment = Schemas["AttachmentView"];
 export type Author = Schemas["Author"];
 export type Channel = Schemas["ChannelView"];
 export type ChannelDetails = Schemas["ChannelDetails"];
@@ -11,6 +12,8 @@ export type Member = Schemas["MemberView"];
 export type Message = Schemas["MessageView"];
 export type Partner = Schemas["PartnerView"];
 export type PrincipalKind = Schemas["PrincipalKind"];
+export type Reaction = Schemas["Reaction"];
+export type Reacted = Schemas["ReactionView"];
 /** What is left out has a default. */
 export type SendMessage = Partial<Schemas["SendMessageRequest"]> & { body: string };
 export type Unread = Schemas["UnreadView"];

@@ -2,7 +2,7 @@ import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
 import { Problem } from "../api/problem";
-import { type Conversation, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import { type Conversation, conversationQuery, fetchMessages, messageQuery, threadsQuery } from "../api/queries";
 import type { SearchPage } from "../api/search";
 import { type Agent, type Me, type Message, type Place, type WorkflowState, placeKey } from "../api/types";
 import type { ReactionView } from "../api/workflow";
@@ -158,6 +158,11 @@ export function changeMessage(client: QueryClient, id: number, change: (message:
   client.setQueriesData<Message[]>({ queryKey: ["replies"] }, (now) =>
     now?.some((message) => message.id === id) ? now.map(changed) : now,
   );
+  client.setQueryData(threadsQuery.queryKey, (now) =>
+    now?.items.some(({ message }) => message.id === id)
+      ? { ...now, items: now.items.map((thread) => ({ ...thread, message: changed(thread.message) })) }
+      : now,
+  );
   client.setQueryData<Message>(messageQuery(id).queryKey, (now) => now && change(now));
 }
 
@@ -167,6 +172,7 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
   const isShown =
     client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
     client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
+    has(client.getQueryData(threadsQuery.queryKey)?.items.map(({ message }) => message)) ||
     client.getQueryData(messageQuery(id).queryKey) !== undefined;
   // What was found may not be found any more.
   const isFound = client

@@ -1,15 +1,21 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowUp } from "lucide-react";
-import { useEffect, useId, useRef, useState } from "react";
+import { ArrowUp, Paperclip } from "lucide-react";
+import { Suspense, lazy, useEffect, useId, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
 import { channelsQuery } from "../api/queries";
-import { type Place, placeKey } from "../api/types";
+import type { Place } from "../api/types";
 import { load, save } from "../lib/storage";
+import { useStore } from "../lib/store";
 import { Avatar } from "../ui/Avatar";
+import { IconButton } from "../ui/Button";
 import { classes } from "../ui/classes";
+import { takeFiles } from "./DropZone";
 import { complete, partialAt } from "./completion";
+import { draftFiles, draftKey, filesOf, returned, setFiles } from "./drafts";
 import { send } from "./outbox";
+
+const UploadTray = lazy(() => import("./UploadTray"));
 
 interface ComposerProps {
   place: Place;
@@ -27,20 +33,27 @@ interface Choice {
 /** Writes a message. What is typed is kept as a draft, also when the session or the connection ends. */
 export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerProps) {
   const client = useQueryClient();
-  const draftKey = `stoa.draft.${placeKey(place)}${replyTo ? `.${replyTo}` : ""}`;
-  const [body, setBody] = useState(() => load(draftKey, ""));
+  const draft = draftKey(place, replyTo);
+  const [body, setBody] = useState(() => load(draft, ""));
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
   const [isClosed, setClosed] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
+  const chooser = useRef<HTMLInputElement>(null);
   const listId = useId();
+  const times = useStore(returned);
+  const files = useStore(draftFiles, (all) => all[draft]) ?? [];
+  const ready = files.flatMap(({ attachment }) => (attachment ? [attachment] : []));
+  const isUploading = files.some(({ attachment, error }) => attachment === null && error === null);
+  const canSend = !isUploading && (body.trim() !== "" || ready.length > 0);
 
   useEffect(() => {
-    setBody(load(draftKey, ""));
-  }, [draftKey]);
+    setBody(load(draft, ""));
+    filesOf(draft);
+  }, [draft, times]);
   const change = (text: string) => {
     setBody(text);
-    save(draftKey, text);
+    save(draft, text);
   };
 
   const partial = isClosed ? null : partialAt(body, caret);
@@ -71,9 +84,12 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
     requestAnimationFrame(() => area.current?.setSelectionRange(done.caret, done.caret));
   };
   const submit = () => {
-    if (!body.trim()) return;
-    send(client, place, { body, reply_to: replyTo });
+    if (!canSend) return;
+    const sums = ready.map(({ sha256 }) => sha256);
+    send(client, place, { body: body.trim() ? body : "", reply_to: replyTo, attachments: sums }, ready);
     change("");
+    // What could not be uploaded has not been sent, and stays until somebody takes it away.
+    setFiles(draft, (now) => now.filter(({ attachment }) => attachment === null));
     setCaret(0);
     area.current?.focus();
   };
@@ -166,13 +182,35 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
         onKeyDown={onKeyDown}
         className="block w-full resize-none bg-transparent px-3 pt-2.5 outline-none placeholder:text-muted"
       />
-      <div className="flex items-center gap-2 px-3 pb-2">
-        <span className="flex-1 text-xs text-muted">{body ? "Draft saved" : ""}</span>
+      {files.length > 0 ? (
+        <Suspense>
+          <UploadTray draft={draft} files={files} />
+        </Suspense>
+      ) : null}
+      <div className="flex items-center gap-2 px-2 pb-2">
+        <input
+          ref={chooser}
+          type="file"
+          multiple
+          hidden
+          onChange={(event) => {
+            takeFiles(draft, [...(event.target.files ?? [])]);
+            // So that the same file can be chosen again.
+            event.target.value = "";
+            area.current?.focus();
+          }}
+        />
+        <IconButton label="Attach files" onClick={() => chooser.current?.click()}>
+          <Paperclip size={16} />
+        </IconButton>
+        <span className="flex-1 text-xs text-muted" role="status">
+          {isUploading ? "Uploading; it can be sent when that is done" : body || ready.length ? "Draft saved" : ""}
+        </span>
         <span className="text-xs text-muted max-md:hidden">↵ send · ⇧↵ new line</span>
         <button
           type="submit"
           aria-label="Send"
-          disabled={!body.trim()}
+          disabled={!canSend}
           className="inline-flex size-7 items-center justify-center rounded-md bg-accent text-on-accent disabled:bg-panel disabled:text-muted pointer-coarse:size-11"
         >
           <ArrowUp size={16} aria-hidden="true" />

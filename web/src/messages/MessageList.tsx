@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useVirtualizer } from "@tanstack/react-virtual";
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
@@ -17,6 +17,7 @@ import { MessageRow } from "./MessageRow";
 import { MessageEditor } from "./MessageEditor";
 import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
+import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
 import { type Row, rowsOf } from "./rows";
 
@@ -55,6 +56,15 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   );
 
   const box = useRef<HTMLDivElement>(null);
+  // The message that has the focus stays in the page however far one scrolls, or the keyboard would lose its place.
+  const focused = useRef<string | null>(null);
+  const shown = useRef(rows);
+  shown.current = rows;
+  const rangeExtractor = useCallback((range: Parameters<typeof defaultRangeExtractor>[0]) => {
+    const indexes = defaultRangeExtractor(range);
+    const held = focused.current === null ? -1 : shown.current.findIndex((row) => row.key === focused.current);
+    return held < 0 || indexes.includes(held) ? indexes : [...indexes, held].sort((one, other) => one - other);
+  }, []);
   // The same functions for the same rows, or all of them would be laid out anew at each step of scrolling.
   const estimateSize = useCallback((index: number) => (rows[index]?.kind === "message" ? 64 : 32), [rows]);
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
@@ -64,6 +74,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     estimateSize,
     getItemKey,
     overscan: 6,
+    rangeExtractor,
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 80,
@@ -161,6 +172,19 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   }, [isAtEnd, last]);
   const missed = query.data?.items.filter((message) => seenLast !== null && message.id > seenLast).length ?? 0;
 
+  const onKeyDown = useMessageKeys({
+    messages: query.data?.items ?? [],
+    show: (id) => {
+      const index = rows.findIndex((row) => row.kind === "message" && row.message.id === id);
+      if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
+    },
+    onReply: (id) => {
+      onThread?.(id);
+      // If its thread is open already, nothing else takes one there.
+      document.querySelector<HTMLElement>(`[data-thread="${id}"] textarea`)?.focus();
+    },
+  });
+
   // What is there stays there, also while it cannot be loaded again.
   if (query.isError && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton />;
@@ -170,6 +194,14 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
       <div
         ref={box}
         onScroll={onScroll}
+        onKeyDown={onKeyDown}
+        onFocus={(event) => {
+          const id = event.target.closest<HTMLElement>("[data-message]")?.dataset["message"];
+          focused.current = id ? `m${id}` : null;
+        }}
+        onBlur={() => {
+          focused.current = null;
+        }}
         role="log"
         aria-label="Messages"
         aria-live="off"

@@ -10,8 +10,10 @@ import type { Me, Message } from "../api/types";
 import { changeMessage } from "../live/patch";
 import { toast } from "../ui/Toasts";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
+import { toggleReaction } from "./act";
 import { editing } from "./editing";
 import { placeOf } from "./place";
+import { REACTIONS, REACTION_NAMES, listed, whoReacted } from "./reactions";
 
 export function permalink(message: Message, me: Me | undefined): string {
   const place = placeOf(message, me);
@@ -56,7 +58,27 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
         <Ellipsis size={16} aria-hidden="true" />
       </Menu.Trigger>
       <Menu.Portal>
-        <Menu.Content align="end" className="z-40 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+        <Menu.Content align="end" className="z-40 max-w-80 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+          <Menu.Group aria-label="React">
+            {REACTION_NAMES.map((reaction) => {
+              const who = whoReacted(message, reaction, me?.user.username);
+              return (
+                <Menu.CheckboxItem
+                  key={reaction}
+                  checked={who[0] === "you"}
+                  onSelect={() => toggleReaction(client, message, reaction)}
+                  className="flex min-h-7 cursor-pointer items-center gap-2 rounded-sm px-2 outline-none data-highlighted:bg-selected data-[state=checked]:font-semibold pointer-coarse:min-h-11"
+                >
+                  <span aria-hidden="true" className="w-5 shrink-0 text-center text-muted">
+                    {REACTIONS[reaction].icon}
+                  </span>
+                  <span className="flex-1 whitespace-nowrap">{REACTIONS[reaction].verb}</span>
+                  {who.length > 0 ? <span className="text-right text-sm font-normal text-muted">{listed(who, 8)}</span> : null}
+                </Menu.CheckboxItem>
+              );
+            })}
+          </Menu.Group>
+          <Menu.Separator className="my-1 h-px bg-line" />
           {onThread ? <Item onSelect={() => onThread(message.id)}>Reply in thread</Item> : null}
           <Item onSelect={() => void copy()}>Copy link</Item>
           {isOwn ? <Item onSelect={() => editing.set(message.id)}>Edit</Item> : null}

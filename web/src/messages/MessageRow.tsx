@@ -1,21 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { Paperclip } from "lucide-react";
 import { memo } from "react";
 
 import { meQuery } from "../api/queries";
 import type { Message } from "../api/types";
 import { Avatar } from "../ui/Avatar";
-import { StateBadge } from "../ui/StateBadge";
 import { Time } from "../ui/Time";
 import { classes } from "../ui/classes";
+import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
+import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
 
-/** Whether a message stands for work, and so has a state to show. */
-export function isWork(message: Message): boolean {
-  return message.workflow_state !== "proposed" || (message.from.kind === "agent" && "action_type" in message.metadata);
-}
+export { isWork } from "./work";
 
 interface MessageRowProps {
   message: Message;
@@ -32,6 +28,8 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
   return (
     <article
       id={`m${message.id}`}
+      data-message={message.id}
+      tabIndex={-1}
       aria-label={`${message.from.display_name || message.from.name}, message ${message.id}`}
       className={classes(
         "group relative flex gap-3 px-6 py-2 compact:py-1",
@@ -63,11 +61,14 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
           <p className="text-muted italic">This message was deleted.</p>
         ) : (
           <>
-            <Markdown text={message.body} className={message.workflow_state === "done" ? "text-muted" : undefined} />
+            {message.body ? (
+              <Markdown text={message.body} className={message.workflow_state === "done" ? "text-muted" : undefined} />
+            ) : null}
             {message.edited_at ? <span className="text-xs text-muted">edited</span> : null}
+            <Attachments files={message.attachments} />
           </>
         )}
-        <MessageFoot message={message} onThread={onThread} />
+        <MessageFoot message={message} me={me?.username} onThread={onThread} />
       </div>
       {message.deleted_at ? null : (
         <div className="absolute top-1 right-4">
@@ -77,39 +78,3 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
     </article>
   );
 });
-
-function MessageFoot({ message, onThread }: { message: Message; onThread?: (id: number) => void }) {
-  const hasState = isWork(message);
-  const count = message.attachments.length;
-  if (!hasState && message.reply_count === 0 && count === 0) return null;
-  const replies = `${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`;
-  return (
-    <div className="mt-1 flex flex-wrap items-center gap-2">
-      {hasState ? <StateBadge state={message.workflow_state} /> : null}
-      {count > 0 ? (
-        <span className="inline-flex items-center gap-1 text-sm text-muted">
-          <Paperclip size={14} aria-hidden="true" />
-          {count}
-        </span>
-      ) : null}
-      {message.reply_count > 0 ? (
-        onThread ? (
-          <button type="button" className="text-sm text-accent hover:underline" onClick={() => onThread(message.id)}>
-            {replies}
-          </button>
-        ) : message.channel ? (
-          <Link
-            to="/channels/$name"
-            params={{ name: message.channel }}
-            search={{ thread: message.id }}
-            className="text-sm text-accent hover:underline"
-          >
-            {replies}
-          </Link>
-        ) : (
-          <span className="text-sm text-muted">{replies}</span>
-        )
-      ) : null}
-    </div>
-  );
-}

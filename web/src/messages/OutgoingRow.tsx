@@ -4,6 +4,7 @@ import { meQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Avatar } from "../ui/Avatar";
 import { Button } from "../ui/Button";
+import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
 import { type Outgoing, discard, retry } from "./outbox";
 
@@ -21,12 +22,16 @@ export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Pl
           <span className="font-semibold">{me?.display_name || me?.username}</span>
           {outgoing.error ? null : <span className="text-muted">sending…</span>}
         </div>
-        <Markdown text={outgoing.request.body} className="text-muted" />
+        {outgoing.request.body ? <Markdown text={outgoing.request.body} className="text-muted" /> : null}
+        <Attachments files={outgoing.files ?? []} />
         {outgoing.error ? (
           <div role="alert" className="mt-1 flex flex-wrap items-center gap-2">
             <span className="text-rejected">{outgoing.error}</span>
             <Button size="row" onClick={() => retry(client, place, outgoing)}>
               Retry
+            </Button>
+            <Button size="row" onClick={() => void import("./rewrite").then(({ rewrite }) => rewrite(place, outgoing))}>
+              Edit
             </Button>
             <Button size="row" look="plain" onClick={() => discard(outgoing.key)}>
               Discard

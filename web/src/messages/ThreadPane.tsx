@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
+import { useMemo } from "react";
 
 import { messageQuery, repliesQuery } from "../api/queries";
 import { type Message, type Place, placeKey } from "../api/types";
@@ -7,10 +8,13 @@ import { useStore } from "../lib/store";
 import { IconButton } from "../ui/Button";
 import { Failed, Skeleton } from "../ui/States";
 import { Composer } from "./Composer";
+import { DropZone } from "./DropZone";
 import { MessageEditor } from "./MessageEditor";
 import { MessageRow } from "./MessageRow";
 import { OutgoingRow } from "./OutgoingRow";
+import { draftKey } from "./drafts";
 import { editing } from "./editing";
+import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
 
 /** A message and all answers to it, wherever they were given. */
@@ -20,9 +24,18 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
   const edited = useStore(editing);
   const sending = useStore(outgoing).filter((one) => one.replyTo === id && one.place === placeKey(place));
   const isElsewhere = (message: Message) => message.conversation_id !== parent.data?.conversation_id;
+  const messages = useMemo(
+    () => [...(parent.data ? [parent.data] : []), ...(replies.data ?? [])],
+    [parent.data, replies.data],
+  );
+  const onKeyDown = useMessageKeys({
+    messages,
+    onReply: () => document.querySelector<HTMLElement>(`[data-thread="${id}"] textarea`)?.focus(),
+  });
   return (
     <aside
       aria-label="Thread"
+      data-thread={id}
       className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full"
       onKeyDown={(event) => {
         if (event.key === "Escape" && !event.defaultPrevented) onClose();
@@ -37,36 +50,38 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
           <X size={16} />
         </IconButton>
       </header>
-      <div className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
-        {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
-        {parent.data ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
-        {replies.data ? (
-          <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
-            <span className="h-px flex-1 bg-line" />
-            {replies.data.length} {replies.data.length === 1 ? "reply" : "replies"}
-            <span className="h-px flex-1 bg-line" />
-          </div>
-        ) : null}
-        {replies.isLoading ? <Skeleton rows={3} /> : null}
-        {replies.data?.map((message) =>
-          edited === message.id ? (
-            <MessageEditor key={message.id} message={message} />
-          ) : (
-            <div key={message.id}>
-              {isElsewhere(message) ? (
-                <p className="px-6 pt-2 text-xs text-muted">
-                  from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
-                </p>
-              ) : null}
-              <MessageRow message={message} />
+      <DropZone draft={draftKey(place, id)}>
+        <div className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0} onKeyDown={onKeyDown}>
+          {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
+          {parent.data ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
+          {replies.data ? (
+            <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
+              <span className="h-px flex-1 bg-line" />
+              {replies.data.length} {replies.data.length === 1 ? "reply" : "replies"}
+              <span className="h-px flex-1 bg-line" />
             </div>
-          ),
-        )}
-        {sending.map((one) => (
-          <OutgoingRow key={one.key} outgoing={one} place={place} />
-        ))}
-      </div>
-      <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />
+          ) : null}
+          {replies.isLoading ? <Skeleton rows={3} /> : null}
+          {replies.data?.map((message) =>
+            edited === message.id ? (
+              <MessageEditor key={message.id} message={message} />
+            ) : (
+              <div key={message.id}>
+                {isElsewhere(message) ? (
+                  <p className="px-6 pt-2 text-xs text-muted">
+                    from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
+                  </p>
+                ) : null}
+                <MessageRow message={message} />
+              </div>
+            ),
+          )}
+          {sending.map((one) => (
+            <OutgoingRow key={one.key} outgoing={one} place={place} />
+          ))}
+        </div>
+        <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />
+      </DropZone>
     </aside>
   );
 }

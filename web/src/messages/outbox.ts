@@ -2,7 +2,7 @@ import type { QueryClient } from "@tanstack/react-query";
 
 import { api, ok, repeatKey } from "../api/client";
 import { sentenceOf } from "../api/problem";
-import { type Place, type SendMessage, placeKey } from "../api/types";
+import { type Attachment, type Place, type SendMessage, placeKey } from "../api/types";
 import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
@@ -19,6 +19,7 @@ export interface Outgoing {
   place: string;
   replyTo: number | null;
   request: SendMessage;
+  files?: readonly Attachment[];
   at: string;
   error: string | null;
 }
@@ -44,7 +45,12 @@ export function discard(key: string): void {
 }
 
 /** Sends a message: it is shown at once, and the hub knows a repetition by its key. */
-export function send(client: QueryClient, place: Place, request: Omit<SendMessage, "to" | "channel">): void {
+export function send(
+  client: QueryClient,
+  place: Place,
+  request: Omit<SendMessage, "to" | "channel">,
+  files: readonly Attachment[] = [],
+): void {
   const target = place.kind === "channel" ? { channel: place.name } : { to: place.name };
   const full = { ...request, ...target };
   const one: Outgoing = {
@@ -52,6 +58,7 @@ export function send(client: QueryClient, place: Place, request: Omit<SendMessag
     place: placeKey(place),
     replyTo: request.reply_to ?? null,
     request: full,
+    files,
     at: new Date().toISOString(),
     error: null,
   };

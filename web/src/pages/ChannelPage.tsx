@@ -7,8 +7,10 @@ import { Problem } from "../api/problem";
 import { channelQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
+import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { ThreadPane } from "../messages/ThreadPane";
+import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
@@ -49,8 +51,10 @@ export function ChannelPage() {
           </>
         }
       >
-        <MessageList place={place} at={at} onThread={onThread} />
-        <Composer place={place} placeholder={`Message #${name}`} />
+        <DropZone draft={draftKey(place)}>
+          <MessageList place={place} at={at} onThread={onThread} />
+          <Composer place={place} placeholder={`Message #${name}`} />
+        </DropZone>
       </Page>
       {thread === undefined ? null : (
         <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />

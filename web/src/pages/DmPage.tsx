@@ -3,8 +3,10 @@ import { useMemo } from "react";
 
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
+import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { ThreadPane } from "../messages/ThreadPane";
+import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
 
 const route = getRouteApi("/dm/$name");
@@ -23,13 +25,18 @@ export function DmPage() {
         title={`@${name}`}
         subtitle={as ? `What @${as} and @${name} say to each other` : undefined}
       >
-        <MessageList place={place} at={at} onThread={onThread} />
         {as ? (
-          <p className="border-t border-line px-6 py-3 text-muted">
-            You see this as the owner of @{as}. Only the two of them write here.
-          </p>
+          <>
+            <MessageList place={place} at={at} onThread={onThread} />
+            <p className="border-t border-line px-6 py-3 text-muted">
+              You see this as the owner of @{as}. Only the two of them write here.
+            </p>
+          </>
         ) : (
-          <Composer place={place} placeholder={`Message @${name}`} />
+          <DropZone draft={draftKey(place)}>
+            <MessageList place={place} at={at} onThread={onThread} />
+            <Composer place={place} placeholder={`Message @${name}`} />
+          </DropZone>
         )}
       </Page>
       {thread === undefined ? null : (

@@ -3,6 +3,7 @@ import { Menu } from "lucide-react";
 import { Suspense, lazy, useEffect, useRef, useState } from "react";
 
 import { useStore } from "../lib/store";
+import { LightboxHost } from "../messages/LightboxHost";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
@@ -73,6 +74,7 @@ export function AppShell() {
         </div>
       </main>
       <Palette />
+      <LightboxHost />
       {hasHelp ? (
         <Suspense>
           <ShortcutHelp onClose={() => shortcutHelp.set(false)} />

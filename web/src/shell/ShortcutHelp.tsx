@@ -62,6 +62,18 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
+      title: "Messages",
+      shortcuts: [
+        { keys: ["j"], does: "Next message" },
+        { keys: ["k"], does: "Previous message" },
+        { keys: ["r"], does: "Reply in its thread" },
+        { keys: ["a"], does: "Approve, or take that back" },
+        { keys: ["x"], does: "Reject, or take that back" },
+        { keys: ["c"], does: "Claim, or give back" },
+        { keys: ["d"], does: "Mark done, or take that back" },
+      ],
+    },
+    {
       title: "Traces",
       shortcuts: [
         { keys: ["j"], does: "Next trace" },

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Paperclip, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -128,6 +128,9 @@ export function Sidebar() {
           </Row>
           <Row to="/agents" icon={<Bot size={16} />}>
             Agents
+          </Row>
+          <Row to="/attachments" icon={<Paperclip size={16} />}>
+            Attachments
           </Row>
         </Group>
         <Group title="Operate">

@@ -6,6 +6,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Channels", to: "/channels" },
   { label: "Board", to: "/board" },
   { label: "Agents", to: "/agents" },
+  { label: "Attachments", to: "/attachments" },
   { label: "Bring in an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
   { label: "Settings: profile, password, sessions", to: "/settings/profile" },

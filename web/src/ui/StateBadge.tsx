@@ -25,10 +25,11 @@ export function stateColour(state: WorkflowState): string {
 }
 
 /** A state, always with its picture and its word. */
-export function StateBadge({ state, note, isBare }: { state: WorkflowState; note?: string; isBare?: boolean }) {
+export function StateBadge({ state, note, title, isBare }: { state: WorkflowState; note?: string; title?: string; isBare?: boolean }) {
   const { icon, word, colour } = STATES[state];
   return (
     <span
+      title={title}
       className={classes(
         "inline-flex h-5 items-center gap-1 rounded-sm text-xs font-medium whitespace-nowrap",
         !isBare && "bg-[color-mix(in_srgb,currentColor_9%,transparent)] px-1.5",

@@ -1,0 +1,150 @@
+// Saying yes and no, taking work on, and the keys for it.
+
+import { equal, until } from "./frame.mjs";
+
+const article = (page, text) => page.locator("article", { hasText: text });
+
+const WORK = { metadata: { action_type: "publish" } };
+
+/** A channel where messages are work, and an agent that proposes some. */
+async function workplace(hub) {
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  return hub.agent("scribe", "Scribe");
+}
+
+async function choose(page, text, name) {
+  await article(page, text).getByRole("button", { name: "What to do with this message" }).click();
+  await page.getByRole("menuitemcheckbox", { name }).click();
+}
+
+async function reactionsOf(hub, message) {
+  const { reactions } = await hub.admin.call("GET", `/api/messages/${message.id}/reactions`);
+  return reactions.map(({ reaction, from }) => `${from.name} ${reaction}`);
+}
+
+/** A decision is made where it waits, can be taken back, and says who made it and why. */
+export async function deciding({ hub, watcher }) {
+  const scribe = await workplace(hub);
+  const bob = await hub.person("bob");
+  const draft = await scribe.say("work", "a draft to decide on", WORK);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  const row = article(page, "a draft to decide on");
+  await row.getByText("Proposed").waitFor();
+  await watcher.checkAccess(page, "a proposal");
+
+  await row.getByRole("button", { name: "Approve" }).click();
+  await row.getByText("by you").waitFor();
+  await page.getByRole("button", { name: "Undo" }).click();
+  await row.getByText("Proposed").waitFor();
+  await until("the approval is taken back", async () => (await reactionsOf(hub, draft)).length === 0);
+
+  await choose(page, "a draft to decide on", /Approve/);
+  await row.getByText("Approved").waitFor();
+  await until("the hub knows", async () => (await reactionsOf(hub, draft)).join() === "admin approve");
+  await choose(page, "a draft to decide on", /Approve/);
+  await row.getByText("Proposed").waitFor();
+
+  await row.getByRole("button", { name: "Reject" }).click();
+  await row.getByText("Rejected").waitFor();
+  await row.getByRole("button", { name: "Say why" }).click();
+  await page.getByLabel("Reply in thread").fill("it names no numbers");
+  await page.keyboard.press("Enter");
+  await row.getByRole("button", { name: "Reason: it names no numbers" }).waitFor();
+  await page.getByRole("button", { name: "Close the thread" }).click();
+
+  // Beside what the state comes from, the other reactions are there to join in.
+  await bob.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "approve" });
+  await row.getByRole("button", { name: "Approve 1: @bob", pressed: false }).click();
+  await row.getByRole("button", { name: "Approve 2: you and @bob", pressed: true }).waitFor();
+  await until("the hub knows", async () => (await reactionsOf(hub, draft)).join() === "admin reject,bob approve,admin approve");
+  await watcher.checkAccess(page, "a decision");
+}
+
+/** Of two who claim the same work one gets it, and the other is told who. */
+export async function twoClaimants({ hub, watcher }) {
+  watcher.allow(/409/);
+  await workplace(hub);
+  const bob = await hub.person("bob");
+  const task = await hub.admin.say("work", "who takes this?");
+  const pages = {
+    admin: await watcher.page(await watcher.window(hub.admin)),
+    bob: await watcher.page(await watcher.window(bob)),
+  };
+  const open = Object.values(pages).map(async (page) => {
+    await page.goto(`${hub.url}/channels/work`);
+    await article(page, "who takes this?").getByRole("button", { name: "What to do with this message" }).click();
+    await page.getByRole("menuitemcheckbox", { name: "Claim" }).waitFor();
+  });
+  await Promise.all(open);
+  await Promise.all(Object.values(pages).map((page) => page.getByRole("menuitemcheckbox", { name: "Claim" }).click()));
+  await until("somebody has it", async () => (await reactionsOf(hub, task)).length === 1);
+  const [winner] = (await reactionsOf(hub, task))[0].split(" ");
+  const loser = winner === "bob" ? "admin" : "bob";
+  await pages[loser].getByText(`${winner} has claimed this message.`).waitFor();
+  await article(pages[loser], "who takes this?").getByText(`@${winner}, just now`).waitFor();
+  await article(pages[winner], "who takes this?").getByText("you, just now").waitFor();
+  await watcher.checkAccess(pages[loser], "work of somebody else");
+
+  // What is given back can be taken on.
+  await article(pages[winner], "who takes this?").getByRole("button", { name: "Give back" }).click();
+  await article(pages[loser], "who takes this?").getByText("In progress").waitFor({ state: "detached" });
+  await choose(pages[loser], "who takes this?", "Claim");
+  await article(pages[winner], "who takes this?").getByText(`@${loser}, just now`).waitFor();
+  await article(pages[loser], "who takes this?").getByRole("button", { name: "Done" }).click();
+  await article(pages[winner], "who takes this?").getByText(`by @${loser}`).waitFor();
+  equal(await reactionsOf(hub, task), [`${loser} in_progress`, `${loser} done`], "what was said in the end");
+}
+
+/** From message to message, and what to say of them, with the keyboard. */
+export async function messageKeys({ hub, watcher }) {
+  const scribe = await workplace(hub);
+  const drafts = [];
+  for (const name of ["first", "second", "third"]) drafts.push(await scribe.say("work", `the ${name} draft`, WORK));
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/work`);
+  const isFocused = (text) => until(`"${text}" has the focus`, () => article(page, text).evaluate((one) => one === document.activeElement));
+  await article(page, "the third draft").waitFor();
+  await page.getByRole("log", { name: "Messages" }).focus();
+  await page.keyboard.press("k");
+  await isFocused("the third draft");
+  await page.keyboard.press("k");
+  await isFocused("the second draft");
+  await page.keyboard.press("k");
+  await page.keyboard.press("j");
+  await isFocused("the second draft");
+  for (const [key, word] of [["a", "Approved"], ["c", "In progress"], ["x", "Rejected"], ["d", "Done"]]) {
+    await page.keyboard.press(key);
+    await article(page, "the second draft").getByText(word).waitFor();
+  }
+  await until("the hub knows", async () => (await reactionsOf(hub, drafts[1])).length === 4);
+  await page.keyboard.press("d");
+  await article(page, "the second draft").getByText("Rejected").waitFor();
+  await isFocused("the second draft");
+  await watcher.checkAccess(page, "a message with the focus");
+
+  // In the thread, letters are letters.
+  await page.keyboard.press("r");
+  await until("the reply has the focus", () => page.getByLabel("Reply in thread").evaluate((one) => one === document.activeElement));
+  await page.keyboard.type("xad");
+  equal(await page.getByLabel("Reply in thread").inputValue(), "xad", "what is typed");
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Reply in thread").waitFor({ state: "detached" });
+
+  // What goes elsewhere says nothing of the message, and neither does anything where single keys are off.
+  await article(page, "the first draft").focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("a");
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  await page.goto(`${hub.url}/settings/appearance`);
+  await page.getByRole("switch", { name: /Single-key/ }).click();
+  await page.goto(`${hub.url}/channels/work`);
+  await article(page, "the first draft").focus();
+  await page.keyboard.press("a");
+  await page.keyboard.press("j");
+  await article(page, "the third draft").getByRole("button", { name: "Approve" }).click();
+  await until("the hub knows", async () => (await reactionsOf(hub, drafts[2])).length === 1);
+  equal(await reactionsOf(hub, drafts[0]), [], "what was said of the first");
+}

@@ -1,0 +1,122 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import type { MouseEvent, ReactNode } from "react";
+
+import { repliesQuery } from "../api/queries";
+import type { Message, Reaction } from "../api/types";
+import { Button } from "../ui/Button";
+import { StateBadge } from "../ui/StateBadge";
+import { useMinute } from "../ui/Time";
+import { type FootProps, ThreadLink } from "./MessageFoot";
+import { keepFocus, toggleReaction } from "./act";
+import {
+  REACTIONS,
+  REACTION_NAMES,
+  hasReacted,
+  isUndecided,
+  leading,
+  listed,
+  publishedAt,
+  reasonOf,
+  stateNote,
+  whoReacted,
+} from "./reactions";
+
+/** What was said of a message as work, and what one can say oneself. Most messages are none, so it is loaded with the first that is. */
+export default function ReactionBar({ message, me, onThread }: FootProps) {
+  const client = useQueryClient();
+  const now = useMinute();
+  const first = leading(message.reactions);
+  const url = publishedAt(message);
+  const press = (reaction: Reaction) => (event: MouseEvent<HTMLElement>) => {
+    keepFocus(event.currentTarget);
+    toggleReaction(client, message, reaction);
+  };
+  const isMine = message.workflow_state === "in_progress" && hasReacted(message, "in_progress", me) && !message.deleted_at;
+  return (
+    <>
+      <StateBadge
+        state={message.workflow_state}
+        note={stateNote(message, me, Math.max(now, Date.now()))}
+        title={first ? whoReacted(message, first, me).join(", ") : undefined}
+      />
+      {url ? (
+        <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="max-w-60 truncate text-sm text-accent hover:underline">
+          {new URL(url).host}
+        </a>
+      ) : null}
+      {REACTION_NAMES.filter((name) => name !== first && message.reactions.some(({ reaction }) => reaction === name)).map((name) => (
+        <Chip key={name} message={message} reaction={name} me={me} onPress={press(name)} />
+      ))}
+      {isUndecided(message) ? (
+        <Actions>
+          <Button size="row" onClick={press("approve")}>
+            <span aria-hidden="true">✓</span> Approve
+          </Button>
+          <Button size="row" onClick={press("reject")}>
+            <span aria-hidden="true">✕</span> Reject
+          </Button>
+        </Actions>
+      ) : null}
+      {isMine ? (
+        <Actions>
+          <Button size="row" onClick={press("done")}>
+            <span aria-hidden="true">✓✓</span> Done
+          </Button>
+          <Button size="row" onClick={press("in_progress")}>
+            Give back
+          </Button>
+        </Actions>
+      ) : null}
+      {message.workflow_state === "rejected" && !message.deleted_at ? <Reason message={message} me={me} onThread={onThread} /> : null}
+    </>
+  );
+}
+
+/** On a phone they have a line of their own, below the state. */
+function Actions({ children }: { children: ReactNode }) {
+  return <span className="flex gap-2 max-md:w-full max-md:*:flex-1">{children}</span>;
+}
+
+/** A reaction beside the one that the state comes from: how many, who, and whether one is among them. */
+function Chip({ message, reaction, me, onPress }: {
+  message: Message;
+  reaction: Reaction;
+  me: string | undefined;
+  onPress: (event: MouseEvent<HTMLElement>) => void;
+}) {
+  const who = whoReacted(message, reaction, me);
+  const { verb, icon } = REACTIONS[reaction];
+  return (
+    <button
+      type="button"
+      aria-pressed={who[0] === "you"}
+      aria-label={`${verb} ${who.length}: ${listed(who, 8)}`}
+      title={listed(who, 8)}
+      disabled={Boolean(message.deleted_at)}
+      onClick={onPress}
+      className="inline-flex h-6 items-center gap-1 rounded-md border border-line px-1.5 text-xs text-muted hover:bg-panel hover:text-fg aria-pressed:border-accent aria-pressed:text-fg pointer-coarse:h-11"
+    >
+      <span aria-hidden="true">{icon}</span>
+      {verb.toLowerCase()} <span className="tabular-nums">{who.length}</span>
+    </button>
+  );
+}
+
+/** Why it was rejected, if whoever did so has answered; if it was oneself, the way to say so. */
+function Reason({ message, me, onThread }: FootProps) {
+  const replies = useQuery({ ...repliesQuery(message.id), enabled: message.reply_count > 0 });
+  // In its thread the answers are there to read, and none are counted.
+  const reason = message.reply_count > 0 ? reasonOf(message, replies.data ?? []) : undefined;
+  if (reason) {
+    return (
+      <ThreadLink message={message} onThread={onThread}>
+        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {reason.body || "see the reply"}</span>
+      </ThreadLink>
+    );
+  }
+  return onThread && hasReacted(message, "reject", me) && (message.reply_count === 0 || replies.data) ? (
+    <Button size="row" look="plain" onClick={() => onThread(message.id)}>
+      Say why
+    </Button>
+  ) : null;
+}

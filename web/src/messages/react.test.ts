@@ -1,0 +1,90 @@
+import { QueryClient } from "@tanstack/react-query";
+import { beforeEach, expect, test, vi } from "vitest";
+
+import { Problem } from "../api/problem";
+import { meQuery, messageQuery } from "../api/queries";
+import type { Me, Message } from "../api/types";
+import { setReaction } from "./react";
+
+const calls = vi.hoisted(() => ({ GET: vi.fn(), POST: vi.fn(), DELETE: vi.fn() }));
+const toasts = vi.hoisted(() => vi.fn());
+vi.mock("../api/client", () => ({ api: calls, ok: (call: Promise<unknown>) => call, repeatKey: () => "key" }));
+vi.mock("../ui/Toasts", () => ({ toast: toasts }));
+
+const AT = "2026-11-14T09:00:00.000Z";
+const by = (name: string, reaction: string) => ({
+  reaction,
+  from: { kind: "user", name, display_name: name },
+  metadata: {},
+  created_at: AT,
+});
+const message = (reactions: object[] = [], workflow_state = "proposed") =>
+  ({ id: 1, body: "x", attachments: [], reactions, workflow_state }) as unknown as Message;
+
+let client: QueryClient;
+const shown = () => client.getQueryData<Message>(messageQuery(1).queryKey)!;
+
+beforeEach(() => {
+  vi.resetAllMocks();
+  client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+  client.setQueryData(meQuery.queryKey, { user: { username: "ada", display_name: "Ada" }, agents: [] } as unknown as Me);
+  client.setQueryData(messageQuery(1).queryKey, message());
+});
+
+test("a reaction is there at once, and what the hub says counts", async () => {
+  const answer = { action: "added", reactions: [by("bob", "approve"), by("ada", "approve")], workflow_state: "approved" };
+  calls.POST.mockResolvedValueOnce(answer);
+  const done = setReaction(client, 1, "approve", true);
+  expect(shown()).toMatchObject({ workflow_state: "approved", reactions: [{ from: { name: "ada" } }] });
+  await done;
+  expect(shown().reactions).toHaveLength(2);
+  expect(toasts).toHaveBeenCalledWith("Approved.", { undo: expect.any(Function) });
+});
+
+test("a refusal is told in the hub's words, and who was first is shown", async () => {
+  calls.POST.mockRejectedValueOnce(new Problem(409, "already_claimed", "bob has claimed this message."));
+  calls.GET.mockResolvedValueOnce(message([by("bob", "in_progress")], "in_progress"));
+  await setReaction(client, 1, "in_progress", true);
+  expect(shown().reactions).toMatchObject([{ from: { name: "bob" } }]);
+  expect(toasts).toHaveBeenCalledWith("bob has claimed this message.", { isError: true });
+});
+
+test("without the hub it is as it was", async () => {
+  calls.POST.mockRejectedValueOnce(new Problem(0, "unreachable", "The hub cannot be reached."));
+  calls.GET.mockRejectedValueOnce(new Problem(0, "unreachable", "The hub cannot be reached."));
+  await setReaction(client, 1, "approve", true);
+  expect(shown()).toMatchObject({ workflow_state: "proposed", reactions: [] });
+});
+
+test("what was there already is not taken back by adding it", async () => {
+  calls.POST.mockResolvedValueOnce({ action: "removed", reactions: [], workflow_state: "proposed" });
+  calls.POST.mockResolvedValueOnce({ action: "added", reactions: [by("ada", "approve")], workflow_state: "approved" });
+  await setReaction(client, 1, "approve", true);
+  expect(shown().workflow_state).toBe("approved");
+});
+
+test("of quick clicks each waits for the one before, and the last one is shown", async () => {
+  let answerFirst: (answer: object) => void = () => undefined;
+  calls.POST.mockReturnValueOnce(new Promise((resolve) => (answerFirst = resolve)));
+  calls.DELETE.mockResolvedValueOnce({ action: "removed", reactions: [], workflow_state: "proposed" });
+  const first = setReaction(client, 1, "approve", true);
+  const second = setReaction(client, 1, "approve", false);
+  await Promise.resolve();
+  expect(calls.DELETE).not.toHaveBeenCalled();
+  expect(shown().workflow_state).toBe("proposed");
+  answerFirst({ action: "added", reactions: [by("ada", "approve")], workflow_state: "approved" });
+  await first;
+  expect(shown().workflow_state).toBe("proposed");
+  await second;
+  expect(calls.DELETE).toHaveBeenCalledOnce();
+  expect(shown().workflow_state).toBe("proposed");
+});
+
+test("to take back what is gone is no error", async () => {
+  client.setQueryData(messageQuery(1).queryKey, message([by("ada", "done")], "done"));
+  calls.DELETE.mockRejectedValueOnce(new Problem(404, "not_found", "There is no such reaction."));
+  calls.GET.mockResolvedValueOnce(message());
+  await setReaction(client, 1, "done", false);
+  expect(shown().workflow_state).toBe("proposed");
+  expect(toasts).not.toHaveBeenCalled();
+});

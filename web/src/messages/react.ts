@@ -1,0 +1,57 @@
+import type { QueryClient } from "@tanstack/react-query";
+
+import { api, ok, repeatKey } from "../api/client";
+import { Problem, sentenceOf } from "../api/problem";
+import { meQuery, messageQuery } from "../api/queries";
+import type { Author, Reaction } from "../api/types";
+import type { components } from "../api/schema";
+import { changeMessage } from "../live/patch";
+import { toast } from "../ui/Toasts";
+import { REACTIONS, withReaction } from "./reactions";
+
+type Answer = components["schemas"]["ReactedView"];
+
+/** What is asked of the hub about a message, one after the other, so that the last click is what counts in the end. */
+const turns = new Map<number, Promise<unknown>>();
+
+async function ask(id: number, reaction: Reaction, isWanted: boolean): Promise<Answer> {
+  const path = { id };
+  const header = { "Idempotency-Key": repeatKey() };
+  if (!isWanted) return ok(api.DELETE("/api/messages/{id}/reactions", { params: { path, query: { reaction }, header } }));
+  const body = { reaction };
+  const answer = await ok(api.POST("/api/messages/{id}/reactions", { params: { path, header }, body }));
+  // It was there already, perhaps from another tab, and so this took it back.
+  if (answer.action === "removed") return ok(api.POST("/api/messages/{id}/reactions", { params: { path }, body }));
+  return answer;
+}
+
+/** Reacts to a message, or takes it back. It is shown at once; what the hub says then counts. */
+export async function setReaction(client: QueryClient, id: number, reaction: Reaction, isWanted: boolean, isUndo = false): Promise<void> {
+  const user = client.getQueryData(meQuery.queryKey)?.user;
+  if (!user) return;
+  const from: Author = { kind: "user", name: user.username, display_name: user.display_name };
+  const show = (isThere: boolean) =>
+    changeMessage(client, id, (message) => withReaction(message, reaction, from, isThere, new Date().toISOString()));
+  show(isWanted);
+  const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => ask(id, reaction, isWanted));
+  turns.set(id, turn);
+  const isLast = () => turns.get(id) === turn;
+  try {
+    const { reactions, workflow_state } = await turn;
+    if (isLast()) changeMessage(client, id, (message) => ({ ...message, reactions, workflow_state }));
+    const { added, removed } = REACTIONS[reaction];
+    toast(isWanted ? added : removed, isUndo ? {} : { undo: () => void setReaction(client, id, reaction, !isWanted, true) });
+  } catch (error) {
+    if (isLast()) {
+      show(!isWanted);
+      // Most often somebody else was first, and that is to be seen.
+      const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
+      if (fresh) changeMessage(client, id, () => fresh);
+    }
+    // What is to be taken back and is not there is taken back.
+    const isGone = !isWanted && error instanceof Problem && error.code === "not_found";
+    if (!isGone) toast(sentenceOf(error), { isError: true });
+  } finally {
+    if (isLast()) turns.delete(id);
+  }
+}

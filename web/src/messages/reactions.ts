@@ -1,0 +1,99 @@
+import type { Author, Message, Reacted, Reaction, WorkflowState } from "../api/types";
+import { duration } from "../lib/time";
+import { isWork } from "./work";
+
+interface Kind {
+  /** What one does with it. */
+  verb: string;
+  icon: string;
+  state: WorkflowState;
+  /** What is told when one has done it, and when one has taken it back. */
+  added: string;
+  removed: string;
+}
+
+/** The reactions there are, in the order in which work goes on. */
+export const REACTIONS: Record<Reaction, Kind> = {
+  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved.", removed: "Your approval is taken back." },
+  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected.", removed: "Your rejection is taken back." },
+  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed: it is yours.", removed: "Given back." },
+  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done.", removed: "You no longer call it done." },
+  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published.", removed: "You no longer call it published." },
+};
+
+export const REACTION_NAMES = Object.keys(REACTIONS) as Reaction[];
+
+/** The highest one decides on the state. */
+const RANKS: Reaction[] = ["published", "done", "reject", "in_progress", "approve"];
+
+/** The reaction that the state of a message comes from. */
+export function leading(reactions: readonly Reacted[]): Reaction | undefined {
+  return RANKS.find((rank) => reactions.some(({ reaction }) => reaction === rank));
+}
+
+export function hasReacted(message: Message, reaction: Reaction, name: string | undefined): boolean {
+  return message.reactions.some((one) => one.reaction === reaction && one.from.name === name);
+}
+
+/** The message as it is with somebody's reaction, or without it. */
+export function withReaction(message: Message, reaction: Reaction, from: Author, isWanted: boolean, at: string): Message {
+  if (hasReacted(message, reaction, from.name) === isWanted) return message;
+  const reactions = isWanted
+    ? [...message.reactions, { reaction, from, metadata: {}, created_at: at }]
+    : message.reactions.filter((one) => one.reaction !== reaction || one.from.name !== from.name);
+  const first = leading(reactions);
+  return { ...message, reactions, workflow_state: first ? REACTIONS[first].state : "proposed" };
+}
+
+/** Who has reacted like this: oneself first, then the others in their order. */
+export function whoReacted(message: Message, reaction: Reaction, me: string | undefined): string[] {
+  const names = message.reactions.filter((one) => one.reaction === reaction).map(({ from }) => from);
+  const others = names.filter(({ name }) => name !== me).map(({ kind, name }) => (kind === "system" ? "the hub" : `@${name}`));
+  return names.length > others.length ? ["you", ...others] : others;
+}
+
+/** Some names as one would say them; of many, the first ones and how many more. */
+export function listed(names: readonly string[], most = 2): string {
+  if (names.length > most + 1) return `${names.slice(0, most).join(", ")} and ${names.length - most} more`;
+  return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : (names[0] ?? "");
+}
+
+/** Who brought a message into its state, and for work that somebody has claimed, how long ago. */
+export function stateNote(message: Message, me: string | undefined, now: number): string | undefined {
+  const reaction = leading(message.reactions);
+  if (!reaction) return undefined;
+  const who = whoReacted(message, reaction, me);
+  if (reaction !== "in_progress") return `by ${listed(who)}`;
+  const since = message.reactions.find((one) => one.reaction === reaction)!.created_at;
+  const passed = now - Date.parse(since);
+  return `${listed(who)}, ${passed < 60_000 ? "just now" : duration(passed)}`;
+}
+
+/** Whether somebody should say yes or no. */
+export function isUndecided(message: Message): boolean {
+  return message.workflow_state === "proposed" && !message.deleted_at && isWork(message);
+}
+
+/** Why a message was rejected: what somebody who did so answered, as near as possible to when they did. */
+export function reasonOf(message: Message, replies: readonly Message[]): Message | undefined {
+  let reason: Message | undefined;
+  let distance = Number.POSITIVE_INFINITY;
+  for (const { reaction, from, created_at } of message.reactions) {
+    if (reaction !== "reject") continue;
+    for (const reply of replies) {
+      if (reply.from.name !== from.name || reply.deleted_at) continue;
+      const apart = Math.abs(Date.parse(reply.created_at) - Date.parse(created_at));
+      if (apart < distance) [reason, distance] = [reply, apart];
+    }
+  }
+  return reason;
+}
+
+/** Where something was published, if whoever did it says so. */
+export function publishedAt(message: Message): string | undefined {
+  for (const { reaction, metadata } of message.reactions) {
+    const url: unknown = (metadata as Record<string, unknown>)["url"];
+    if (reaction === "published" && typeof url === "string" && /^https?:\/\//i.test(url) && URL.canParse(url)) return url;
+  }
+  return undefined;
+}
