@@ -132,6 +132,23 @@ export async function boardRefusals({ hub, watcher }) {
   await page.getByRole("heading", { level: 1, name: "Board" }).waitFor();
 }
 
+/** A long column comes in parts, in one channel and in all of them. */
+export async function boardPages({ hub, watcher }) {
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.say("work", "said before there was a workflow");
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  await Promise.all(Array.from({ length: 60 }, (_, at) => hub.admin.say("work", `task ${at}`)));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  for (const path of ["/channels/work/board", "/board"]) {
+    await page.goto(hub.url + path);
+    await column(page, "Proposed").getByText("50+").waitFor();
+    await column(page, "Proposed").getByRole("button", { name: "Show more" }).click();
+    await column(page, "Proposed").getByRole("heading").getByText("60", { exact: true }).waitFor();
+    equal(await column(page, "Proposed").locator("article").count(), 60, `the cards of ${path}`);
+  }
+  await watcher.checkAccess(page, "a long column");
+}
+
 /** On a phone there is one column at a time, and all of it by touch. */
 export async function boardPhone({ hub, watcher }) {
   const scribe = await hub.agent("scribe");

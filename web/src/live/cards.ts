@@ -21,14 +21,13 @@ export function findCard(client: QueryClient, id: number): Message | undefined {
 }
 
 /** A message whose reactions have changed. Where messages are work, its status follows its state. */
-function settled(message: Message): Message {
+export function settled(message: Message): Message {
   const isTerminal = ["published", "done", "rejected"].includes(message.workflow_state);
   return { ...message, status: isTerminal ? "done" : message.status === "done" ? "pending" : message.status };
 }
 
 /** Puts a message into the column of its state, on every board that has it, and out of the others. */
-export function putCard(client: QueryClient, changed: Message): void {
-  const message = settled(changed);
+export function putCard(client: QueryClient, message: Message): void {
   const boards = new Set<unknown>();
   for (const [key, data] of client.getQueriesData<Columns>({ queryKey: ["board"] })) {
     if (data?.pages.some((page) => page.items.some((one) => one.id === message.id))) boards.add(key[1]);
@@ -58,6 +57,6 @@ function withCard(now: Columns, message: Message, isHere: boolean): Columns {
 /** Puts what happened to a message into the boards. False if none of them knows it, so that it has to be loaded. */
 export function moveCard(client: QueryClient, id: number, state: WorkflowState, reactions: ReactionView[]): boolean {
   const card = findCard(client, id);
-  if (card) putCard(client, { ...card, reactions, workflow_state: state });
+  if (card) putCard(client, settled({ ...card, reactions, workflow_state: state }));
   return card !== undefined;
 }

@@ -6,7 +6,7 @@ import { type Conversation, conversationQuery, fetchMessages, messageQuery, thre
 import type { SearchPage } from "../api/search";
 import { type Agent, type Me, type Message, type Place, type WorkflowState, placeKey } from "../api/types";
 import type { ReactionView } from "../api/workflow";
-import { findCard, moveCard } from "./cards";
+import { findCard, moveCard, putCard } from "./cards";
 import { soon } from "./soon";
 import type { LiveEvent } from "./stream";
 
@@ -23,6 +23,8 @@ export function patch(client: QueryClient, event: LiveEvent): void {
         void client.invalidateQueries({ queryKey: ["replies", parent] });
         void client.invalidateQueries({ queryKey: ["threads"] });
         changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
+        const card = findCard(client, parent);
+        if (card) putCard(client, { ...card, reply_count: card.reply_count + 1 });
       }
       if (!text("channel")) void client.invalidateQueries({ queryKey: ["partners"] });
       else if (parent === undefined) soon(client, "board");

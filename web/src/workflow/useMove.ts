@@ -5,7 +5,7 @@ import { sentenceOf } from "../api/problem";
 import { meQuery } from "../api/queries";
 import type { Author, Me, Message, WorkflowState } from "../api/types";
 import { type Reactions, addReaction, removeReaction } from "../api/workflow";
-import { putCard } from "../live/cards";
+import { putCard, settled } from "../live/cards";
 import { changeMessage } from "../live/patch";
 import { soon } from "../live/soon";
 import { stateWord } from "../ui/StateBadge";
@@ -18,7 +18,7 @@ export function authorOf(me: Me): Author {
 
 /** Puts a message as it now is wherever it is shown. */
 function show(client: QueryClient, message: Message): void {
-  putCard(client, message);
+  putCard(client, settled(message));
   changeMessage(client, message.id, (now) => ({ ...now, reactions: message.reactions, workflow_state: message.workflow_state }));
 }
 

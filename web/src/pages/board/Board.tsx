@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 
 import { meQuery } from "../../api/queries";
 import type { Channel, Message, WorkflowState } from "../../api/types";
@@ -24,11 +25,13 @@ interface BoardProps {
   channels: readonly Channel[];
   filter: BoardFilter;
   setFilter: (change: BoardFilter) => void;
-  strip: React.ReactNode;
+  strip: ReactNode;
+  /** The channels to choose from, where there are several. */
+  choices?: readonly string[];
 }
 
 /** Work in columns by its state. A card is moved by hand, by its menu or by a key, and each move is a reaction. */
-export function Board({ scope, channels, filter, setFilter, strip }: BoardProps) {
+export function Board({ scope, channels, filter, setFilter, strip, choices = [] }: BoardProps) {
   const client = useQueryClient();
   const me = useQuery(meQuery).data;
   const move = useMove();
@@ -78,9 +81,10 @@ export function Board({ scope, channels, filter, setFilter, strip }: BoardProps)
       const message = findCard(client, id);
       // The click that closes the menu is on its button, too.
       if (!message || (closed.current.id === id && Date.now() - closed.current.at < 300)) return;
-      const { left, bottom } = button.getBoundingClientRect();
+      // Below the card, so that what it says stays in sight.
+      const { left, bottom } = (button.closest("article") ?? button).getBoundingClientRect();
       setCurrent(id);
-      setMenu({ message, at: { left, top: bottom } });
+      setMenu({ message, at: { left: left + 16, top: bottom - 8 } });
     },
     [client],
   );
@@ -114,7 +118,7 @@ export function Board({ scope, channels, filter, setFilter, strip }: BoardProps)
   return (
     <>
       <div className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-2 max-md:px-4 max-sm:flex-nowrap max-sm:overflow-x-auto">
-        <BoardFilters all={all} filter={filter} setFilter={setFilter} channels={scope.kind === "all" ? scope.channels : []} />
+        <BoardFilters all={all} filter={filter} setFilter={setFilter} channels={choices} />
         <div className="ml-auto flex flex-wrap items-center gap-x-3 gap-y-1 max-sm:shrink-0 max-sm:flex-nowrap">{strip}</div>
       </div>
       <div
@@ -134,6 +138,7 @@ export function Board({ scope, channels, filter, setFilter, strip }: BoardProps)
               setDragged(null);
             }}
             isCollapsed={!isOpen(column.state)}
+            hint={column.state === "proposed" && scope.kind === "channel" ? <FirstCard channel={scope.name} /> : undefined}
             onToggle={
               column.state === "rejected" ? () => setFilter({ rejected: filter.rejected ? undefined : true }) : undefined
             }
@@ -175,6 +180,18 @@ export function Board({ scope, channels, filter, setFilter, strip }: BoardProps)
           }}
         />
       ) : null}
+    </>
+  );
+}
+
+function FirstCard({ channel }: { channel: string }) {
+  return (
+    <>
+      Nothing is proposed.{" "}
+      <Link to="/channels/$name" params={{ name: channel }} className="text-accent underline">
+        Write a message
+      </Link>{" "}
+      to put a card here.
     </>
   );
 }

@@ -17,6 +17,8 @@ interface BoardColumnProps {
   /** Only its name is shown, until somebody wants it. */
   isCollapsed?: boolean;
   onToggle?: () => void;
+  /** What to do where nothing is. */
+  hint?: ReactNode;
   children: ReactNode;
 }
 
@@ -27,7 +29,7 @@ export function countWords({ cards, loaded, hasMore }: Pick<ColumnView, "cards" 
 }
 
 /** Work in one state. */
-export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed, onToggle, children }: BoardColumnProps) {
+export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed, onToggle, hint, children }: BoardColumnProps) {
   const { state, cards, hasMore } = column;
   const [isOver, setOver] = useState(false);
   const drop = {
@@ -53,7 +55,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
       <span aria-hidden="true" className={stateColour(state)}>
         {stateIcon(state)}
       </span>
-      <span className={classes("font-semibold", stateColour(state))}>{stateWord(state)}</span>
+      <span className={classes("font-semibold whitespace-nowrap", stateColour(state))}>{stateWord(state)}</span>
       <span className="text-muted tabular-nums">{count}</span>
     </>
   );
@@ -81,10 +83,10 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
       {...drop}
     >
       <div className="flex min-h-8 shrink-0 items-center gap-2 px-1">
-        <h2 className="flex min-w-0 items-center gap-1.5">{heading}</h2>
+        <h2 className="flex items-center gap-1.5">{heading}</h2>
         <span className="flex-1" />
         {cards.length > 0 && state !== "done" && state !== "rejected" && state !== "published" ? (
-          <span className="text-sm whitespace-nowrap text-muted">
+          <span className="min-w-0 truncate text-sm text-muted">
             oldest {hasMore ? "over " : ""}
             {oldest < 60_000 ? "now" : duration(oldest)}
           </span>
@@ -113,7 +115,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {!column.isLoading && !column.error && cards.length === 0 ? (
           <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
-            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : "Nothing here."}
+            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : (hint ?? "Nothing here.")}
           </p>
         ) : null}
         <ul className="flex flex-col gap-2">{children}</ul>

@@ -16,7 +16,9 @@ export function BoardPage() {
   const navigate = route.useNavigate();
   const channels = useQuery(channelsQuery);
   const names = channels.data?.filter((channel) => channel.workflow_enabled).map((channel) => channel.name) ?? [];
-  const key = names.slice(0, MOST_CHANNELS).join(",");
+  // One channel of them is asked for alone, so that all of it is there.
+  const chosen = filter.channel !== undefined && names.includes(filter.channel) ? [filter.channel] : names.slice(0, MOST_CHANNELS);
+  const key = chosen.join(",");
   const scope = useMemo((): Scope => ({ kind: "all", channels: key === "" ? [] : key.split(",") }), [key]);
   return (
     <Page isFlush title="Board" subtitle="What is to be done in all channels">
@@ -38,6 +40,7 @@ export function BoardPage() {
           scope={scope}
           channels={channels.data}
           filter={filter}
+          choices={names}
           setFilter={(change) => void navigate({ search: (now) => ({ ...now, ...change }), replace: true })}
           strip={
             <span className="text-sm text-muted">

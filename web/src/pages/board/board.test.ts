@@ -62,7 +62,10 @@ test("a card goes where its state is, on each board that has it", () => {
   expect(ids("channel:work", "done")).toEqual([4, 3, 2]);
   expect(ids("channel:play", "done")).toEqual([9]);
   expect(findCard(client, 3)?.status).toBe("done");
-  putCard(client, { ...findCard(client, 3)!, workflow_state: "proposed" });
+  moveCard(client, 3, "proposed", []);
   expect(ids("channel:work", "proposed")).toEqual([5, 3, 1]);
   expect(findCard(client, 3)?.status).toBe("pending");
+  putCard(client, { ...findCard(client, 3)!, reply_count: 2 });
+  expect(findCard(client, 3)?.reply_count).toBe(2);
+  expect(ids("channel:work", "proposed")).toEqual([5, 3, 1]);
 });
