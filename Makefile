@@ -22,24 +22,31 @@ web: ## build the web page, which a release carries within itself
 dev: ## serve a debug build that logs all it does
 	cargo run --locked -- serve --log-level debug
 
-check: ## formatting, lints and documentation; nothing is run
+# The page first: builds of the hub take it in. All is linted and tested with what can be built in; that the hub can also be built
+# without, as it is by `make run`, is checked once.
+all := --workspace --locked --features stoa/s3
+check: ## the page's types, tests and sizes; formatting, lints and documentation of the hub
+	$(call stage,web page)
+	scripts/build-web
+	cd web && npm run --silent check && npm run --silent test && npm run --silent sizes
 	$(call stage,formatting)
 	cargo fmt --all --check
 	$(call stage,lints)
-	cargo clippy --workspace --all-targets --locked -- -D warnings
+	cargo clippy $(all) --all-targets -- -D warnings
+	cargo check --workspace --locked --test conformance
 	$(call stage,documentation)
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	RUSTDOCFLAGS="-D warnings" cargo doc $(all) --no-deps
 
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
-test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the pages in a browser, and fuzz the API
+test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the web page in a browser, and fuzz the API
 	$(call stage,test tools)
 	scripts/install-test-tools
 	@$(MAKE) --no-print-directory check started=$(started)
 	$(call stage,tests on SQLite)
-	env -u STOA_TEST_DATABASE_URL cargo test --workspace --locked
+	env -u STOA_TEST_DATABASE_URL cargo test $(all)
 	$(call stage,tests on PostgreSQL)
-	exec scripts/with-postgres cargo test --workspace --locked
+	exec scripts/with-postgres cargo test $(all)
 	$(call stage,contracts)
 	scripts/check-contracts
 	$(call stage,signatures of other libraries)
@@ -50,8 +57,10 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	exec scripts/check-mcp
 	$(call stage,attachments in a bucket)
 	exec scripts/check-s3
-	$(call stage,pages in a browser)
+	$(call stage,pages without scripts in a browser)
 	exec scripts/check-pages
+	$(call stage,the web page in a browser)
+	exec scripts/check-web
 	$(call stage,fuzzing the API)
 	exec scripts/fuzz-api
 	$(call stage,all tests passed)
@@ -69,4 +78,4 @@ bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/
 
 clean: ## remove what was built and the installed test tools, not ./data
 	cargo clean
-	rm -rf .cache tests/interop/node_modules
+	rm -rf .cache tests/interop/node_modules web/node_modules web/dist

@@ -8,10 +8,13 @@ use std::{env, fs, io};
 fn main() -> io::Result<()> {
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     let dist = root.join("web/dist");
-    println!("cargo::rerun-if-changed=web/dist");
     let mut files = Vec::new();
     if dist.join("index.html").exists() {
+        println!("cargo::rerun-if-changed=web/dist");
         list(&dist, &mut files)?;
+    } else {
+        // A path that is not there would count as changed each time.
+        println!("cargo::rerun-if-changed=web");
     }
     files.sort();
     let mut table = String::from("&[\n");

@@ -22,4 +22,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(6, "0006", "reactions"),
     migration!(7, "0007", "attachments"),
     migration!(8, "0008", "search"),
+    migration!(9, "0009", "sent_uploads"),
 ];

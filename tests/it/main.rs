@@ -14,6 +14,8 @@ mod sync_log;
 
 mod agents;
 mod attachments;
+mod attachments_access;
+mod attachments_kept;
 mod backup;
 mod bench;
 mod bodies;
@@ -38,6 +40,9 @@ mod login_page;
 mod machines;
 mod mcp;
 mod mcp_config;
+mod mcp_refusals;
+mod mcp_resources;
+mod mcp_waits;
 mod members;
 mod mentions;
 mod messages;

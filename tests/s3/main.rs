@@ -12,6 +12,10 @@ mod support;
 
 #[path = "../it/attachments.rs"]
 mod attachments;
+#[path = "../it/attachments_access.rs"]
+mod attachments_access;
+#[path = "../it/attachments_kept.rs"]
+mod attachments_kept;
 
 #[test]
 fn there_is_a_bucket() {

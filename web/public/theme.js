@@ -10,6 +10,8 @@
   const isDark =
     chosen.theme === "dark" || (chosen.theme !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);
   root.classList.toggle("dark", isDark);
+  // What a phone puts around the page.
+  document.querySelector("meta[name=theme-color]")?.setAttribute("content", isDark ? "#1b1f26" : "#f3f5f8");
   root.dataset.density = chosen.density === "compact" ? "compact" : "comfortable";
   root.dataset.text = ["small", "large"].includes(chosen.text) ? chosen.text : "medium";
 })();

@@ -7,6 +7,7 @@ import { Problem } from "./api/problem";
 import { followAppearance } from "./lib/appearance";
 import { makeRouter } from "./router";
 import { ErrorBoundary } from "./shell/ErrorBoundary";
+import { askAhead } from "./shell/ahead";
 import "./styles.css";
 
 const client = new QueryClient({
@@ -21,6 +22,8 @@ const client = new QueryClient({
 });
 
 followAppearance();
+// What an agent says to another one is asked for in another way.
+if (!location.search.includes("as=")) askAhead(client, location.pathname);
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

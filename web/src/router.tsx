@@ -4,6 +4,8 @@ import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
+  defaultParseSearch,
+  defaultStringifySearch,
   lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
@@ -12,10 +14,12 @@ import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { adminSearch } from "./pages/admin/search";
+import { boardSearch } from "./pages/board/filter";
+import { inboxSearch } from "./pages/inbox/search";
+import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { ChannelPage } from "./pages/ChannelPage";
 import { DmPage } from "./pages/DmPage";
-import { InboxPage } from "./pages/InboxPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { Broken } from "./shell/ErrorBoundary";
@@ -45,7 +49,12 @@ const index = createRoute({
     throw redirect({ to: "/inbox" });
   },
 });
-const inbox = createRoute({ getParentRoute: () => root, path: "/inbox", component: InboxPage });
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: "/inbox",
+  validateSearch: inboxSearch,
+  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
+});
 const threads = createRoute({
   getParentRoute: () => root,
   path: "/threads",
@@ -102,6 +111,18 @@ const channelSettings = createRoute({
   path: "/channels/$name/settings",
   component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
 });
+const channelBoard = createRoute({
+  getParentRoute: () => root,
+  path: "/channels/$name/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: "/board",
+  validateSearch: boardSearch,
+  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
+});
 const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
@@ -112,6 +133,12 @@ const attachments = createRoute({
   getParentRoute: () => root,
   path: "/attachments",
   component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
+});
+const search = createRoute({
+  getParentRoute: () => root,
+  path: "/search",
+  validateSearch: searchIn,
+  component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
@@ -164,20 +191,38 @@ const tree = root.addChildren([
   channels,
   channel,
   channelSettings,
+  channelBoard,
+  board,
   dm,
   agents,
   agent,
   welcome,
   traces,
+  search,
   attachments,
   admin,
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);
 
+/** What somebody typed stays as it is: `"a phrase"` and `007` are no JSON. */
+export function parseSearch(address: string): Record<string, unknown> {
+  const q = new URLSearchParams(address).get("q");
+  return { ...defaultParseSearch(address), ...(q === null ? {} : { q }) };
+}
+
+export function stringifySearch({ q, ...search }: Record<string, unknown>): string {
+  const rest = defaultStringifySearch(search);
+  if (q === undefined || q === null) return rest;
+  const typed = new URLSearchParams({ q: String(q) }).toString();
+  return rest ? `${rest}&${typed}` : `?${typed}`;
+}
+
 export function makeRouter(client: QueryClient) {
   return createRouter({
     routeTree: tree,
     context: { client },
+    parseSearch,
+    stringifySearch,
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
     // What fails in a page is shown in its place, and the shell stays.

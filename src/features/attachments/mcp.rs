@@ -91,9 +91,14 @@ async fn upload_attachment(hub: Hub, actor: Actor, mut arguments: UploadArgument
     let mut upload = upload::begin(&hub, &actor).await?;
     // Many break it into lines.
     arguments.content_base64.retain(|character| !character.is_ascii_whitespace());
-    for piece in arguments.content_base64.as_bytes().chunks(PIECE) {
-        let bytes = BASE64.decode(piece);
-        let bytes = bytes.map_err(|_| HubError::invalid_field("content_base64", "is not base64"))?;
+    let not_base64 = || HubError::invalid_field("content_base64", "is not base64");
+    let mut pieces = arguments.content_base64.as_bytes().chunks(PIECE).peekable();
+    while let Some(piece) = pieces.next() {
+        // Each piece could be filled up as the end of a text may be, but only the last one is an end.
+        if pieces.peek().is_some() && piece.contains(&b'=') {
+            return Err(not_base64());
+        }
+        let bytes = BASE64.decode(piece).map_err(|_| not_base64())?;
         upload = upload.write(bytes.into()).await?;
     }
     let AttachmentView { sha256, size, mime_type, filename } = upload.finish(&arguments.filename).await?;

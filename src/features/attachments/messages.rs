@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use stoa_db::{DbError, Tx};
-use stoa_model::MessageId;
 use stoa_model::attachments::AttachmentView;
 use stoa_model::permissions::Permission;
+use stoa_model::{MessageId, PrincipalId};
 
 use super::{reading, store};
 use crate::actor::Actor;
@@ -32,9 +32,15 @@ pub fn find_attachable(tx: &mut Tx<'_>, actor: &Actor, sums: &[String]) -> Resul
     Ok(found)
 }
 
-/// Hangs files on a message that was just stored.
-pub fn attach(tx: &mut Tx<'_>, message: MessageId, attachments: &[AttachmentView]) -> Result<(), DbError> {
+/// Hangs files on a message of somebody's that was just stored.
+pub fn attach(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    author: PrincipalId,
+    attachments: &[AttachmentView],
+) -> Result<(), DbError> {
     for (position, attachment) in (0..).zip(attachments) {
+        store::mark_sent(tx, author, &attachment.sha256)?;
         store::insert_attachment(tx, message, position, attachment)?;
     }
     Ok(())

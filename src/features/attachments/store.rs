@@ -92,11 +92,16 @@ pub(super) fn sum_uploaded(tx: &mut Tx<'_>, human: PrincipalId, since_ms: i64) -
     )
 }
 
-/// Holds for uploads that their uploader has not sent to anybody. A credential that does not reach every channel is not to
-/// read by this way what was sent where it does not reach.
-const UNSENT: &str = "not exists (
+/// Holds for uploads that no message of their uploader's shows.
+const UNSHOWN: &str = "not exists (
     select 1 from message_attachments sent join messages m on m.id = sent.message_id
     where sent.sha256 = u.sha256 and m.author_id = u.uploader_id)";
+
+/// Holds for uploads that may be read as such. For a credential that does not reach every channel those are the ones that were
+/// never sent: by this way it is not to read what was sent where it does not reach, also when the message is deleted by now.
+fn is_in_reach(is_limited: bool) -> String {
+    if is_limited { format!("u.is_sent = 0 and {UNSHOWN}") } else { "1 = 1".to_owned() }
+}
 
 /// A content that the reader or, if it is a person, an agent of theirs has uploaded.
 pub(super) fn find_uploaded(
@@ -105,7 +110,7 @@ pub(super) fn find_uploaded(
     reader: PrincipalId,
     is_limited: bool,
 ) -> Result<Option<Readable>, DbError> {
-    let is_in_reach = if is_limited { UNSENT } else { "1 = 1" };
+    let is_in_reach = is_in_reach(is_limited);
     tx.query_optional(
         &format!(
             "select b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
@@ -155,7 +160,7 @@ pub(super) fn list_uploads(
     before: i64,
     limit: i64,
 ) -> Result<Vec<(i64, AttachmentDetails)>, DbError> {
-    let is_in_reach = if is_limited { UNSENT } else { "1 = 1" };
+    let is_in_reach = is_in_reach(is_limited);
     tx.query(
         &format!(
             "select u.id, b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
@@ -177,6 +182,15 @@ pub(super) fn insert_attachment(
         "insert into message_attachments (message_id, position, sha256, filename, size, mime_type)
          values ($1, $2, $3, $4, $5, $6)",
         params![message.0, position, attachment.sha256, attachment.filename, attachment.size, attachment.mime_type],
+    )?;
+    Ok(())
+}
+
+/// Notes that somebody has sent what they uploaded.
+pub(super) fn mark_sent(tx: &mut Tx<'_>, uploader: PrincipalId, sha256: &str) -> Result<(), DbError> {
+    tx.execute(
+        "update uploads set is_sent = 1 where sha256 = $1 and uploader_id = $2 and is_sent = 0",
+        params![sha256, uploader.0],
     )?;
     Ok(())
 }
@@ -214,7 +228,7 @@ pub(super) fn delete_old_uploads(tx: &mut Tx<'_>, since_ms: i64, limit: i64) -> 
     tx.execute(
         &format!(
             "delete from uploads where id in (
-                 select u.id from uploads u where u.created_at <= $1 and {UNSENT} order by u.id limit $2)"
+                 select u.id from uploads u where u.created_at <= $1 and {UNSHOWN} order by u.id limit $2)"
         ),
         params![since_ms, limit],
     )

@@ -190,7 +190,8 @@ pub(super) fn read(path: &Path, folder: &Path) -> Result<(Manifest, String, Spoo
     };
     let file = File::open(path).map_err(fault)?;
     let mut archive = tar::Archive::new(GzDecoder::new(BufReader::new(file)));
-    let mut entries = archive.entries().map_err(fault)?;
+    // Raw: a name that is a file of its own, as tar has them for long ones, would be read into memory whole.
+    let mut entries = archive.entries().map_err(fault)?.raw(true);
     let mut next = |wanted: &str| -> Result<_, ArchiveError> {
         let missing = || ArchiveError::Damaged(format!("{wanted} is missing"));
         let entry = entries.next().ok_or_else(missing)?.map_err(fault)?;

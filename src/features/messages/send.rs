@@ -383,7 +383,7 @@ fn store_and_tell(
             depth: message.depth,
         },
     )?;
-    attachments::attach(tx, id, &message.attachments)?;
+    attachments::attach(tx, id, message.sender, &message.attachments)?;
     let event = Event::MessageSent(Box::new(MessageSent {
         message: id,
         conversation,

@@ -21,13 +21,13 @@ use crate::hub::{BoxFuture, Hub};
 pub const LISTENER: &str = "search";
 
 /// Events in one transaction of the index.
-const BATCH: i64 = 2_000;
+const BATCH: i64 = 5_000;
 /// Messages in one, when it is filled anew.
 const FILL_BATCH: i64 = 10_000;
 /// Messages that are loaded before it is asked whether there are enough.
 const PORTION: usize = 200;
 /// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
-const REST: Duration = Duration::from_millis(100);
+const REST: Duration = Duration::from_millis(250);
 
 struct Indexer;
 

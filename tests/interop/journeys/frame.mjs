@@ -39,7 +39,8 @@ export class Hub {
     this.printed ??= "";
     this.log = "";
     this.process = spawn(this.binary, options, {
-      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0" },
+      // In a container the socket would be one for all hubs.
+      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock") },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stdout.on("data", (data) => (this.printed += data));

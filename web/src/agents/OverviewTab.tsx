@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Check, CircleDashed, Clock, OctagonX } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 
-import { type Trace, dayOfTracesQuery, trustQuery } from "../api/agents";
+import { type Trace, type Trust, dayOfTracesQuery, trustQuery } from "../api/agents";
 import { sentenceOf } from "../api/problem";
+import { channelsQuery } from "../api/queries";
 import type { Agent } from "../api/types";
 import { clockTime } from "../lib/time";
 import { Button } from "../ui/Button";
@@ -12,6 +14,7 @@ import { Facts } from "../ui/Facts";
 import { Meter } from "../ui/Meter";
 import { Sparkline } from "../ui/Sparkline";
 import { Time } from "../ui/Time";
+import { type Threshold, thresholdsOf } from "../workflow/trust";
 import { Unquarantine } from "./AgentHeader";
 import { type Bar, barsOf, spanOf } from "./activity";
 import { type ChainStep, chainOf, effectOf } from "./chain";
@@ -99,35 +102,58 @@ function Standing({ agent }: { agent: Agent }) {
   );
 }
 
+/** How far the agent is trusted, beside what channels ask for. */
 function TrustPart({ name }: { name: string }) {
   const trust = useQuery(trustQuery(name));
+  const channels = useQuery(channelsQuery).data ?? [];
+  const hasWorkflow = channels.some((channel) => channel.workflow_enabled);
   return (
     <section aria-label="Trust per action">
-      <h2 className="font-semibold">
-        Trust per action <span className="ml-1 font-normal text-muted">approve adds 0.05, reject takes 0.10</span>
-      </h2>
+      <div className="flex flex-wrap items-baseline gap-x-2">
+        <h2 className="font-semibold">Trust per action</h2>
+        <span className="text-muted">approve adds 0.05, reject takes 0.10</span>
+        <span className="flex-1" />
+        {hasWorkflow && trust.data?.length ? (
+          <span className="inline-flex items-center gap-1.5 text-sm text-muted">
+            <span aria-hidden="true" className="h-4 w-0.5 bg-accent" />
+            what channels ask for
+          </span>
+        ) : null}
+      </div>
       {trust.isError ? <p role="alert">{sentenceOf(trust.error)}</p> : null}
       {trust.isLoading ? <p className="mt-2 text-muted">Loading…</p> : null}
       {trust.data?.length === 0 ? (
         <p className="mt-2 text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
       ) : null}
-      <ul className="mt-2 flex flex-col gap-2">
+      <ul className="mt-2 flex flex-col gap-3">
         {trust.data?.map((one) => (
-          <li key={one.action_type} className="grid grid-cols-[8rem_minmax(0,1fr)_auto] items-center gap-x-3 max-sm:grid-cols-[1fr_auto]">
-            <code className="truncate font-mono text-sm">{one.action_type}</code>
-            <div className="max-sm:order-last max-sm:col-span-2">
-              <Meter label={`Trust in ${one.action_type}`} value={one.score} />
-            </div>
-            <span className="text-right whitespace-nowrap tabular-nums">
-              <strong>{one.score.toFixed(2)}</strong>{" "}
-              <span className="text-muted">
-                {one.adjustments} {one.adjustments === 1 ? "adjustment" : "adjustments"}
-              </span>
-            </span>
-          </li>
+          <TrustRow key={one.action_type} trust={one} thresholds={thresholdsOf(one.action_type, channels)} />
         ))}
       </ul>
     </section>
+  );
+}
+
+function TrustRow({ trust, thresholds }: { trust: Trust; thresholds: Threshold[] }) {
+  const asks = thresholds.map(({ at, channels }) => `${at} in ${channels.map((channel) => `#${channel}`).join(", ")}`);
+  return (
+    <li className="grid grid-cols-[8rem_minmax(0,1fr)_9.5rem] items-center gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_auto]">
+      <code className="truncate font-mono text-sm">{trust.action_type}</code>
+      <div className="max-sm:order-last max-sm:col-span-2">
+        <Meter
+          label={`Trust in ${trust.action_type}`}
+          value={trust.score}
+          ticks={thresholds.map(({ at }, place) => ({ at, title: asks[place]! }))}
+        />
+        {asks.length ? <span className="sr-only">Asked for: {asks.join("; ")}</span> : null}
+      </div>
+      <span className="text-right whitespace-nowrap tabular-nums">
+        <strong>{trust.score.toFixed(2)}</strong>{" "}
+        <span className="text-muted">
+          {trust.adjustments} {trust.adjustments === 1 ? "adjustment" : "adjustments"}
+        </span>
+      </span>
+    </li>
   );
 }
 
@@ -197,7 +223,12 @@ function ActivityPart({ name }: { name: string }) {
               </div>
             </div>
           )}
-          <h3 className="mt-4 font-semibold">Latest calls</h3>
+          <div className="mt-4 flex flex-wrap items-baseline gap-x-3">
+            <h3 className="flex-1 font-semibold">Latest calls</h3>
+            <Link to="/traces" search={{ agent: name }} className="inline-flex min-h-6 items-center text-accent hover:underline">
+              All traces of @{name}
+            </Link>
+          </div>
           <DataTable label="Latest calls" columns={CALL_COLUMNS} rows={traces.data.items.slice(0, 10)} keyOf={(trace) => trace.id} />
         </>
       ) : null}

@@ -1,7 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { api, ok } from "./client";
-import { Problem } from "./problem";
 import type { components } from "./schema";
 import type { Agent } from "./types";
 
@@ -20,12 +19,7 @@ export interface RevisedAgent {
 }
 
 /** How much the agent is trusted with one kind of action. */
-export interface Trust {
-  action_type: string;
-  score: number;
-  adjustments: number;
-  updated_at: string;
-}
+export type Trust = Schemas["TrustView"];
 
 /** What the stream last told of somebody's coming and going. */
 export interface Presence {
@@ -118,25 +112,12 @@ export async function rotateKey(client: QueryClient, name: string): Promise<stri
   return made.key;
 }
 
-/** Trust by kind of action. A hub that has no such page yet knows of none. */
-export const trustQuery = (name: string) =>
+/** Trust by kind of action. */
+export const trustQuery = (agent: string) =>
   queryOptions({
-    queryKey: ["trust", name],
-    queryFn: async (): Promise<Trust[]> => {
-      try {
-        return await ok(getJson<Trust[]>(`/api/trust/${encodeURIComponent(name)}`));
-      } catch (error) {
-        if (error instanceof Problem && error.status === 404) return [];
-        throw error;
-      }
-    },
+    queryKey: ["trust", agent],
+    queryFn: () => ok(api.GET("/api/trust/{agent}", { params: { path: { agent } } })),
   });
-
-async function getJson<T>(path: string): Promise<{ data?: T; error?: unknown; response: Response }> {
-  const response = await fetch(path, { headers: { accept: "application/json" } });
-  const body: unknown = await response.json().catch(() => undefined);
-  return response.ok ? { data: body as T, response } : { error: body, response };
-}
 
 /** What was done in the last day, newest first: by one agent, or by the person and all of theirs. */
 export const dayOfTracesQuery = (agent?: string) =>

@@ -29,7 +29,9 @@ export function hasSingleKeys(): boolean {
 /** What `theme.js` does at the start, again. */
 export function applyAppearance(chosen: Appearance, isSystemDark: boolean): void {
   const root = document.documentElement;
-  root.classList.toggle("dark", chosen.theme === "dark" || (chosen.theme !== "light" && isSystemDark));
+  const isDark = chosen.theme === "dark" || (chosen.theme !== "light" && isSystemDark);
+  root.classList.toggle("dark", isDark);
+  document.querySelector("meta[name=theme-color]")?.setAttribute("content", isDark ? "#1b1f26" : "#f3f5f8");
   root.dataset["density"] = chosen.density === "compact" ? "compact" : "comfortable";
   root.dataset["text"] = chosen.text === "small" || chosen.text === "large" ? chosen.text : "medium";
 }

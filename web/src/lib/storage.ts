@@ -1,19 +1,24 @@
-/** What this browser keeps. Storage may be full, off or hold anything, so nothing depends on it. */
-export function load<T>(key: string, fallback: T): T {
+type Keeper = "browser" | "tab";
+
+/** Asking for a storage that is off throws, too. */
+const storageOf = (keeper: Keeper) => (keeper === "tab" ? sessionStorage : localStorage);
+
+/** What this browser keeps, or this tab of it. Storage may be full, off or hold anything, so nothing depends on it. */
+export function load<T>(key: string, fallback: T, keeper: Keeper = "browser"): T {
   try {
-    const text = localStorage.getItem(key);
+    const text = storageOf(keeper).getItem(key);
     return text === null ? fallback : (JSON.parse(text) as T);
   } catch {
     return fallback;
   }
 }
 
-export function save(key: string, value: unknown): void {
+export function save(key: string, value: unknown, keeper: Keeper = "browser"): void {
   try {
     if (value === null || value === undefined || value === "") {
-      localStorage.removeItem(key);
+      storageOf(keeper).removeItem(key);
     } else {
-      localStorage.setItem(key, JSON.stringify(value));
+      storageOf(keeper).setItem(key, JSON.stringify(value));
     }
   } catch {
     // The page works on without it.

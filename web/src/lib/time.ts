@@ -37,9 +37,11 @@ export function fromInput(text: string): string | undefined {
   return text === "" || Number.isNaN(date.getTime()) ? undefined : date.toISOString();
 }
 
-/** The day of a moment, as something to compare. */
+/** The day of a moment, as something to compare. By hand, for a long conversation asks it of each of its messages. */
 export function dayOf(at: string): string {
-  return new Intl.DateTimeFormat("en-CA", { timeZone: zone() }).format(new Date(at));
+  const date = new Date(at);
+  const shift = zone() === "UTC" ? 0 : date.getTimezoneOffset() * 60_000;
+  return Number.isNaN(date.getTime()) ? "" : new Date(date.getTime() - shift).toISOString().slice(0, 10);
 }
 
 export function dayName(at: string, now = new Date()): string {

@@ -1,7 +1,14 @@
-import { expect, test } from "vitest";
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, expect, test, vi } from "vitest";
 
+import { type Conversation, conversationQuery } from "../api/queries";
 import type { Message } from "../api/types";
 import { merge } from "./patch";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.resetModules();
+});
 
 const message = (id: number, body = "x") => ({ id, body }) as Message;
 
@@ -10,4 +17,33 @@ test("messages are merged by id, in order, and the newer text counts", () => {
   const merged = merge(known, [message(5), message(4, "changed"), message(1)]);
   expect(merged.map(({ id, body }) => [id, body])).toEqual([[1, "x"], [2, "x"], [4, "changed"], [5, "x"]]);
   expect(merge(known, [])).toBe(known);
+});
+
+test("news that comes in order is put at the end", () => {
+  const known = [message(2), message(4)];
+  expect(merge(known, [message(5), message(7)]).map(({ id }) => id)).toEqual([2, 4, 5, 7]);
+  expect(merge(known, [message(7), message(5)]).map(({ id }) => id)).toEqual([2, 4, 5, 7]);
+  expect(merge([], [message(1)]).map(({ id }) => id)).toEqual([1]);
+});
+
+test("a burst of news is fetched in few requests, and nothing of it is missed", async () => {
+  const client = new QueryClient();
+  const { queryKey } = conversationQuery({ kind: "channel", name: "general" });
+  client.setQueryData<Conversation>(queryKey, { items: [message(1)], hasOlder: false, lastRead: null, starts: [] });
+  let latest = 1;
+  let asked = 0;
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked += 1;
+    const after = Number(new URL(request.url).searchParams.get("after"));
+    const items = Array.from({ length: Math.min(200, latest - after) }, (_, at) => message(after + 1 + at));
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return Response.json({ items, last_read_message_id: null });
+  });
+  // What asks the hub takes `fetch` when it is loaded.
+  vi.resetModules();
+  const { patch } = await import("./patch");
+  for (latest = 2; latest < 500; latest++) patch(client, { name: "new_message", data: { channel: "general", message_id: latest } });
+  await vi.waitFor(() => expect(client.getQueryData<Conversation>(queryKey)?.items.at(-1)?.id).toBe(latest));
+  expect(client.getQueryData<Conversation>(queryKey)?.items.map(({ id }) => id)).toEqual(Array.from({ length: latest }, (_, at) => at + 1));
+  expect(asked).toBeLessThan(6);
 });

@@ -1,8 +1,13 @@
-import type { QueryClient } from "@tanstack/react-query";
+import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
+import { Problem } from "../api/problem";
 import { type Conversation, conversationQuery, fetchMessages, messageQuery, threadsQuery } from "../api/queries";
-import type { Agent, Me, Message, Place } from "../api/types";
+import type { SearchPage } from "../api/search";
+import { type Agent, type Me, type Message, type Place, type WorkflowState, placeKey } from "../api/types";
+import type { ReactionView } from "../api/workflow";
+import { findCard, moveCard } from "./cards";
+import { soon } from "./soon";
 import type { LiveEvent } from "./stream";
 
 /** Puts what happened into what is shown, so that nothing has to be loaded again. */
@@ -20,7 +25,8 @@ export function patch(client: QueryClient, event: LiveEvent): void {
         changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
       }
       if (!text("channel")) void client.invalidateQueries({ queryKey: ["partners"] });
-      void client.invalidateQueries({ queryKey: ["inbox"] });
+      else if (parent === undefined) soon(client, "board");
+      soon(client, "inbox");
       break;
     }
     case "message_updated":
@@ -28,15 +34,22 @@ export function patch(client: QueryClient, event: LiveEvent): void {
     case "reaction": {
       const id = number("message_id");
       if (id !== undefined) void refresh(client, id);
-      void client.invalidateQueries({ queryKey: ["inbox"] });
+      soon(client, "inbox");
       if (name === "reaction") {
-        void client.invalidateQueries({ queryKey: ["board"] });
-        void client.invalidateQueries({ queryKey: ["trust"] });
+        const state = text("workflow_state") as WorkflowState | undefined;
+        const reactions = Array.isArray(data["reactions"]) ? (data["reactions"] as ReactionView[]) : undefined;
+        const isKnown = id !== undefined && state && reactions && moveCard(client, id, state, reactions);
+        // What is being loaded may be from before.
+        if (!isKnown || client.isFetching({ queryKey: ["board"] }) > 0) soon(client, "board");
+        soon(client, "trust");
+      } else if (id !== undefined && text("status") === undefined && findCard(client, id)) {
+        soon(client, "board");
       }
       break;
     }
     case "unread_update":
       void client.invalidateQueries({ queryKey: ["unread"] });
+      if (text("kind") === "dm") void client.invalidateQueries({ queryKey: ["partners"] });
       break;
     case "channel":
       void client.invalidateQueries({ queryKey: ["channels"] });
@@ -82,15 +95,40 @@ function placesOf(client: QueryClient, data: Record<string, unknown>): Place[] {
   return [...seenBy(from, to), ...seenBy(to, from)];
 }
 
-/** Loads what came after the last message that is there. */
+const MOST_AT_ONCE = 200;
+const FIRST_PAUSE = 1000;
+const LONGEST_PAUSE = 15_000;
+/** Conversations that are being brought up to date, and whether more has been told of them since. */
+const appending = new Map<string, boolean>();
+
+/** Loads what came after the last message that is there. What is told meanwhile is loaded after that, all of it at once. */
 async function append(client: QueryClient, place: Place): Promise<void> {
   const { queryKey } = conversationQuery(place);
-  const known = client.getQueryData<Conversation>(queryKey);
-  if (!known) return;
-  const after = known.items.at(-1)?.id;
-  const page = await fetchMessages(place, after === undefined ? {} : { after, limit: 200 }).catch(() => null);
-  if (!page) return void client.invalidateQueries({ queryKey });
-  addMessages(client, place, page.items);
+  const key = placeKey(place);
+  if (appending.has(key)) return void appending.set(key, true);
+  let pause = FIRST_PAUSE;
+  try {
+    for (;;) {
+      appending.set(key, false);
+      const known = client.getQueryData<Conversation>(queryKey);
+      if (!known) return;
+      const after = known.items.at(-1)?.id;
+      try {
+        const page = await fetchMessages(place, after === undefined ? {} : { after, limit: MOST_AT_ONCE });
+        addMessages(client, place, page.items);
+        pause = FIRST_PAUSE;
+        const isFull = after !== undefined && page.items.length >= MOST_AT_ONCE;
+        if (!isFull && appending.get(key) !== true) return;
+      } catch (error) {
+        // Nobody tells of it again, so it is asked for until it comes; unless it is refused.
+        if (!(error instanceof Problem && error.isPassing)) return void client.invalidateQueries({ queryKey });
+        await new Promise((resolve) => setTimeout(resolve, pause));
+        pause = Math.min(pause * 2, LONGEST_PAUSE);
+      }
+    }
+  } finally {
+    appending.delete(key);
+  }
 }
 
 /** Puts messages into a conversation, each once and in order. */
@@ -101,6 +139,9 @@ export function addMessages(client: QueryClient, place: Place, messages: Message
 
 export function merge(known: Message[], added: Message[]): Message[] {
   if (added.length === 0) return known;
+  const last = known.at(-1)?.id ?? 0;
+  // Most often it is news, which comes in order.
+  if (added.every(({ id }, at) => id > (added[at - 1]?.id ?? last))) return [...known, ...added];
   const byId = new Map(known.map((message) => [message.id, message]));
   for (const message of added) byId.set(message.id, message);
   return [...byId.values()].sort((one, other) => one.id - other.id);
@@ -131,6 +172,11 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
     client.getQueriesData<Message[]>({ queryKey: ["replies"] }).some(([, data]) => has(data)) ||
     has(client.getQueryData(threadsQuery.queryKey)?.items.map(({ message }) => message)) ||
     client.getQueryData(messageQuery(id).queryKey) !== undefined;
+  // What was found may not be found any more.
+  const isFound = client
+    .getQueriesData<InfiniteData<SearchPage>>({ queryKey: ["search"] })
+    .some(([, data]) => data?.pages.some((page) => has(page.items)));
+  if (isFound) void client.invalidateQueries({ queryKey: ["search"] });
   if (!isShown) return;
   const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
   if (fresh) changeMessage(client, id, () => fresh);

@@ -162,6 +162,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
       ) : null}
       <textarea
         ref={area}
+        dir="auto"
         value={body}
         rows={Math.min(10, Math.max(1, body.split("\n").length))}
         placeholder={placeholder}

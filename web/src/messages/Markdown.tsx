@@ -1,15 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
-import { memo, useEffect, useRef } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 
 import { meQuery } from "../api/queries";
+import { bytes } from "../lib/bytes";
+import { Button } from "../ui/Button";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
+import { beginningOf } from "./long";
 import { toHtml } from "./markdown";
 
 /** A text of somebody's. Blocks of code get a button that copies them. */
 export const Markdown = memo(function Markdown({ text, className }: { text: string; className?: string }) {
   const me = useQuery(meQuery).data?.user.username;
   const box = useRef<HTMLDivElement>(null);
+  const [isWhole, setWhole] = useState(false);
+  const shown = isWhole ? text : beginningOf(text);
   useEffect(() => {
     for (const block of box.current?.querySelectorAll("pre") ?? []) {
       if (block.querySelector("button")) continue;
@@ -28,12 +33,19 @@ export const Markdown = memo(function Markdown({ text, className }: { text: stri
       });
       block.append(button);
     }
-  }, [text, me]);
+  }, [shown, me]);
   return (
-    <div
-      ref={box}
-      className={classes("prose max-w-[80ch]", className)}
-      dangerouslySetInnerHTML={{ __html: toHtml(text, me) as unknown as string }}
-    />
+    <>
+      <div
+        ref={box}
+        className={classes("prose max-w-[80ch]", className)}
+        dangerouslySetInnerHTML={{ __html: toHtml(shown, me) as unknown as string }}
+      />
+      {shown.length < text.length ? (
+        <Button size="row" className="mt-1" onClick={() => setWhole(true)}>
+          Show all of it, {bytes(text.length)}
+        </Button>
+      ) : null}
+    </>
   );
 });

@@ -12,6 +12,7 @@ import { clockTime, dayName } from "../lib/time";
 import { merge } from "../live/patch";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Skeleton } from "../ui/States";
+import { Announcer } from "./Announcer";
 import { MessageRow } from "./MessageRow";
 import { MessageEditor } from "./MessageEditor";
 import { OutgoingRow } from "./OutgoingRow";
@@ -64,12 +65,15 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     const held = focused.current === null ? -1 : shown.current.findIndex((row) => row.key === focused.current);
     return held < 0 || indexes.includes(held) ? indexes : [...indexes, held].sort((one, other) => one - other);
   }, []);
+  // The same functions for the same rows, or all of them would be laid out anew at each step of scrolling.
+  const estimateSize = useCallback((index: number) => (rows[index]?.kind === "message" ? 64 : 32), [rows]);
+  const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
-    estimateSize: (index) => (rows[index]?.kind === "message" ? 64 : 32),
-    getItemKey: (index) => rows[index]?.key ?? index,
-    overscan: 8,
+    estimateSize,
+    getItemKey,
+    overscan: 6,
     rangeExtractor,
     anchorTo: "end",
     followOnAppend: true,
@@ -181,7 +185,8 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     },
   });
 
-  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  // What is there stays there, also while it cannot be loaded again.
+  if (query.isError && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton />;
   if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
   return (
@@ -220,6 +225,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
           })}
         </div>
       </div>
+      <Announcer key={key} messages={query.data.items} me={me} isFollowing={isAtEnd} />
       {isAtEnd ? null : (
         <Button
           className="absolute right-6 bottom-3 shadow-md"

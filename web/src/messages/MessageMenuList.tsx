@@ -6,17 +6,20 @@ import type { ReactNode } from "react";
 import { api, ok } from "../api/client";
 import { sentenceOf } from "../api/problem";
 import { meQuery } from "../api/queries";
-import type { Message } from "../api/types";
+import type { Me, Message } from "../api/types";
 import { changeMessage } from "../live/patch";
 import { toast } from "../ui/Toasts";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
 import { toggleReaction } from "./act";
 import { editing } from "./editing";
+import { placeOf } from "./place";
 import { REACTIONS, REACTION_NAMES, listed, whoReacted } from "./reactions";
 
-export function permalink(message: Message): string {
-  const path = message.channel ? `/channels/${message.channel}` : `/dm/${message.to ?? message.from.name}`;
-  return `${location.origin}${path}?at=${message.id}`;
+export function permalink(message: Message, me: Me | undefined): string {
+  const place = placeOf(message, me);
+  const path = place.kind === "channel" ? `/channels/${place.name}` : `/dm/${place.name}`;
+  const as = place.kind === "dm" && place.as ? `&as=${place.as}` : "";
+  return `${location.origin}${path}?at=${message.id}${as}`;
 }
 
 function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
@@ -45,7 +48,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
     }
   };
   const copy = () =>
-    navigator.clipboard.writeText(permalink(message)).then(
+    navigator.clipboard.writeText(permalink(message, me)).then(
       () => toast("The link is copied."),
       () => toast("The browser does not allow copying.", { isError: true }),
     );

@@ -49,6 +49,8 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
 
 const known = new Map<string, TrustedHTML>();
 const MOST_KNOWN = 500;
+/** Texts that are longer are seldom seen, and would fill the memory. */
+const LONGEST_KNOWN = 20_000;
 
 /** What people wrote, as HTML that does nothing but show it. */
 export function toHtml(text: string, me: string | undefined): TrustedHTML {
@@ -56,6 +58,7 @@ export function toHtml(text: string, me: string | undefined): TrustedHTML {
   const found = known.get(key);
   if (found) return found;
   const html = DOMPurify.sanitize(markdown.render(text, { me }), ALLOWED) as unknown as TrustedHTML;
+  if (text.length > LONGEST_KNOWN) return html;
   if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
   known.set(key, html);
   return html;

@@ -3,11 +3,15 @@ import type { QueryClient } from "@tanstack/react-query";
 import { api, ok, repeatKey } from "../api/client";
 import { sentenceOf } from "../api/problem";
 import { type Attachment, type Place, type SendMessage, placeKey } from "../api/types";
+import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
 import { addMessages } from "../live/patch";
 
 type Schemas = components["schemas"]["SendMessageRequest"];
+
+/** Where a tab keeps what it has not sent yet. */
+export const OUTGOING = "stoa.outgoing";
 
 /** A message that is on its way, or that could not be sent. */
 export interface Outgoing {
@@ -20,7 +24,17 @@ export interface Outgoing {
   error: string | null;
 }
 
-export const outgoing = store<Outgoing[]>([]);
+export const outgoing = store<Outgoing[]>(unsent());
+
+// The tab keeps them, so that neither a reload nor a new login loses any. Their keys stay the same, so none is sent twice by that.
+outgoing.subscribe(() => save(OUTGOING, outgoing.get().length ? outgoing.get() : null, "tab"));
+
+/** What this tab had not sent yet when its page was left. */
+function unsent(): Outgoing[] {
+  const kept = load<unknown>(OUTGOING, [], "tab");
+  const all = Array.isArray(kept) ? (kept as Outgoing[]) : [];
+  return all.map((one) => ({ ...one, error: "The page was left before this was sent." }));
+}
 
 function change(key: string, next: Partial<Outgoing>): void {
   outgoing.set((now) => now.map((one) => (one.key === key ? { ...one, ...next } : one)));

@@ -14,6 +14,7 @@ import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
+import { ChannelViews } from "./channel/ChannelViews";
 
 const route = getRouteApi("/channels/$name");
 
@@ -25,7 +26,7 @@ export function ChannelPage() {
   const place = useMemo((): Place => ({ kind: "channel", name }), [name]);
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
   if (channel.error instanceof Problem && channel.error.status === 404) return <NotFound />;
-  if (channel.isError) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
+  if (channel.isError && !channel.data) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
   const details = channel.data;
   return (
     <>
@@ -36,7 +37,8 @@ export function ChannelPage() {
         subtitle={details?.channel.topic}
         actions={
           <>
-            <span className="text-muted">{details ? `${details.channel.member_count} members` : ""}</span>
+            <span className="text-muted max-sm:hidden">{details ? `${details.channel.member_count} members` : ""}</span>
+            <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"
               params={{ name }}

@@ -1,13 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 
-import { threadsQuery } from "../api/queries";
+import { meQuery, threadsQuery } from "../api/queries";
 import { MessageRow } from "../messages/MessageRow";
+import { linkTo, placeOf } from "../messages/place";
 import { Page } from "../ui/Page";
 import { Empty, Failed, Skeleton } from "../ui/States";
 
 /** Threads with answers that one has not seen. */
 export function ThreadsPage() {
   const threads = useQuery(threadsQuery);
+  const me = useQuery(meQuery).data;
   return (
     <Page title="Threads">
       {threads.isError ? <Failed error={threads.error} retry={() => void threads.refetch()} /> : null}
@@ -18,7 +21,10 @@ export function ThreadsPage() {
       {threads.data?.items.map((thread) => (
         <div key={thread.message.id} className="border-b border-line py-2">
           <p className="px-6 pt-1 text-sm text-muted">
-            {thread.message.channel ? `#${thread.message.channel}` : "Direct message"} · {thread.new_replies} new
+            <Link {...linkTo(placeOf(thread.message, me), { thread: thread.message.id })} className="text-accent hover:underline">
+              {thread.message.channel ? `#${thread.message.channel}` : "Direct message"}
+            </Link>{" "}
+            · {thread.new_replies} new
           </p>
           <MessageRow message={thread.message} />
         </div>

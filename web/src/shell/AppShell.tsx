@@ -1,6 +1,6 @@
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
-import { Suspense, lazy, useEffect, useState } from "react";
+import { Suspense, lazy, useEffect, useRef, useState } from "react";
 
 import { useStore } from "../lib/store";
 import { LightboxHost } from "../messages/LightboxHost";
@@ -14,6 +14,7 @@ import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
 import { useShortcuts } from "./shortcuts";
+import { useTitle } from "./title";
 
 const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
 
@@ -21,10 +22,22 @@ const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ defau
 export function AppShell() {
   useLive();
   useShortcuts();
+  useTitle();
   const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   useEffect(() => setOpen(false), [path]);
+  const drawer = useRef<HTMLDivElement>(null);
+  const opener = useRef<HTMLButtonElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    drawer.current?.querySelector<HTMLElement>("button, a")?.focus();
+    // On a wide window there is no drawer that one could close.
+    const wide = matchMedia("(min-width: 48rem)");
+    const close = () => setOpen(false);
+    wide.addEventListener("change", close);
+    return () => wide.removeEventListener("change", close);
+  }, [isOpen]);
   return (
     <div className="flex h-full">
       <a
@@ -36,21 +49,24 @@ export function AppShell() {
       <div className="max-md:hidden">
         <Sidebar />
       </div>
-      <IconButton label="Menu" className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
+      <IconButton ref={opener} label="Menu" aria-expanded={isOpen} className="fixed top-2 left-2 z-20 md:hidden" onClick={() => setOpen(true)}>
         <Menu size={18} />
       </IconButton>
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
         <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-fg/20" onClick={() => setOpen(false)} />
         <div
+          ref={drawer}
           className="absolute inset-y-0 left-0"
           onKeyDown={(event) => {
-            if (event.key === "Escape") setOpen(false);
+            if (event.key !== "Escape") return;
+            setOpen(false);
+            opener.current?.focus();
           }}
         >
           {isOpen ? <Sidebar /> : null}
         </div>
       </div>
-      <main id="main" className="flex min-w-0 flex-1 flex-col">
+      <main id="main" inert={isOpen} className="flex min-w-0 flex-1 flex-col">
         <VersionBanner />
         <ConnectionBanner />
         <div className="flex min-h-0 flex-1">

@@ -19,8 +19,11 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       title: "Everywhere",
       shortcuts: [
         { keys: [isMac ? "⌘" : "Ctrl", "K"], does: "Search or jump to" },
+        { keys: ["/"], does: "Search messages" },
         { keys: ["?"], does: "Show this list" },
         { keys: ["Esc"], does: "Close what is open" },
+        { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "The same, only with something new" },
       ],
     },
     {
@@ -47,6 +50,27 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["x"], does: "Reject, or take that back" },
         { keys: ["c"], does: "Claim, or give back" },
         { keys: ["d"], does: "Mark done, or take that back" },
+      ],
+    },
+    {
+      title: "Search",
+      shortcuts: [
+        { keys: ["↓"], does: "From the field to the results" },
+        { keys: ["j"], does: "Next result" },
+        { keys: ["k"], does: "Previous result" },
+        { keys: ["Enter"], does: "Open it in context" },
+      ],
+    },
+    {
+      title: "Board and inbox",
+      shortcuts: [
+        { keys: ["←", "↑", "↓", "→"], does: "Go from card to card" },
+        { keys: ["Enter"], does: "Open the menu of a card" },
+        { keys: ["a"], does: "Approve" },
+        { keys: ["x"], does: "Reject" },
+        { keys: ["c"], does: "Claim" },
+        { keys: ["d"], does: "Mark done" },
+        { keys: ["e"], does: "Mark read" },
       ],
     },
     {

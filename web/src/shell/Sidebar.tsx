@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Paperclip, Plus, Search, ShieldCheck } from "lucide-react";
+import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Paperclip, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
@@ -8,6 +8,7 @@ import { Avatar } from "../ui/Avatar";
 import { classes } from "../ui/classes";
 import { UserMenu } from "./UserMenu";
 import { palette } from "./palette";
+import { MOST_PARTNERS } from "./steps";
 
 const ROW =
   "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
@@ -85,6 +86,9 @@ export function Sidebar() {
           <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
             Threads
           </Row>
+          <Row to="/search" icon={<Search size={16} />}>
+            Search
+          </Row>
         </ul>
         <Group
           title="Channels"
@@ -105,7 +109,7 @@ export function Sidebar() {
           })}
         </Group>
         <Group title="Direct messages">
-          {partners.slice(0, 20).map((partner) => (
+          {partners.slice(0, MOST_PARTNERS).map((partner) => (
             <Row
               key={partner.name}
               to="/dm/$name"
@@ -119,6 +123,9 @@ export function Sidebar() {
           ))}
         </Group>
         <Group title="Work">
+          <Row to="/board" icon={<SquareKanban size={16} />}>
+            Board
+          </Row>
           <Row to="/agents" icon={<Bot size={16} />}>
             Agents
           </Row>

@@ -19,7 +19,8 @@ export function useLive(): void {
         link.set(next);
         if (next === "offline" && !wasOffline) {
           wasOffline = true;
-          // Whether it is the hub or only the session that has ended, a plain request finds out.
+          // Whether it is the hub or only the session that has ended, a plain request finds out. It comes in the middle of a new
+          // password, too, so a refusal is looked into before anybody is led to the login.
           void client.invalidateQueries({ queryKey: ["me"] });
         }
         if (next === "live") wasOffline = false;

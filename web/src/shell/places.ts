@@ -2,7 +2,9 @@
 export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: boolean }> = [
   { label: "Inbox", to: "/inbox" },
   { label: "Threads", to: "/threads" },
+  { label: "Search messages", to: "/search" },
   { label: "Channels", to: "/channels" },
+  { label: "Board", to: "/board" },
   { label: "Agents", to: "/agents" },
   { label: "Attachments", to: "/attachments" },
   { label: "Bring in an agent", to: "/welcome" },

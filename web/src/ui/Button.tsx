@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 
 import { classes } from "./classes";
 
@@ -34,6 +34,7 @@ export function Button({ look = "outlined", size = "usual", className, type = "b
 }
 
 interface IconButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
+  ref?: Ref<HTMLButtonElement>;
   label: string;
   children: ReactNode;
 }

@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
+import { pageTitle } from "./title";
+
 /** A page: a title that is announced when one comes to it, what belongs beside it, and the rest. */
 export function Page({
   title,
@@ -21,11 +23,12 @@ export function Page({
   const heading = useRef<HTMLHeadingElement>(null);
   const name = typeof title === "string" ? title : undefined;
   useEffect(() => {
-    if (name) document.title = `${name} · Stoa`;
+    if (name) pageTitle.set(name);
   }, [name]);
   useEffect(() => {
-    // Whoever types or has already chosen a place is not moved.
-    if (document.activeElement === document.body) heading.current?.focus();
+    // Whoever types or has already chosen a place is not moved. A link has led here, so it has done its work.
+    const active = document.activeElement;
+    if (active === null || active === document.body || active instanceof HTMLAnchorElement) heading.current?.focus();
   }, []);
   const shownTitle = (
     <h1 ref={heading} tabIndex={-1} className={header ? "truncate text-xl font-semibold" : "truncate text-lg font-semibold"}>

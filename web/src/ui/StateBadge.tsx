@@ -16,6 +16,14 @@ export function stateWord(state: WorkflowState): string {
   return STATES[state].word;
 }
 
+export function stateIcon(state: WorkflowState): string {
+  return STATES[state].icon;
+}
+
+export function stateColour(state: WorkflowState): string {
+  return STATES[state].colour;
+}
+
 /** A state, always with its picture and its word. */
 export function StateBadge({ state, note, title, isBare }: { state: WorkflowState; note?: string; title?: string; isBare?: boolean }) {
   const { icon, word, colour } = STATES[state];

@@ -11,10 +11,15 @@ interface Toast {
 }
 
 const SHOWN_MS = 6000;
+/** What can be taken back, and what went wrong, takes longer to decide about. */
+const SHOWN_LONG_MS = 12_000;
+/** While somebody is at one of them, none goes away. */
+let isHeld = false;
 const toasts = store<Toast[]>([]);
 let next = 1;
 
 function dismiss(id: number): void {
+  isHeld = false;
   toasts.set((now) => now.filter((toast) => toast.id !== id));
 }
 
@@ -22,7 +27,8 @@ function dismiss(id: number): void {
 export function toast(text: string, options: { isError?: boolean; undo?: () => void } = {}): void {
   const id = next++;
   toasts.set((now) => [...now.slice(-3), { id, text, isError: options.isError ?? false, undo: options.undo }]);
-  setTimeout(() => dismiss(id), options.isError ? SHOWN_MS * 2 : SHOWN_MS);
+  const end = () => void (isHeld ? setTimeout(end, 1000) : dismiss(id));
+  setTimeout(end, options.isError || options.undo ? SHOWN_LONG_MS : SHOWN_MS);
 }
 
 export function Toasts() {
@@ -32,6 +38,10 @@ export function Toasts() {
       {shown.map(({ id, text, isError, undo }) => (
         <div
           key={id}
+          onPointerEnter={() => (isHeld = true)}
+          onPointerLeave={() => (isHeld = false)}
+          onFocus={() => (isHeld = true)}
+          onBlur={() => (isHeld = false)}
           className="pointer-events-auto flex max-w-96 items-center gap-2 rounded-md border border-line bg-bg px-3 py-2 shadow-lg"
         >
           <span className={isError ? "text-rejected" : undefined}>{text}</span>

@@ -8,6 +8,7 @@ import { type Column, DataTable } from "../../ui/DataTable";
 import { Dialog } from "../../ui/Dialog";
 import { Facts } from "../../ui/Facts";
 import { JsonView } from "../../ui/JsonView";
+import { AgentName, ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { TextField } from "../../ui/TextField";
@@ -84,7 +85,7 @@ export function AuditTab() {
               items={[
                 ["Action", <code key="action" className="font-mono">{shown.action}</code>],
                 ["By", shown.actor ?? "nobody"],
-                ["Target", shown.target ?? "none"],
+                ["Target", <Target key="target" entry={shown} />],
                 ["When", <Time key="when" at={shown.at} as="date" />],
                 ["Address", shown.remote_ip ?? "unknown"],
                 ["Request", <code key="request" className="font-mono text-sm break-all">{shown.request_id ?? "none"}</code>],
@@ -96,6 +97,13 @@ export function AuditTab() {
       ) : null}
     </Section>
   );
+}
+
+/** What was changed, and the way to it where it has a page. */
+function Target({ entry: { action, target } }: { entry: AuditEntry }) {
+  if (!target) return "none";
+  if (action.startsWith("agent.")) return <AgentName name={target} />;
+  return action.startsWith("channel.") ? <ChannelNames names={[target]} /> : target;
 }
 
 function Filter({ actor = "", action = "", onChange }: {

@@ -8,6 +8,7 @@ import { CommandLine } from "../../ui/CommandLine";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Dialog } from "../../ui/Dialog";
 import { Facts } from "../../ui/Facts";
+import { AgentName, PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
@@ -25,8 +26,8 @@ export function ClientsTab() {
   const columns: Array<Column<OauthClient>> = [
     { title: "Client", cell: (one) => <span className="font-medium">{one.name}</span> },
     { title: "Kind", cell: (one) => KINDS[one.kind] },
-    { title: "Owner", cell: (one) => one.owner ?? <span className="text-muted">nobody</span> },
-    { title: "Agent", cell: (one) => (one.agent ? `@${one.agent}` : "") },
+    { title: "Owner", cell: (one) => one.owner ? <PersonName name={one.owner} /> : <span className="text-muted">nobody</span> },
+    { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
     { title: "Grants", isEnd: true, cell: (one) => one.grants },
     { title: "Last use", cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>) },
     {

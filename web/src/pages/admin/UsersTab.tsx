@@ -8,6 +8,7 @@ import { Button } from "../../ui/Button";
 import { CommandLine } from "../../ui/CommandLine";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Dialog } from "../../ui/Dialog";
+import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
@@ -22,7 +23,7 @@ export function UsersTab() {
       cell: (user) => (
         <span className="flex items-center gap-2">
           <Avatar name={user.username} kind="user" displayName={user.display_name} size="small" />
-          <span className="font-medium">{user.username}</span>
+          {user.disabled_at ? <span className="font-medium">{user.username}</span> : <PersonName name={user.username} />}
           {user.display_name === user.username ? null : <span className="text-muted">{user.display_name}</span>}
         </span>
       ),

@@ -33,12 +33,13 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
     onError: (error) => toast(sentenceOf(error), { isError: true }),
     onSettled: refresh,
   });
+  // Agents do not come back by joining again, and a private channel is not joined again. All else is taken back easily, so nobody is asked.
+  const isTakenBack = channel.public && agents.length === 0;
   const leave = async () => {
     await ok(api.POST("/api/channels/{name}/leave", params));
     await navigate({ to: "/channels" });
     refresh();
-    // Agents do not come back by it, and a private channel is not joined again.
-    toast(`You have left #${name}.`, channel.public && agents.length === 0 ? { undo: () => join.mutate() } : {});
+    toast(`You have left #${name}.`, isTakenBack ? { undo: () => join.mutate() } : {});
   };
   const remove = async () => {
     await ok(api.DELETE("/api/channels/{name}", params));
@@ -62,7 +63,13 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
               {channel.public ? "" : " It is private: to come back, somebody has to add you."}
             </p>
             <div>
-              <Button onClick={() => setAsking("leave")}>Leave #{name}</Button>
+              <Button
+                onClick={() =>
+                  isTakenBack ? void leave().catch((error: unknown) => toast(sentenceOf(error), { isError: true })) : setAsking("leave")
+                }
+              >
+                Leave #{name}
+              </Button>
             </div>
           </>
         ) : channel.public ? (

@@ -8,6 +8,7 @@ import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
+import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
@@ -44,7 +45,7 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
       cell: (member) => (
         <span className="flex flex-wrap items-center gap-2">
           <Avatar name={member.name} kind={member.kind} displayName={member.display_name} size="small" />
-          <span className="font-medium">{member.name}</span>
+          <PersonName name={member.name} />
           {member.name === channel.owner ? <span className="text-muted">owner</span> : null}
           {member.name === me.user.username ? <span className="text-muted">you</span> : null}
         </span>

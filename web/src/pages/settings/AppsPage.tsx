@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { type Grant, type OauthClient, clientsQuery, grantsQuery } from "../../api/account";
@@ -9,6 +10,7 @@ import { Button } from "../../ui/Button";
 import { CopyField } from "../../ui/CopyField";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Confirm, Dialog } from "../../ui/Dialog";
+import { AgentName } from "../../ui/Names";
 import { SecretOnce } from "../../ui/SecretOnce";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
@@ -45,7 +47,7 @@ function Grants() {
         </>
       ),
     },
-    { title: "Acts as", cell: (grant) => (grant.agent ? `@${grant.agent}` : "you") },
+    { title: "Acts as", cell: (grant) => (grant.agent ? <AgentName name={grant.agent} /> : "you") },
     { title: "May do", cell: (grant) => <span title={grant.scope}>{scopeWords(grant.scope)}</span> },
     { title: "Allowed", cell: (grant) => <Time at={grant.created_at} /> },
     {
@@ -98,7 +100,7 @@ function Clients() {
   const [deleting, setDeleting] = useState<OauthClient | null>(null);
   const columns: Array<Column<OauthClient>> = [
     { title: "Name", cell: (one) => <span className="font-medium">{one.name}</span> },
-    { title: "Agent", cell: (one) => (one.agent ? `@${one.agent}` : "") },
+    { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
     { title: "Client id", cell: (one) => <code className="font-mono text-sm break-all">{one.client_id}</code> },
     { title: "Made", cell: (one) => <Time at={one.created_at} /> },
     {
@@ -126,9 +128,17 @@ function Clients() {
       {clients.isLoading ? <Skeleton rows={2} /> : null}
       {clients.data?.length === 0 ? (
         <Empty title="You have no clients">
-          {agents.length
-            ? "Make one for a service that speaks OAuth. For anything else a key is simpler."
-            : "A client acts as an agent, and you have none yet. Make an agent first."}
+          {agents.length ? (
+            "Make one for a service that speaks OAuth. For anything else a key is simpler."
+          ) : (
+            <>
+              A client acts as an agent, and you have none yet.{" "}
+              <Link to="/welcome" className="text-accent underline">
+                Make an agent first
+              </Link>
+              .
+            </>
+          )}
         </Empty>
       ) : null}
       {clients.data?.length ? <DataTable label="Your clients" columns={columns} rows={clients.data} keyOf={(one) => one.client_id} /> : null}

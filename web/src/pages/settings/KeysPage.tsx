@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { type ApiKey, keysQuery } from "../../api/account";
@@ -9,6 +10,7 @@ import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
+import { AgentName, ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
@@ -27,7 +29,7 @@ const COLUMNS: Array<Column<ApiKey>> = [
     cell: (key) => (
       <span className="flex items-center gap-2">
         <Avatar name={key.agent} kind="agent" size="small" />
-        {key.agent}
+        <AgentName name={key.agent} />
       </span>
     ),
   },
@@ -36,7 +38,7 @@ const COLUMNS: Array<Column<ApiKey>> = [
     title: "Channels",
     cell: (key) => (
       <span className="block max-w-48 text-sm">
-        {key.channels.length ? key.channels.map((name) => `#${name}`).join(", ") : <span className="text-muted">no limit</span>}
+        {key.channels.length ? <ChannelNames names={key.channels} /> : <span className="text-muted">no limit</span>}
       </span>
     ),
   },
@@ -93,9 +95,17 @@ export function KeysPage() {
         {keys.isLoading ? <Skeleton rows={3} /> : null}
         {keys.data && active.length === 0 ? (
           <Empty title="There are no keys">
-            {agents.length
-              ? "Make one for a program that cannot log in by itself."
-              : "A key belongs to an agent, and you have none yet. Make an agent first."}
+            {agents.length ? (
+              "Make one for a program that cannot log in by itself."
+            ) : (
+              <>
+                A key belongs to an agent, and you have none yet.{" "}
+                <Link to="/welcome" className="text-accent underline">
+                  Make an agent first
+                </Link>
+                .
+              </>
+            )}
           </Empty>
         ) : null}
         {active.length ? <DataTable label="Keys" columns={columns} rows={active} keyOf={(key) => key.id} /> : null}

@@ -7,6 +7,7 @@ import { channelsQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
 import { Choice } from "../../ui/Choice";
 import { type Column, DataTable } from "../../ui/DataTable";
+import { ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toasts";
@@ -53,7 +54,7 @@ export function NotificationsPage() {
   const mine = channels.data.filter((channel) => channel.is_member);
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
-    { title: "Channel", cell: (channel) => <span className="font-medium">#{channel.name}</span> },
+    { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
     { title: "About", cell: (channel) => <span className="text-muted">{channel.topic}</span> },
     {
       title: "Tell me of",

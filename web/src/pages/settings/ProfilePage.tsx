@@ -5,6 +5,7 @@ import { type Session, logOut, sessionsQuery } from "../../api/account";
 import { api, ok } from "../../api/client";
 import { Problem, sentenceOf } from "../../api/problem";
 import { meQuery } from "../../api/queries";
+import { renewing } from "../../api/session";
 import type { Me } from "../../api/types";
 import { deviceOf } from "../../lib/device";
 import { Badge } from "../../ui/Badge";
@@ -79,7 +80,7 @@ function Password({ username }: { username: string }) {
   const [again, setAgain] = useState("");
   const [isTried, setTried] = useState(false);
   const change = useMutation({
-    mutationFn: () => ok(api.PUT("/auth/password", { body: { current_password: current, new_password: next } })),
+    mutationFn: () => renewing(() => ok(api.PUT("/auth/password", { body: { current_password: current, new_password: next } }))),
     onSuccess: () => {
       setCurrent("");
       setNext("");

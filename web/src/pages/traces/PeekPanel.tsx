@@ -6,6 +6,7 @@ import { Badge } from "../../ui/Badge";
 import { IconButton } from "../../ui/Button";
 import { Facts } from "../../ui/Facts";
 import { JsonView } from "../../ui/JsonView";
+import { AgentName } from "../../ui/Names";
 import { Time } from "../../ui/Time";
 
 interface PeekPanelProps {
@@ -49,7 +50,7 @@ export function PeekPanel({ id, trace, isLoading, onStep, hasNext, hasPrevious, 
             <Facts
               items={[
                 ["Action", <code key="action" className="font-mono">{trace.action}</code>],
-                ["By", trace.agent ? `@${trace.agent}` : "you"],
+                ["By", trace.agent ? <AgentName key="by" name={trace.agent} /> : "you"],
                 ["When", <Time key="when" at={trace.created_at} as="date" />],
                 ["Took", `${trace.duration_ms} ms`],
                 [

@@ -12,6 +12,7 @@ import { Badge } from "../../ui/Badge";
 import { Button, IconButton } from "../../ui/Button";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Field, INPUT } from "../../ui/Field";
+import { AgentName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { SelectField } from "../../ui/TextField";
@@ -84,7 +85,18 @@ export function TracesPage() {
 
   const columns: Array<Column<Trace>> = [
     { title: "When", cell: (trace) => <Time at={trace.created_at} as="date" /> },
-    { title: "By", cell: (trace) => (trace.agent ? `@${trace.agent}` : <span className="text-muted">you</span>) },
+    {
+      title: "By",
+      cell: (trace) =>
+        trace.agent ? (
+          // The link leads elsewhere, and not to the trace.
+          <span onClick={(event) => event.stopPropagation()}>
+            <AgentName name={trace.agent} />
+          </span>
+        ) : (
+          <span className="text-muted">you</span>
+        ),
+    },
     {
       title: "Action",
       cell: (trace) => (

@@ -1,0 +1,148 @@
+// Work on a board: moved by hand, by the keyboard and by others, and always where the hub says that it is.
+
+import { equal, until } from "./frame.mjs";
+
+const STATES = { proposed: "Proposed", in_progress: "In progress", approved: "Approved", published: "Published", done: "Done" };
+const column = (page, word) => page.getByRole("region", { name: word, exact: true });
+const card = (place, title) => place.locator("article", { hasText: title });
+
+/** Each column has what the hub lists in that state, and nothing else. */
+async function checkColumns(page, caller, channel) {
+  for (const [state, word] of Object.entries(STATES)) {
+    const { items } = await caller.call("GET", `/api/channels/${channel}/messages/by-state?state=${state}`);
+    const wanted = items.map(({ body }) => body);
+    let shown;
+    await until(`${word} is as the hub says: ${JSON.stringify(wanted)}`, async () => {
+      shown = await column(page, word).locator("article a:first-of-type").allInnerTexts();
+      return JSON.stringify(shown.filter((text) => !/^\d+$/.test(text.trim()))) === JSON.stringify(wanted);
+    });
+  }
+}
+
+async function stateIs(caller, id, wanted) {
+  await until(`message ${id} is ${wanted}`, async () => (await caller.call("GET", `/api/messages/${id}`)).workflow_state === wanted);
+}
+
+/** A card is dragged, taken back, moved by its menu and by a key; each is a reaction, and others' reactions move it, too. */
+export async function boardMoves({ hub, watcher }) {
+  const scribe = await hub.agent("scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work", topic: "What is to be done" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const [import_, links, notes] = [
+    await scribe.say("work", "Write the import section"),
+    await scribe.say("work", "Check every link"),
+    await scribe.say("work", "Short version of the notes"),
+  ];
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  await page.getByRole("navigation", { name: "Views of the channel" }).getByRole("link", { name: "Board" }).click();
+  await card(column(page, "Proposed"), "Check every link").waitFor();
+  await page.getByText("remind after 24h").waitFor();
+
+  // By hand, and taken back.
+  await card(page, "Check every link").dragTo(column(page, "Approved"));
+  await card(column(page, "Approved"), "Check every link").waitFor();
+  await stateIs(hub.admin, links.id, "approved");
+  await page.getByRole("button", { name: "Undo" }).click();
+  await card(column(page, "Proposed"), "Check every link").waitFor();
+  await stateIs(hub.admin, links.id, "proposed");
+
+  // By the keyboard: along the column, the menu, and the card keeps the focus where it goes.
+  await card(page, "Short version").focus();
+  await page.keyboard.press("ArrowDown");
+  await page.keyboard.press("ArrowDown");
+  equal(await page.evaluate(() => document.activeElement.innerText.includes("Write the import section")), true, "whether arrows lead to it");
+  await page.keyboard.press("Enter");
+  await page.getByRole("menu", { name: /Write the import/ }).waitFor();
+  await watcher.checkAccess(page, "the menu of a card");
+  await page.getByRole("menuitem", { name: /In progress/ }).focus();
+  await page.keyboard.press("Enter");
+  await card(column(page, "In progress"), "Write the import section").waitFor();
+  await stateIs(hub.admin, import_.id, "in_progress");
+  await until("the card has the focus", () => page.evaluate(() => document.activeElement.id.startsWith("card-")));
+  equal(await page.evaluate(() => document.activeElement.innerText.includes("Write the import section")), true, "what has the focus");
+  await page.keyboard.press("d");
+  await card(column(page, "Done"), "Write the import section").waitFor();
+  await stateIs(hub.admin, import_.id, "done");
+
+  // Others move cards as well, and write new ones.
+  await scribe.call("POST", `/api/messages/${notes.id}/reactions`, { reaction: "in_progress" });
+  await card(column(page, "In progress"), "Short version").getByText("scribe").waitFor();
+  await scribe.say("work", "Translate the known issues");
+  await card(column(page, "Proposed"), "Translate the known issues").waitFor();
+  await checkColumns(page, hub.admin, "work");
+  await watcher.checkAccess(page, "a board");
+}
+
+/** Who is too slow to claim is told who was faster; what others said cannot be taken back; why something is rejected is said. */
+export async function boardRefusals({ hub, watcher }) {
+  watcher.allow(/409/);
+  const scribe = await hub.agent("scribe");
+  const bob = await hub.person("bob");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const wanted = await scribe.say("work", "Wanted by two");
+  const weak = await scribe.say("work", "Weak draft");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/board`);
+  await card(column(page, "Proposed"), "Wanted by two").waitFor();
+  // Bob's claim arrives just before.
+  let isFirst = true;
+  await page.route(`**/api/messages/${wanted.id}/reactions`, async (route) => {
+    if (isFirst) await bob.call("POST", `/api/messages/${wanted.id}/reactions`, { reaction: "in_progress" });
+    isFirst = false;
+    await route.continue();
+  });
+  await card(page, "Wanted by two").focus();
+  await page.keyboard.press("c");
+  await page.getByText(/bob has claimed this message/).waitFor();
+  await card(column(page, "In progress"), "Wanted by two").getByText("bob").waitFor();
+  await page.getByRole("button", { name: "Move: Wanted by two" }).click();
+  await page.getByRole("menuitem", { name: /Proposed.*@bob claimed it/ }).waitFor();
+  await page.keyboard.press("Escape");
+
+  await card(page, "Weak draft").focus();
+  await page.keyboard.press("x");
+  await page.getByLabel("Reason").fill("No numbers in it");
+  await watcher.checkAccess(page, "rejecting");
+  await page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click();
+  await stateIs(hub.admin, weak.id, "rejected");
+  await until("the reason is told", async () => {
+    const { items } = await hub.admin.call("GET", `/api/messages/${weak.id}/replies`);
+    return items.some(({ body }) => body === "No numbers in it");
+  });
+  await page.getByRole("region", { name: "Rejected" }).getByRole("button").click();
+  await page.waitForURL(/rejected=true/);
+  await card(column(page, "Rejected"), "Weak draft").waitFor();
+
+  // The filter is in the address, and there is a way to here from anywhere.
+  await page.getByLabel("Claimed by").selectOption("bob");
+  await page.waitForURL(/claimed=bob/);
+  await card(page, "Weak draft").waitFor({ state: "detached" });
+  await page.reload();
+  await card(page, "Wanted by two").waitFor();
+  equal(await page.locator("article").count(), 1, "what the filter leaves");
+  await page.goto(`${hub.url}/channels/general/board`);
+  await page.getByText("Messages are not work here").waitFor();
+  await page.getByRole("link", { name: "Switch it on in the settings" }).waitFor();
+  await watcher.checkAccess(page, "a channel without a board");
+  await page.getByRole("heading", { level: 1 }).focus();
+  await page.keyboard.press("g");
+  await page.keyboard.press("b");
+  await page.getByRole("heading", { level: 1, name: "Board" }).waitFor();
+}
+
+/** On a phone there is one column at a time, and all of it by touch. */
+export async function boardPhone({ hub, watcher }) {
+  const scribe = await hub.agent("scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const draft = await scribe.say("work", "A draft with-a-very-long-word-that-does-not-fit-into-a-narrow-column-and-must-break-somewhere");
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }));
+  await page.goto(`${hub.url}/channels/work/board`);
+  await card(page, "A draft").getByRole("button", { name: /^Move/ }).tap();
+  await page.getByRole("menuitem", { name: /Approved/ }).tap();
+  await stateIs(hub.admin, draft.id, "approved");
+  equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "whether it fits");
+  await watcher.checkAccess(page, "a board on a phone");
+}

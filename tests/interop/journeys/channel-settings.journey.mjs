@@ -1,0 +1,77 @@
+// The settings of a channel: what is saved is in force, and who leaves takes their agents along.
+
+import { equal, until } from "./frame.mjs";
+
+/** Every switch of the workflow is saved, shown on the board, and does what it says. */
+export async function settingsSave({ hub, watcher }) {
+  const scribe = await hub.agent("scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work/settings`);
+  const form = page.getByRole("form", { name: "Workflow" });
+  await form.getByRole("switch", { name: "Workflow", exact: true }).click();
+  await form.getByRole("switch", { name: "Approve by trust" }).click();
+  await form.getByLabel("Trust to approve").fill("0");
+  await form.getByLabel("Trust to publish").fill("0.5");
+  await form.getByLabel("Remind after").fill("30m");
+  await form.getByLabel("Escalate after").fill("0");
+  await form.getByRole("button", { name: "Save" }).click();
+  await page.getByText("Saved.").waitFor();
+  const { channel } = await hub.admin.call("GET", "/api/channels/work");
+  const saved = {
+    workflow_enabled: true,
+    auto_approve: true,
+    approve_threshold: 0,
+    publish_threshold: 0.5,
+    stalemate_remind_after: "30m",
+    stalemate_escalate_after: "0",
+  };
+  equal(Object.fromEntries(Object.keys(saved).map((name) => [name, channel[name]])), saved, "what is saved");
+  await page.getByText("The owner of a channel cannot leave it").waitFor();
+  equal(await page.getByRole("button", { name: "Leave #work" }).count(), 0, "ways to leave for the owner");
+  await watcher.checkAccess(page, "the settings of a channel");
+
+  // Messages are work; the hub approves what trusted agents propose; publishing takes trust.
+  const draft = await scribe.say("work", "A draft");
+  equal(draft.status, "pending", "the status of a new message");
+  equal(draft.reactions.map(({ reaction, from }) => [reaction, from.name]), [["approve", "system"]], "who approved it");
+  const refused = await scribe.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "published" }).catch((error) => String(error));
+  equal(/trust_too_low/.test(refused), true, "whether publishing without trust is refused");
+  await page.goto(`${hub.url}/channels/work/board`);
+  const strip = page.getByRole("list", { name: "Workflow of the channel" });
+  await strip.waitFor();
+  equal(
+    (await strip.getByRole("listitem").allInnerTexts()).map((text) => text.trim()),
+    ["remind after 30m", "escalate never", "approve ≥ 0", "publish ≥ 0.5", "auto-approve on"],
+    "how the board says it",
+  );
+  await page.getByRole("region", { name: "Approved" }).getByText("A draft").waitFor();
+
+  // What cannot be is said at its field, and nothing is sent.
+  await page.getByRole("link", { name: "Channel settings" }).click();
+  await form.getByLabel("Remind after").fill("soon");
+  await form.getByText("Write a time like 30m").waitFor();
+  equal(await form.getByRole("button", { name: "Save" }).isDisabled(), true, "whether it cannot be saved");
+}
+
+/** A member who leaves is asked first, and their agents leave with them. */
+export async function leaving({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  await bob.call("POST", "/api/agents", { name: "helper" });
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await bob.call("POST", "/api/channels/work/join");
+  await bob.call("PUT", "/api/channels/work/members/helper");
+  const page = await watcher.page(await watcher.window(bob));
+  await page.goto(`${hub.url}/channels/work/settings`);
+  await page.getByText("Only the owner, @admin, and administrators change the channel").waitFor();
+  equal(await page.getByRole("switch", { name: "Workflow", exact: true }).isDisabled(), true, "whether a member cannot switch");
+  await page.getByText("Your agents leave with you: @helper").waitFor();
+  await watcher.checkAccess(page, "the settings of somebody else's channel");
+  await page.getByRole("button", { name: "Leave #work" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Leave", exact: true }).click();
+  await page.getByText("You have left #work.").waitFor();
+  await until("both are out", async () => {
+    const { members } = await hub.admin.call("GET", "/api/channels/work");
+    return members.map(({ name }) => name).join() === "admin";
+  });
+}

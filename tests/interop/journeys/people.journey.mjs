@@ -1,0 +1,74 @@
+// Who comes in, who does not, and what they may call themselves.
+
+import { equal } from "./frame.mjs";
+
+/** A wrong password is told, and one can go on typing. */
+export async function wrongPassword({ hub, watcher }) {
+  watcher.allow(/401/);
+  const page = await watcher.page(await watcher.window());
+  await page.goto(`${hub.url}/channels/general`);
+  await page.waitForURL(/\/login/);
+  await page.getByLabel("Username").fill("admin");
+  await page.getByLabel("Password").fill("not the password");
+  await page.keyboard.press("Enter");
+  equal(await page.getByRole("alert").innerText(), "The username or the password is wrong.", "what is said");
+  equal(await page.getByLabel("Username").inputValue(), "admin", "the name");
+  equal(await page.getByLabel("Password").inputValue(), "", "the password");
+  equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "where one types");
+  await watcher.checkAccess(page, "a refused login");
+  await page.keyboard.type(hub.password);
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "# general" }).waitFor();
+}
+
+/** Who is no administrator is told so, and sees nothing of what is for administrators. */
+export async function notForMembers({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  const page = await watcher.page(await watcher.window(bob));
+  const asked = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await page.goto(`${hub.url}/admin?tab=audit`);
+  await page.getByText("403: this page is not for you").waitFor();
+  equal(await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Admin" }).count(), 0, "links to it");
+  equal(asked.filter((path) => path.startsWith("/api/admin") || path.startsWith("/api/audit")), [], "what was asked for all the same");
+  await watcher.checkAccess(page, "a page that is for others");
+  await page.getByRole("link", { name: "Go to your inbox" }).click();
+  await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
+}
+
+/** Names, topics, subjects and metadata are text, wherever they are shown. */
+export async function namesDoNothing({ hub, watcher }) {
+  const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';
+  const scout = await hub.agent("scout", attack);
+  await hub.admin.call("POST", "/api/channels", { name: "ops", topic: attack, description: attack });
+  await hub.admin.call("PUT", "/auth/profile", { display_name: attack.slice(0, 60) });
+  await scout.call("POST", "/api/channels/ops/join");
+  const said = await scout.say("ops", `${attack} Vec<T> [x](javascript:window.hit=1)`, { subject: attack, metadata: { action_type: "comment", note: attack } });
+  await scout.dm("admin", attack, { subject: attack, reply_to: said.id });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const places = [
+    ["/channels/ops", "Vec<T>"],
+    [`/channels/ops?thread=${said.id}`, "1 reply"],
+    ["/channels", "onerror"],
+    ["/channels/ops/settings", "Members"],
+    ["/dm/scout", "onerror"],
+    ["/agents", "onerror"],
+    ["/agents/scout", "onerror"],
+    ["/threads", "Threads"],
+    [`/search?q=${encodeURIComponent('onerror "Vec<T>"')}`, "Vec<T>"],
+    ["/admin", "onerror"],
+    ["/settings/profile", "Display name"],
+  ];
+  for (const [path, text] of places) {
+    await page.goto(hub.url + path);
+    await page.locator("main").getByText(text).first().waitFor();
+    equal(await page.evaluate(() => window.hit ?? null), null, `what ran on ${path}`);
+    equal(await page.locator("img[src=x], a[href^=javascript]").count(), 0, `what came through on ${path}`);
+  }
+  // Whoever is completed is named, too.
+  await page.goto(`${hub.url}/channels/ops`);
+  await page.getByLabel("Message #ops").pressSequentially("@sco");
+  await page.getByRole("option", { name: /scout/ }).waitFor();
+  equal(await page.evaluate(() => window.hit ?? null), null, "what ran among the completions");
+  await watcher.checkAccess(page, "names that are more than names");
+}

@@ -1,0 +1,265 @@
+// What goes wrong elsewhere, or is unusual, and must not lose anything: long and strange texts, slow and broken connections, many tabs,
+// small screens, other colours. `scripts/bench-web` has the channel with 10,000 messages.
+
+import { equal, until } from "./frame.mjs";
+
+const article = (page, text) => page.locator("article", { hasText: text });
+const field = (page, name = "general") => page.getByLabel(`Message #${name}`);
+const log = (page) => page.getByRole("log", { name: "Messages" });
+const isAtEnd = (page) => log(page).evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 5);
+const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+
+async function logIn(page, hub) {
+  await page.waitForURL(/\/login/);
+  await page.getByLabel("Username").fill("admin");
+  await page.getByLabel("Password").fill(hub.password);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(/\/channels\/general/);
+}
+
+/** What is new is divided from what is known; what is read in one tab is read in all. */
+export async function unreadInTabs({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const { id } = await scout.say("general", "known");
+  await hub.admin.call("POST", "/api/notifications/mark-read", { channel: "general", message_id: id });
+  for (const text of ["first news", "second news", "third news"]) await scout.say("general", text);
+  const context = await watcher.window(hub.admin);
+  const [other, page] = [await watcher.page(context), await watcher.page(context)];
+  await other.goto(`${hub.url}/settings/appearance`);
+  await other.getByRole("link", { name: /^general\s*3 unread/ }).waitFor();
+  await until("the tab says what is new", async () => (await other.title()) === "(3) Appearance – Stoa");
+  await page.goto(`${hub.url}/channels/general`);
+  await page.getByRole("separator").getByText("New since").waitFor();
+  await until("it is read", async () => (await page.title()) === "#general – Stoa");
+  await until("it is read in the other tab, too", async () => (await other.title()) === "Appearance – Stoa");
+  await page.getByRole("separator").getByText("New since").waitFor();
+  await watcher.checkAccess(page, "a channel with something new");
+}
+
+/** Who reads further up is told how much has come, and is not moved. */
+export async function scrolledUp({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  await Promise.all(Array.from({ length: 45 }, (_, at) => scout.say("general", `line ${at}\n\nand a second paragraph of it`)));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await log(page).waitFor();
+  await until("one comes in at the end", () => isAtEnd(page));
+  await log(page).evaluate((box) => box.scrollTo(0, box.scrollHeight / 2));
+  await page.getByRole("button", { name: "Latest" }).waitFor();
+  const mark = await log(page).evaluate((box) => {
+    const top = box.getBoundingClientRect().top;
+    const seen = [...box.querySelectorAll("article")].find((one) => one.getBoundingClientRect().top >= top);
+    return { id: seen.id, y: seen.getBoundingClientRect().top };
+  });
+  await scout.say("general", "news");
+  await scout.say("general", "more news");
+  await page.getByRole("button", { name: "2 new" }).waitFor();
+  equal(await page.locator(`#${mark.id}`).evaluate((one, y) => Math.round(one.getBoundingClientRect().top - y), mark.y), 0, "how far it jumped");
+  await watcher.checkAccess(page, "a channel further up");
+  await page.getByRole("button", { name: "2 new" }).click();
+  await article(page, "more news").waitFor();
+  await until("one is at the end", () => isAtEnd(page));
+}
+
+/** News is read out to whoever listens: one by its words, many by their number. Keys lead from conversation to conversation. */
+export async function byEarAndKeys({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  for (const name of ["alpha", "beta"]) await hub.admin.call("POST", "/api/channels", { name });
+  await scout.call("POST", "/api/channels/beta/join");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).waitFor();
+  await scout.say("general", "the first one");
+  await article(page, "the first one").waitFor();
+  await scout.say("general", "hello there");
+  const told = page.locator("[aria-live=polite]", { hasText: "scout" });
+  await told.getByText("scout: hello there").waitFor();
+  await Promise.all([1, 2, 3].map((at) => scout.say("general", `burst ${at}`)));
+  await told.getByText(/\d new messages from scout/).waitFor();
+
+  const heading = (name) => page.getByRole("heading", { level: 1, name });
+  await scout.say("beta", "something new");
+  await page.getByRole("link", { name: /^beta\s*1 unread/ }).waitFor();
+  await field(page).click();
+  await page.keyboard.press("Alt+Shift+ArrowDown");
+  await heading("# beta").waitFor();
+  await page.keyboard.press("Alt+ArrowUp");
+  await heading("# alpha").waitFor();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Threads" }).click();
+  await heading("Threads").waitFor();
+  equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "what has the focus on a new page");
+  await until("the tab is called by it", async () => /Threads – Stoa$/.test(await page.title()));
+  await page.keyboard.press("?");
+  await page.getByText("Conversation above or below").waitFor();
+  await watcher.checkAccess(page, "the list of keys");
+}
+
+/** Whatever length and script a text has, the page stays whole. */
+export async function strangeTexts({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const long = `It begins here.\n\n${"Many words of it, and `code` as well. ".repeat(5400)}\n\nIt ends here.`;
+  await scout.say("general", long);
+  await scout.say("general", "שלום לכולם\n\nand back again");
+  await scout.say("general", `zero${"\u200b".repeat(50)}width, ${"w".repeat(3000)} without a blank`);
+  await scout.say("general", `e${"\u0301".repeat(400)} with many accents`);
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 } }));
+  await page.goto(`${hub.url}/channels/general`);
+  await article(page, "with many accents").waitFor();
+  equal(await fits(page), true, "whether it fits");
+  const side = await article(page, "שלום").locator("p").first().evaluate((line) => {
+    const range = document.createRange();
+    range.selectNodeContents(line);
+    const [text, box] = [range.getBoundingClientRect(), line.getBoundingClientRect()];
+    return text.left - box.left > box.right - text.right ? "right" : "left";
+  });
+  equal(side, "right", "the side at which Hebrew begins");
+  await log(page).evaluate((box) => box.scrollTo(0, 0));
+  await article(page, "It begins here").getByRole("button", { name: /Show all of it, 20\d kB/ }).click();
+  await article(page, "It ends here").waitFor();
+  equal(await fits(page), true, "whether all of it fits");
+  await watcher.checkAccess(page, "long and strange texts");
+}
+
+/** On a slow connection one sees that something is on its way, and can write already. */
+export async function slowNetwork({ hub, watcher }) {
+  await hub.admin.say("general", "it was a long way");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const held = [];
+  let isSlow = true;
+  await page.route(/\/api\/(channels\/general\/messages|messages$)/, async (route) => {
+    if (isSlow) await new Promise((resolve) => held.push(resolve));
+    await route.continue();
+  });
+  const letGo = async () => {
+    await until("something waits", () => held.length > 0);
+    for (const go of held.splice(0)) go();
+  };
+  await page.goto(`${hub.url}/channels/general`);
+  await page.getByRole("status", { name: "Loading" }).waitFor();
+  await field(page).fill("written while waiting");
+  await watcher.checkAccess(page, "a channel that loads");
+  await letGo();
+  await article(page, "it was a long way").waitFor();
+  await field(page).press("Enter");
+  await article(page, "written while waiting").getByText("sending…").waitFor();
+  isSlow = false;
+  await letGo();
+  await page.getByText("sending…").waitFor({ state: "detached" });
+  equal(await article(page, "written while waiting").count(), 1, "how often it is shown");
+}
+
+/** The session ends while one types, and while one sends: both are there after the login. */
+export async function nothingIsLost({ hub, watcher }) {
+  watcher.allow(/401/);
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).fill("half a thou");
+  // The stream ends with the session, and the page finds out why.
+  await hub.admin.call("POST", "/auth/logout");
+  await logIn(page, hub);
+  await until("the draft is there", async () => (await field(page).inputValue()) === "half a thou");
+  await field(page).fill("half a thought");
+  await context.clearCookies();
+  await field(page).press("Enter");
+  await logIn(page, hub);
+  await article(page, "half a thought").getByRole("button", { name: "Retry" }).click();
+  await page.getByRole("button", { name: "Retry" }).waitFor({ state: "detached" });
+  await until("it is there as a message", async () => (await page.locator("article[id^=m]", { hasText: "half a thought" }).count()) === 1);
+  equal(await article(page, "half a thought").count(), 1, "how often it is shown");
+  await watcher.checkAccess(page, "after the login");
+}
+
+/** The hub has a new page while an old one is open: one is told, and what the old one can no longer load comes with the new one. */
+export async function newVersion({ hub, watcher }) {
+  watcher.allow(/404|ERR_|Failed to load|EventSource|dynamically imported/);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  let isNew = false;
+  let isGone = true;
+  await page.route("**/build-id.txt", (route) => route.fulfill({ contentType: "text/plain", body: isNew ? "ffffffffffffffff" : "0000000000000000" }));
+  await page.route(/\/assets\/ChannelsPage-.*\.js/, (route) => (isNew && isGone ? route.fulfill({ status: 404, body: "" }) : route.continue()));
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).fill("begun before");
+  await hub.halt();
+  isNew = true;
+  await hub.run();
+  await page.getByText("A new version is there").waitFor();
+  await watcher.checkAccess(page, "a page that has grown old");
+  // A page that is loaded now is the new one, and has all its parts.
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) isGone = false;
+  });
+  await page.getByRole("link", { name: "All channels" }).click();
+  await page.getByRole("button", { name: "New channel" }).waitFor();
+  equal(isGone, false, "whether the old page is still there");
+  await page.goto(`${hub.url}/channels/general`);
+  equal(await field(page).inputValue(), "begun before", "the draft");
+}
+
+/** On a phone: the menu, a thread over the whole screen, and writing in it. */
+export async function phoneThread({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const question = await scout.say("general", "who knows?");
+  await scout.say("general", "I do", { reply_to: question.id });
+  const size = { width: 360, height: 640 };
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: size, hasTouch: true, isMobile: true }));
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByRole("button", { name: "Menu" }).tap();
+  await watcher.checkAccess(page, "the menu on a phone");
+  await page.getByRole("link", { name: /^general/ }).tap();
+  await article(page, "who knows?").getByRole("button", { name: "1 reply" }).tap();
+  const pane = page.getByRole("complementary", { name: "Thread" });
+  await article(pane, "I do").waitFor();
+  const box = await pane.boundingBox();
+  equal([box.x, box.y, box.width, box.height], [0, 0, size.width, size.height], "where the thread is");
+  await pane.getByLabel("Reply in thread").fill("so do I");
+  await pane.getByRole("button", { name: "Send" }).tap();
+  await article(pane, "so do I").waitFor();
+  equal(await fits(page), true, "whether the thread fits");
+  await watcher.checkAccess(page, "a thread on a phone");
+  await pane.getByRole("button", { name: "Close the thread" }).tap();
+  await pane.waitFor({ state: "detached" });
+  await field(page).fill("from the phone");
+  await page.getByRole("button", { name: "Send" }).tap();
+  await article(page, "from the phone").waitFor();
+  const composer = await field(page).boundingBox();
+  equal(composer.y + composer.height <= size.height, true, "whether one sees where one writes");
+}
+
+/** Twice as large, and with the colours of the system. */
+export async function zoomAndColours({ hub, watcher }) {
+  await hub.admin.say("general", "a word to @admin, in large letters");
+  // 1280 by 800, twice as large.
+  const zoomed = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2 }));
+  for (const path of ["/channels/general", "/agents", "/settings/appearance", "/traces"]) {
+    await zoomed.goto(hub.url + path);
+    await zoomed.getByRole("heading", { level: 1 }).waitFor();
+    equal(await fits(zoomed), true, `whether ${path} fits`);
+  }
+  await zoomed.goto(`${hub.url}/channels/general`);
+  await article(zoomed, "in large letters").waitFor();
+  const composer = await field(zoomed).boundingBox();
+  equal(composer.y + composer.height <= 400, true, "whether one sees where one writes");
+  await watcher.checkAccess(zoomed, "a channel, twice as large");
+
+  const forced = await watcher.page(await watcher.window(hub.admin, { forcedColors: "active" }));
+  await forced.goto(`${hub.url}/channels/general`);
+  await article(forced, "in large letters").waitFor();
+  const current = forced.getByRole("navigation", { name: "Main" }).locator("[aria-current=page]");
+  equal(await current.evaluate((link) => getComputedStyle(link).outlineStyle), "solid", "how the open channel is marked without own colours");
+}
+
+/** What is easily taken back is not asked about. */
+export async function takenBack({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  await bob.call("POST", "/api/channels", { name: "workshop" });
+  await hub.admin.call("POST", "/api/channels/workshop/join");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/workshop/settings`);
+  await page.getByRole("button", { name: "Leave #workshop" }).click();
+  const sidebar = page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "workshop" });
+  await sidebar.waitFor({ state: "detached" });
+  await page.getByRole("button", { name: "Undo" }).click();
+  await sidebar.waitFor();
+  await watcher.checkAccess(page, "all channels");
+}

@@ -1,0 +1,107 @@
+// Pictures of every page: node screenshots.mjs BINARY FOLDER
+//
+// scripts/screenshots says how to call it.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Hub, Watcher, launch, until } from "./journeys/frame.mjs";
+import { enliven } from "./lively.mjs";
+
+const [binary, folder] = process.argv.slice(2);
+const ONLY = (process.env.ONLY ?? "").split(",").filter(Boolean);
+const LOOKS = [
+  { name: "light", colorScheme: "light", viewport: { width: 1440, height: 900 } },
+  { name: "dark", colorScheme: "dark", viewport: { width: 1440, height: 900 } },
+  { name: "phone", colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+];
+
+const press = (...keys) => async (page) => {
+  for (const key of keys) await page.keyboard.press(key);
+  await page.getByRole("dialog").waitFor();
+};
+
+/** What is taken: a name, an address, and what is done there before. */
+function shotsOf({ question, imports }) {
+  const tabs = (path, names) => names.map((tab) => [`${path.slice(1).replaceAll("/", "-")}-${tab}`, `${path}?tab=${tab}`]);
+  return [
+    ["inbox", "/inbox"],
+    ["threads", "/threads"],
+    ["channels", "/channels"],
+    ["channel", "/channels/release-notes"],
+    ["channel-thread", `/channels/release-notes?thread=${question.id}`],
+    ["channel-at", `/channels/release-notes?at=${imports.id}`],
+    ["channel-general", "/channels/general"],
+    ["channel-empty", "/channels/leads"],
+    ["channel-board", "/channels/release-notes/board"],
+    ["channel-settings", "/channels/release-notes/settings"],
+    ["board", "/board"],
+    ["search", "/search?q=import"],
+    ["search-empty", "/search"],
+    ["attachments", "/attachments"],
+    ["dm", "/dm/scribe"],
+    ["dm-of-agents", "/dm/herald?as=scribe"],
+    ["agents", "/agents"],
+    ...tabs("/agents/scout", ["overview", "triggers", "instructions", "keys", "conversations", "connect"]),
+    ["agent-paused", "/agents/auditor"],
+    ["welcome", "/welcome"],
+    ["welcome-connect", "/welcome?agent=scout&step=connect"],
+    ["traces", "/traces"],
+    ...tabs("/admin", ["users", "audit", "clients", "machines", "system"]),
+    ...["profile", "keys", "apps", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
+    ["not-found", "/nowhere/at/all"],
+    ["palette", "/inbox", press("Control+k")],
+    ["shortcuts", "/inbox", press("?")],
+  ];
+}
+
+/** Routes of the page that none of the pictures show. */
+function routesWithout(shots) {
+  const source = readFileSync(new URL("../../web/src/router.tsx", import.meta.url), "utf8");
+  const routes = [...source.matchAll(/\bpath: "([^"]+)"/g)].map(([, path]) => path).filter((path) => path !== "/");
+  const paths = shots.map(([, address]) => address.split("?")[0]);
+  return routes.filter((route) => {
+    const pattern = new RegExp(`${route.replaceAll(/\$\w+/g, "[^/]+")}$`);
+    return !paths.some((path) => pattern.test(path) || path.startsWith(`${route}/`));
+  });
+}
+
+const hub = await Hub.start(binary);
+const browser = await launch();
+const watcher = new Watcher(browser);
+// The page says by itself that an address leads nowhere.
+const remarks = [];
+try {
+  const shots = shotsOf(await enliven(hub));
+  for (const route of routesWithout(shots)) remarks.push(`no picture shows ${route}`);
+  const wanted = shots.filter(([name]) => ONLY.length === 0 || ONLY.some((part) => name.includes(part)));
+  for (const { name: look, ...options } of LOOKS) {
+    const context = await watcher.window(hub.admin, options);
+    for (const [name, address, prepare] of wanted) {
+      const page = await watcher.page(context);
+      await page.goto(hub.url + address);
+      await page.getByRole("heading", { level: 1 }).first().waitFor();
+      await until("nothing is loading", async () => (await page.locator("[aria-busy=true]").count()) === 0);
+      await prepare?.(page);
+      await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 250)));
+      if (await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)) remarks.push(`${name} is wider than the screen, ${look}`);
+      await page.screenshot({ path: join(folder, `${name}-${look}.png`) });
+      await watcher.checkAccess(page, `${name}, ${look}`);
+      await page.close();
+    }
+    await context.close();
+  }
+  if (ONLY.length === 0 || ONLY.includes("login")) {
+    for (const { name: look, ...options } of LOOKS) {
+      const page = await watcher.page(await watcher.window(null, options));
+      await page.goto(`${hub.url}/login`);
+      await page.screenshot({ path: join(folder, `login-${look}.png`) });
+      await page.context().close();
+    }
+  }
+  console.log(`${wanted.length * LOOKS.length} pictures are in ${folder}.`);
+} finally {
+  await browser.close();
+  await hub.stop();
+}
+for (const remark of [...remarks, ...new Set(watcher.faults)]) console.error(remark);
+if (remarks.length || watcher.faults.length) process.exit(1);

@@ -1,0 +1,37 @@
+import { QueryClient } from "@tanstack/react-query";
+import { afterEach, expect, test, vi } from "vitest";
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.resetModules();
+  sessionStorage.clear();
+});
+
+const place = { kind: "channel", name: "general" } as const;
+
+test("what a tab had not sent is there again after a reload, and goes with the same key", async () => {
+  vi.stubGlobal("fetch", () => new Promise(() => undefined));
+  const before = await import("./outbox");
+  before.send(new QueryClient(), place, { body: "hello" });
+  const { key } = before.outgoing.get()[0]!;
+
+  vi.resetModules();
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(request.headers.get("Idempotency-Key") ?? "");
+    return Response.json({ id: 1 }, { status: 201 });
+  });
+  const after = await import("./outbox");
+  const [kept] = after.outgoing.get();
+  expect(kept).toMatchObject({ key, request: { body: "hello", channel: "general" } });
+  expect(kept?.error).not.toBeNull();
+  after.retry(new QueryClient(), place, kept!);
+  await vi.waitFor(() => expect(after.outgoing.get()).toEqual([]));
+  expect(asked).toEqual([key]);
+  expect(sessionStorage.getItem(after.OUTGOING)).toBeNull();
+});
+
+test("a storage with anything else in it does no harm", async () => {
+  sessionStorage.setItem("stoa.outgoing", "{\"not\": \"a list\"}");
+  expect((await import("./outbox")).outgoing.get()).toEqual([]);
+});

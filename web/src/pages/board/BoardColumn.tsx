@@ -1,0 +1,128 @@
+import { type ReactNode, useState } from "react";
+
+import { sentenceOf } from "../../api/problem";
+import type { WorkflowState } from "../../api/types";
+import { duration } from "../../lib/time";
+import { Button } from "../../ui/Button";
+import { stateColour, stateIcon, stateWord } from "../../ui/StateBadge";
+import { classes } from "../../ui/classes";
+import type { ColumnView } from "./useColumns";
+
+interface BoardColumnProps {
+  column: ColumnView;
+  isNarrowed: boolean;
+  /** Whether what is dragged may be dropped here. */
+  takesDrop: boolean;
+  onDrop: (state: WorkflowState) => void;
+  /** Only its name is shown, until somebody wants it. */
+  isCollapsed?: boolean;
+  onToggle?: () => void;
+  children: ReactNode;
+}
+
+/** How many there are: what is shown of what is loaded, and whether there is more. */
+export function countWords({ cards, loaded, hasMore }: Pick<ColumnView, "cards" | "loaded" | "hasMore">, isNarrowed: boolean): string {
+  const all = `${loaded}${hasMore ? "+" : ""}`;
+  return isNarrowed && cards.length !== loaded ? `${cards.length} of ${all}` : all;
+}
+
+/** Work in one state. */
+export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed, onToggle, children }: BoardColumnProps) {
+  const { state, cards, hasMore } = column;
+  const [isOver, setOver] = useState(false);
+  const drop = {
+    onDragOver: (event: React.DragEvent) => {
+      if (!takesDrop) return;
+      event.preventDefault();
+      event.dataTransfer.dropEffect = "move";
+      setOver(true);
+    },
+    onDragLeave: (event: React.DragEvent) => {
+      if (!event.currentTarget.contains(event.relatedTarget as Node | null)) setOver(false);
+    },
+    onDrop: (event: React.DragEvent) => {
+      event.preventDefault();
+      setOver(false);
+      onDrop(state);
+    },
+  };
+  const oldest = Math.max(0, ...cards.map(({ standing }) => standing.ageMs));
+  const count = column.isLoading ? "" : countWords(column, isNarrowed);
+  const heading = (
+    <>
+      <span aria-hidden="true" className={stateColour(state)}>
+        {stateIcon(state)}
+      </span>
+      <span className={classes("font-semibold", stateColour(state))}>{stateWord(state)}</span>
+      <span className="text-muted tabular-nums">{count}</span>
+    </>
+  );
+  const lit = isOver && takesDrop ? "bg-selected" : takesDrop ? "bg-panel" : "";
+  if (isCollapsed) {
+    return (
+      <section aria-label={stateWord(state)} className="flex shrink-0" {...drop}>
+        <h2 className="flex">
+          <button
+            type="button"
+            aria-expanded="false"
+            onClick={onToggle}
+            className={classes("flex w-9 items-center gap-2 rounded-md border border-line py-3 [writing-mode:vertical-rl] hover:bg-panel pointer-coarse:w-11", lit)}
+          >
+            {heading}
+          </button>
+        </h2>
+      </section>
+    );
+  }
+  return (
+    <section
+      aria-label={stateWord(state)}
+      className={classes("flex w-50 min-w-50 flex-1 snap-start flex-col rounded-md max-sm:w-[80vw] max-sm:min-w-[80vw]", lit)}
+      {...drop}
+    >
+      <div className="flex min-h-8 shrink-0 items-center gap-2 px-1">
+        <h2 className="flex min-w-0 items-center gap-1.5">{heading}</h2>
+        <span className="flex-1" />
+        {cards.length > 0 && state !== "done" && state !== "rejected" && state !== "published" ? (
+          <span className="text-sm whitespace-nowrap text-muted">
+            oldest {hasMore ? "over " : ""}
+            {oldest < 60_000 ? "now" : duration(oldest)}
+          </span>
+        ) : null}
+        {onToggle ? (
+          <Button look="plain" size="row" aria-expanded="true" onClick={onToggle}>
+            Fold
+          </Button>
+        ) : null}
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto p-0.5">
+        {column.error ? (
+          <div role="alert" className="flex flex-col items-start gap-2 p-2">
+            <p>{sentenceOf(column.error)}</p>
+            <Button size="row" onClick={column.retry}>
+              Try again
+            </Button>
+          </div>
+        ) : null}
+        {column.isLoading ? (
+          <div role="status" aria-label={`Loading ${stateWord(state)}`} className="flex flex-col gap-2">
+            {[0, 1].map((at) => (
+              <div key={at} className="h-20 rounded-md border border-line bg-panel" />
+            ))}
+          </div>
+        ) : null}
+        {!column.isLoading && !column.error && cards.length === 0 ? (
+          <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
+            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : "Nothing here."}
+          </p>
+        ) : null}
+        <ul className="flex flex-col gap-2">{children}</ul>
+        {hasMore ? (
+          <Button look="plain" className="mt-2 w-full" disabled={column.isLoadingMore} onClick={column.more}>
+            {column.isLoadingMore ? "Loading…" : "Show more"}
+          </Button>
+        ) : null}
+      </div>
+    </section>
+  );
+}

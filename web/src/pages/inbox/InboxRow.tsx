@@ -1,0 +1,145 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { AtSign, CircleDot, Clock, ShieldQuestion } from "lucide-react";
+import type { ReactNode } from "react";
+
+import { trustQuery } from "../../api/agents";
+import type { Message } from "../../api/types";
+import { Avatar } from "../../ui/Avatar";
+import { StateBadge } from "../../ui/StateBadge";
+import { Time } from "../../ui/Time";
+import { classes } from "../../ui/classes";
+import { staleWords } from "../../workflow/ages";
+import { claimantOf } from "../../workflow/moves";
+import { restOf, titleOf } from "../../workflow/title";
+import { effectOf } from "../../workflow/trust";
+import type { Item } from "./groups";
+
+export type RowKind = "mentions" | "approvals" | "claimed" | "stale";
+
+const ICONS: Record<RowKind, ReactNode> = {
+  mentions: <AtSign size={16} className="text-accent" />,
+  approvals: <ShieldQuestion size={16} className="text-muted" />,
+  claimed: <CircleDot size={16} className="text-in-progress" />,
+  stale: <Clock size={16} className="text-amber" />,
+};
+
+export const rowId = (kind: RowKind, id: number) => `row-${kind}-${id}`;
+
+/** Where a message is. What two agents say to each other is seen by the owner of one. */
+export function PlaceLink({ message, self, own, children, ...rest }: {
+  message: Message;
+  self: string;
+  own: readonly string[];
+  children: ReactNode;
+  className?: string;
+  tabIndex?: number;
+  "aria-label"?: string;
+}) {
+  if (message.channel) {
+    return (
+      <Link to="/channels/$name" params={{ name: message.channel }} search={{ at: message.id }} {...rest}>
+        {children}
+      </Link>
+    );
+  }
+  const sides = [message.from.name, message.to ?? ""];
+  const side = sides.includes(self) ? self : sides.find((name) => own.includes(name));
+  const other = sides.find((name) => name !== side) ?? message.from.name;
+  return (
+    <Link to="/dm/$name" params={{ name: other }} search={{ at: message.id, as: side === self ? undefined : side }} {...rest}>
+      {children}
+    </Link>
+  );
+}
+
+/** Something that waits, and what settles it. The one that the person is at says more. */
+export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
+  kind: RowKind;
+  item: Item;
+  isOpen: boolean;
+  self: string;
+  own: readonly string[];
+  actions: ReactNode;
+  onOpen: () => void;
+}) {
+  const { message, standing, channel } = item;
+  const title = titleOf(message);
+  const claimant = claimantOf(message);
+  const who = kind === "claimed" && claimant ? claimant : message.from;
+  const rest = restOf(message);
+  return (
+    <li
+      id={rowId(kind, message.id)}
+      onClick={onOpen}
+      onFocus={(event) => {
+        // A click must not move what is clicked before it is done; the keyboard does not mind.
+        if (event.target.matches(":focus-visible")) onOpen();
+      }}
+      className={classes(
+        "relative flex flex-wrap items-start gap-x-3 gap-y-2 border-b border-line px-6 py-2.5 compact:py-1.5 max-md:px-4",
+        isOpen && "bg-panel",
+      )}
+    >
+      {isOpen ? <span aria-hidden="true" className="absolute inset-y-0 left-0 w-[3px] bg-accent" /> : null}
+      <span aria-hidden="true" className="mt-1 max-sm:hidden">
+        {ICONS[kind]}
+      </span>
+      <span className="mt-0.5">
+        <Avatar name={who.name} kind={who.kind} displayName={who.display_name} size="small" />
+      </span>
+      <div className="min-w-0 flex-1 basis-60">
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
+          {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
+          <PlaceLink message={message} self={self} own={own} className="inbox-title min-w-0 font-semibold break-words hover:underline">
+            {title}
+          </PlaceLink>
+          <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
+        </div>
+        {isOpen && rest ? (
+          <p className="mt-1 line-clamp-4 max-w-[80ch] border-l-2 border-line pl-3 break-words">{rest}</p>
+        ) : null}
+        <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
+          {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
+          {kind === "approvals" ? <span>by {message.from.name}</span> : null}
+          {kind === "stale" && !claimant ? <span>nobody has claimed it</span> : null}
+          {standing.isStale && channel ? (
+            <span className="inline-flex items-center gap-1 text-amber">
+              <Clock size={13} aria-hidden="true" />
+              {staleWords(standing, channel)}
+            </span>
+          ) : null}
+          {isOpen && kind === "approvals" ? <TrustEffect message={message} /> : null}
+        </div>
+      </div>
+      <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">
+        {actions}
+        <PlaceLink
+          message={message}
+          self={self}
+          own={own}
+          aria-label={`Open: ${title}`}
+          className="inline-flex h-7 items-center px-2 text-muted hover:text-fg max-sm:hidden pointer-coarse:h-11"
+        >
+          Open
+        </PlaceLink>
+      </div>
+      <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
+        <Time at={kind === "mentions" ? message.created_at : standing.since} />
+      </span>
+    </li>
+  );
+}
+
+/** What the person's word does to the trust in the author. It is asked for only where somebody looks. */
+function TrustEffect({ message }: { message: Message }) {
+  const trust = useQuery(trustQuery(message.from.name));
+  if (!trust.data) return null;
+  const { kind, now, approved, rejected } = effectOf(message, trust.data);
+  return (
+    <span>
+      Approving raises {message.from.name}’s trust for <code className="font-mono">{kind}</code> from {now.toFixed(2)} to{" "}
+      {approved.toFixed(2)}, rejecting lowers it to {rejected.toFixed(2)}.
+    </span>
+  );
+}

@@ -1,0 +1,82 @@
+import { Link } from "@tanstack/react-router";
+import { CornerDownRight, Paperclip } from "lucide-react";
+
+import type { Hit } from "../../api/search";
+import type { Place } from "../../api/types";
+import { appearance } from "../../lib/appearance";
+import { useStore } from "../../lib/store";
+import { clockTime, dayName, exactTime } from "../../lib/time";
+import { isWork } from "../../messages/MessageRow";
+import { linkTo } from "../../messages/place";
+import { Avatar } from "../../ui/Avatar";
+import { StateBadge } from "../../ui/StateBadge";
+import { cutOf, partsOf } from "./snippet";
+
+/** A message that was found, and the way to where it was said. */
+export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
+  useStore(appearance, ({ zone }) => zone);
+  const parts = partsOf(hit.snippet);
+  const cut = cutOf(hit.body, parts);
+  const replies = `${hit.reply_count} ${hit.reply_count === 1 ? "reply" : "replies"}`;
+  return (
+    <li>
+      <article
+        aria-label={`${hit.from.display_name || hit.from.name}, message ${hit.id}`}
+        className="group relative flex gap-3 px-6 py-2 focus-within:bg-selected hover:bg-panel max-md:px-4 compact:py-1"
+      >
+        <span aria-hidden="true" className="absolute inset-y-0 left-0 hidden w-[3px] bg-accent group-focus-within:block" />
+        <div className="w-8 shrink-0">
+          <Avatar name={hit.from.name} kind={hit.from.kind} displayName={hit.from.display_name} />
+        </div>
+        <div className="min-w-0 flex-1">
+          <div className="flex flex-wrap items-baseline gap-x-2">
+            <span className="font-semibold">{hit.from.display_name || hit.from.name}</span>
+            {hit.from.kind === "user" ? null : <span className="text-muted">{hit.from.kind}</span>}
+            <time dateTime={hit.created_at} title={exactTime(hit.created_at)} className="text-muted">
+              {dayName(hit.created_at)} {clockTime(hit.created_at)}
+            </time>
+            {hit.subject ? <span className="min-w-0 font-medium break-words">{hit.subject}</span> : null}
+            <span className="flex-1" />
+            <Link
+              {...linkTo(place, { at: hit.id })}
+              data-open
+              className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted hover:text-fg hover:underline group-focus-within:text-fg pointer-coarse:-my-2 pointer-coarse:min-h-11"
+            >
+              <CornerDownRight size={14} aria-hidden="true" />
+              Open in context
+            </Link>
+          </div>
+          <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
+            {cut.atStart ? "… " : ""}
+            {parts.map((part, at) =>
+              part.isFound ? (
+                <mark key={at} className="font-semibold">
+                  {part.text}
+                </mark>
+              ) : (
+                part.text
+              ),
+            )}
+            {cut.atEnd ? " …" : ""}
+          </p>
+          {isWork(hit) || hit.attachments.length || hit.reply_count ? (
+            <div className="mt-1 flex flex-wrap items-center gap-2">
+              {isWork(hit) ? <StateBadge state={hit.workflow_state} /> : null}
+              {hit.attachments.map((file) => (
+                <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
+                  <Paperclip size={12} aria-hidden="true" className="shrink-0" />
+                  <span className="truncate">{file.filename}</span>
+                </span>
+              ))}
+              {hit.reply_count ? (
+                <Link {...linkTo(place, { at: hit.id, thread: hit.id })} className="inline-flex min-h-6 items-center text-sm text-accent hover:underline">
+                  {replies}
+                </Link>
+              ) : null}
+            </div>
+          ) : null}
+        </div>
+      </article>
+    </li>
+  );
+}

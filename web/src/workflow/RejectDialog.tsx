@@ -1,0 +1,58 @@
+import { useState } from "react";
+
+import { sentenceOf } from "../api/problem";
+import type { Message } from "../api/types";
+import { sayWhy } from "../api/workflow";
+import { Button } from "../ui/Button";
+import { Dialog } from "../ui/Dialog";
+import { TextAreaField } from "../ui/TextField";
+import { toast } from "../ui/Toasts";
+import { titleOf } from "./title";
+
+/** Asks why something is rejected, so that its author can do better. */
+export function RejectDialog({ message, reject, onClose }: { message: Message; reject: () => Promise<boolean>; onClose: () => void }) {
+  const [reason, setReason] = useState("");
+  const submit = () => {
+    onClose();
+    void reject().then(async (isDone) => {
+      if (!isDone || !reason.trim()) return;
+      try {
+        await sayWhy(message, reason.trim());
+      } catch (error) {
+        toast(`It is rejected, but the reason was not sent. ${sentenceOf(error)}`, { isError: true });
+      }
+    });
+  };
+  return (
+    <Dialog title="Reject" onClose={onClose}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          submit();
+        }}
+      >
+        <p className="font-medium break-words">{titleOf(message)}</p>
+        <TextAreaField
+          label="Reason"
+          hint={`Sent as a reply to @${message.from.name}. It may be left empty.`}
+          rows={3}
+          autoFocus
+          value={reason}
+          onChange={setReason}
+          onKeyDown={(event) => {
+            if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) submit();
+          }}
+        />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button size="form" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" look="danger" size="form">
+            Reject
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

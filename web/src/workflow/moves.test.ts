@@ -1,0 +1,63 @@
+import { expect, test } from "vitest";
+
+import type { Author, Message, WorkflowState } from "../api/types";
+import type { Reaction } from "../api/workflow";
+import { backwards, moveTo, moveWords, stateOf } from "./moves";
+
+const me: Author = { kind: "user", name: "mira", display_name: "Mira" };
+const scribe: Author = { kind: "agent", name: "scribe", display_name: "Scribe" };
+
+function message(...reactions: Array<[Reaction, Author]>): Message {
+  const views = reactions.map(([reaction, from]) => ({ reaction, from, metadata: {}, created_at: "2027-01-15T08:00:00.000Z" }));
+  return { id: 1, reactions: views, workflow_state: stateOf(views) } as unknown as Message;
+}
+
+function steps(of: Message, target: WorkflowState): string[] {
+  const move = moveTo(of, target, me);
+  if (!move.isPossible) throw new Error(move.reason);
+  expect(stateOf(move.after)).toBe(target);
+  return move.steps.map(({ does, reaction }) => `${does} ${reaction}`);
+}
+
+test("the highest reaction decides", () => {
+  const order: Array<[Reaction, WorkflowState]> = [
+    ["approve", "approved"],
+    ["in_progress", "in_progress"],
+    ["reject", "rejected"],
+    ["done", "done"],
+    ["published", "published"],
+  ];
+  expect(stateOf([])).toBe("proposed");
+  for (const [at, [, state]] of order.entries()) {
+    expect(stateOf(order.slice(0, at + 1).map(([reaction]) => ({ reaction })))).toBe(state);
+  }
+});
+
+test("a move up adds a reaction, and leaves what counts less", () => {
+  expect(steps(message(), "in_progress")).toEqual(["add in_progress"]);
+  expect(steps(message(["approve", me]), "done")).toEqual(["add done"]);
+  expect(steps(message(["done", scribe]), "published")).toEqual(["add published"]);
+});
+
+test("a move down takes one's own back, after what may be refused", () => {
+  expect(steps(message(["approve", me]), "proposed")).toEqual(["remove approve"]);
+  expect(steps(message(["in_progress", me]), "approved")).toEqual(["add approve", "remove in_progress"]);
+  expect(steps(message(["approve", scribe], ["done", me], ["published", me]), "approved")).toEqual(["remove done", "remove published"]);
+  // Somebody else's claim is enough.
+  expect(steps(message(["in_progress", scribe], ["done", me]), "in_progress")).toEqual(["remove done"]);
+});
+
+test("what others said stays, and it is said who has to take it back", () => {
+  const move = moveTo(message(["in_progress", scribe], ["approve", me]), "proposed", me);
+  expect(move).toEqual({ isPossible: false, reason: "@scribe claimed it, and only they can take that back." });
+  const published = moveTo(message(["done", me], ["published", scribe]), "done", me);
+  expect(moveWords(published)).toContain("@scribe published it");
+});
+
+test("taking a move back goes the other way round", () => {
+  const move = moveTo(message(["in_progress", me]), "approved", me);
+  expect(move.isPossible && backwards(move.steps)).toEqual([
+    { does: "add", reaction: "in_progress" },
+    { does: "remove", reaction: "approve" },
+  ]);
+});

@@ -1,0 +1,28 @@
+import type { Message } from "../api/types";
+
+const LONGEST = 140;
+
+/** A message in a line: its subject, or how it begins. */
+export function titleOf(message: Message): string {
+  const subject = message.subject?.trim();
+  if (subject) return subject;
+  const line = plain(message.body).split("\n").find((one) => one.trim() !== "")?.trim();
+  if (line) return line.length > LONGEST ? `${line.slice(0, LONGEST - 1).trimEnd()}…` : line;
+  return message.attachments[0]?.filename ?? `Message ${message.id}`;
+}
+
+/** What a message says after its title, in a few lines. */
+export function restOf(message: Message): string {
+  const lines = plain(message.body).split("\n").map((one) => one.trim()).filter(Boolean);
+  return (message.subject?.trim() ? lines : lines.slice(1)).join(" ").slice(0, 600);
+}
+
+/** The words without their Markdown, for where there is no room for it. */
+function plain(text: string): string {
+  return text
+    .slice(0, 4000)
+    .replace(/^```.*$/gm, "")
+    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, "$1")
+    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, "")
+    .replace(/(\*\*|__|~~|`)/g, "");
+}

@@ -1,0 +1,81 @@
+import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useCallback } from "react";
+
+import { sentenceOf } from "../api/problem";
+import { meQuery } from "../api/queries";
+import type { Author, Me, Message, WorkflowState } from "../api/types";
+import { type Reactions, addReaction, removeReaction } from "../api/workflow";
+import { putCard } from "../live/cards";
+import { changeMessage } from "../live/patch";
+import { soon } from "../live/soon";
+import { stateWord } from "../ui/StateBadge";
+import { toast } from "../ui/Toasts";
+import { type Step, backwards, moveTo, stateOf } from "./moves";
+
+export function authorOf(me: Me): Author {
+  return { kind: "user", name: me.user.username, display_name: me.user.display_name };
+}
+
+/** Puts a message as it now is wherever it is shown. */
+function show(client: QueryClient, message: Message): void {
+  putCard(client, message);
+  changeMessage(client, message.id, (now) => ({ ...now, reactions: message.reactions, workflow_state: message.workflow_state }));
+}
+
+async function take(steps: readonly Step[], id: number): Promise<Reactions | undefined> {
+  let answer: Reactions | undefined;
+  for (const { does, reaction } of steps) answer = await (does === "add" ? addReaction : removeReaction)(id, reaction);
+  return answer;
+}
+
+/** Brings work into a state: shown at once, told to the hub, and taken back where the hub refuses or the person thinks again. */
+export function useMove(): (message: Message, target: WorkflowState) => Promise<boolean> {
+  const client = useQueryClient();
+  const me = useQuery(meQuery).data;
+  return useCallback(
+    async (message, target) => {
+      if (!me) return false;
+      const move = moveTo(message, target, authorOf(me));
+      if (!move.isPossible) {
+        toast(move.reason, { isError: true });
+        return false;
+      }
+      if (move.steps.length === 0) return true;
+      const refresh = () => {
+        void client.invalidateQueries({ queryKey: ["board"] });
+        void client.invalidateQueries({ queryKey: ["inbox"] });
+        void client.invalidateQueries({ queryKey: ["trust"] });
+      };
+      const settle = (answer: Reactions | undefined) => {
+        if (answer) show(client, { ...message, reactions: answer.reactions, workflow_state: answer.workflow_state });
+        // What was being loaded in the meantime may be from before.
+        soon(client, "board");
+        soon(client, "inbox");
+        soon(client, "trust");
+      };
+      const undo = async () => {
+        show(client, message);
+        try {
+          settle(await take(backwards(move.steps), message.id));
+        } catch (error) {
+          toast(sentenceOf(error), { isError: true });
+          refresh();
+        }
+      };
+      show(client, { ...message, reactions: move.after, workflow_state: stateOf(move.after) });
+      try {
+        const answer = await take(move.steps, message.id);
+        settle(answer);
+        toast(`${stateWord(answer?.workflow_state ?? target)}.`, { undo: () => void undo() });
+        return true;
+      } catch (error) {
+        show(client, message);
+        toast(sentenceOf(error), { isError: true });
+        // What is shown was not how things are.
+        refresh();
+        return false;
+      }
+    },
+    [client, me],
+  );
+}
