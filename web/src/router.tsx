@@ -129,16 +129,16 @@ const traces = createRoute({
   validateSearch: traceSearch,
   component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
 });
-const attachments = createRoute({
-  getParentRoute: () => root,
-  path: "/attachments",
-  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
-});
 const search = createRoute({
   getParentRoute: () => root,
   path: "/search",
   validateSearch: searchIn,
   component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
+});
+const attachments = createRoute({
+  getParentRoute: () => root,
+  path: "/attachments",
+  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,

@@ -41,18 +41,6 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
-      title: "Messages",
-      shortcuts: [
-        { keys: ["j"], does: "Next message" },
-        { keys: ["k"], does: "Previous message" },
-        { keys: ["r"], does: "Reply in its thread" },
-        { keys: ["a"], does: "Approve, or take that back" },
-        { keys: ["x"], does: "Reject, or take that back" },
-        { keys: ["c"], does: "Claim, or give back" },
-        { keys: ["d"], does: "Mark done, or take that back" },
-      ],
-    },
-    {
       title: "Search",
       shortcuts: [
         { keys: ["↓"], does: "From the field to the results" },
@@ -74,6 +62,18 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
+      title: "Messages",
+      shortcuts: [
+        { keys: ["j"], does: "Next message" },
+        { keys: ["k"], does: "Previous message" },
+        { keys: ["r"], does: "Reply in its thread" },
+        { keys: ["a"], does: "Approve, or take that back" },
+        { keys: ["x"], does: "Reject, or take that back" },
+        { keys: ["c"], does: "Claim, or give back" },
+        { keys: ["d"], does: "Mark done, or take that back" },
+      ],
+    },
+    {
       title: "Traces",
       shortcuts: [
         { keys: ["j"], does: "Next trace" },
@@ -87,7 +87,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const areOn = useStore(appearance, (chosen) => chosen.keys !== "off");
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose} isWide>
+    <Dialog title="Keyboard shortcuts" onClose={onClose} isWide isText>
       {areOn ? null : (
         <p className="pb-4 text-amber">Keys without Ctrl are switched off. Switch them on under Settings, Appearance.</p>
       )}

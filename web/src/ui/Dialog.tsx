@@ -13,6 +13,7 @@ export function Dialog({
   children,
   isWide,
   isKept,
+  isText,
 }: {
   title: string;
   onClose: () => void;
@@ -20,6 +21,8 @@ export function Dialog({
   isWide?: boolean;
   /** Only its own buttons close it: what it shows is not shown again. */
   isKept?: boolean;
+  /** There is only text in it, so the keyboard scrolls the whole. */
+  isText?: boolean;
 }) {
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
@@ -39,7 +42,9 @@ export function Dialog({
               </IconButton>
             )}
           </div>
-          <div className="min-h-0 overflow-y-auto p-4">{children}</div>
+          <div tabIndex={isText ? 0 : undefined} className="min-h-0 overflow-y-auto p-4">
+            {children}
+          </div>
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
