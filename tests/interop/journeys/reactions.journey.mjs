@@ -120,6 +120,10 @@ export async function messageKeys({ hub, watcher }) {
     await article(page, "the second draft").getByText(word).waitFor();
   }
   await until("the hub knows", async () => (await reactionsOf(hub, drafts[1])).length === 4);
+  // What is said a second time is taken back.
+  await page.reload();
+  await article(page, "the second draft").getByText("Done").waitFor();
+  await article(page, "the second draft").focus();
   await page.keyboard.press("d");
   await article(page, "the second draft").getByText("Rejected").waitFor();
   await isFocused("the second draft");

@@ -1,6 +1,7 @@
 import type { InfiniteData, QueryClient } from "@tanstack/react-query";
 
 import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
+import { api, ok } from "../api/client";
 import { Problem } from "../api/problem";
 import { type Conversation, conversationQuery, fetchMessages, messageQuery, threadsQuery } from "../api/queries";
 import type { SearchPage } from "../api/search";
@@ -177,8 +178,14 @@ export function changeMessage(client: QueryClient, id: number, change: (message:
   client.setQueryData<Message>(messageQuery(id).queryKey, (now) => now && change(now));
 }
 
+/** Messages that the person is reacting to, and whether something was told of them meanwhile: the answer says more than what is told before it. */
+export const reacting = new Map<number, boolean>();
+/** The last request for each message. Only its answer counts: one that was asked for earlier may know less. */
+const asked = new Map<number, number>();
+let requests = 0;
+
 /** Loads a message anew, if it is shown anywhere. */
-async function refresh(client: QueryClient, id: number): Promise<void> {
+export async function refresh(client: QueryClient, id: number): Promise<void> {
   const has = (messages: Message[] | undefined) => messages?.some((message) => message.id === id) ?? false;
   const isShown =
     client.getQueriesData<Conversation>({ queryKey: ["conversation"] }).some(([, data]) => has(data?.items)) ||
@@ -191,6 +198,12 @@ async function refresh(client: QueryClient, id: number): Promise<void> {
     .some(([, data]) => data?.pages.some((page) => has(page.items)));
   if (isFound) void client.invalidateQueries({ queryKey: ["search"] });
   if (!isShown) return;
-  const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
-  if (fresh) changeMessage(client, id, () => fresh);
+  if (reacting.has(id)) return void reacting.set(id, true);
+  const turn = ++requests;
+  asked.set(id, turn);
+  const fresh = await ok(api.GET("/api/messages/{id}", { params: { path: { id } } })).catch(() => null);
+  if (asked.get(id) !== turn) return;
+  asked.delete(id);
+  if (reacting.has(id)) reacting.set(id, true);
+  else if (fresh) changeMessage(client, id, () => fresh);
 }

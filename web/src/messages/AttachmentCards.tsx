@@ -4,7 +4,8 @@ import { useState } from "react";
 import type { Attachment } from "../api/types";
 import { bytes } from "../lib/bytes";
 import { PLACES } from "./Attachments";
-import { addressOf, safeName, shortName, typeWord } from "./files";
+import { FileName } from "./FileName";
+import { addressOf, safeName, typeWord } from "./files";
 import { lightbox } from "./lightbox";
 import { hasThumbnail, isImage } from "./pictures";
 
@@ -56,11 +57,7 @@ function Thumbnail({ file, onOpen }: { file: Attachment; onOpen: () => void }) {
 /** A file: what it is, what it is called, how long it is, and the way to it. */
 export function AttachmentCard({ file, onOpen }: { file: Attachment; onOpen?: () => void }) {
   const name = safeName(file.filename);
-  const title = (
-    <bdi title={name} className="block truncate font-medium">
-      {shortName(name)}
-    </bdi>
-  );
+  const title = <FileName name={name} className="font-medium" />;
   return (
     <div className={`flex items-center gap-3 rounded-md border border-line bg-bg pr-2 pl-2.5 ${PLACES.card}`}>
       <span className="flex size-8 shrink-0 items-center justify-center rounded-sm bg-panel text-muted">

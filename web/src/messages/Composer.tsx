@@ -121,7 +121,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
 
   return (
     <form
-      className="relative m-4 mt-0 shrink-0 rounded-lg border border-control bg-bg focus-within:border-accent focus-within:ring-1 focus-within:ring-accent"
+      className="relative mx-4 mt-auto mb-4 shrink-0 rounded-lg border border-control bg-bg focus-within:border-accent focus-within:ring-1 focus-within:ring-accent"
       onSubmit={(event) => {
         event.preventDefault();
         submit();

@@ -5,7 +5,8 @@ import { useState } from "react";
 import { bytes } from "../lib/bytes";
 import { useStore } from "../lib/store";
 import { IconButton } from "../ui/Button";
-import { addressOf, safeName, shortName } from "./files";
+import { FileName } from "./FileName";
+import { addressOf, safeName } from "./files";
 import { lightbox } from "./lightbox";
 
 /** A picture in large, and the others of the same message beside it. It is loaded when somebody first opens one. */
@@ -36,8 +37,8 @@ export default function Lightbox() {
           }}
         >
           <div className="flex shrink-0 items-center gap-2 border-b border-line px-4 py-2">
-            <Dialog.Title className="min-w-0 flex-1 truncate font-semibold" title={name}>
-              <bdi>{shortName(name, 60)}</bdi>
+            <Dialog.Title className="min-w-0 flex-1 font-semibold">
+              <FileName name={name} />
             </Dialog.Title>
             <span className="text-muted whitespace-nowrap tabular-nums">
               {count > 1 ? (

@@ -33,7 +33,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
       aria-label={`${message.from.display_name || message.from.name}, message ${message.id}`}
       className={classes(
         "group relative flex gap-3 px-6 py-2 compact:py-1",
-        isContinued && "pt-0",
+        isContinued && !isHighlighted && !isMention && "pt-0",
         (isHighlighted || isMention) && "bg-selected",
       )}
     >
@@ -71,7 +71,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         <MessageFoot message={message} me={me?.username} onThread={onThread} />
       </div>
       {message.deleted_at ? null : (
-        <div className="absolute top-1 right-4">
+        <div className="absolute top-1 right-4 pointer-coarse:-top-1 pointer-coarse:right-2">
           <MessageMenu message={message} onThread={onThread} />
         </div>
       )}

@@ -3,8 +3,9 @@ import { FileText, RotateCw, X } from "lucide-react";
 import { bytes } from "../lib/bytes";
 import { IconButton } from "../ui/Button";
 import { classes } from "../ui/classes";
+import { FileName } from "./FileName";
 import type { DraftFile } from "./drafts";
-import { safeName, shortName } from "./files";
+import { safeName } from "./files";
 import { removeFile, retryFile } from "./upload";
 
 /** The files that go with what is being written: how far each is, and why one is not there. */
@@ -31,9 +32,7 @@ function TrayFile({ file, draft }: { file: DraftFile; draft: string }) {
     >
       <FileText size={16} aria-hidden="true" className="shrink-0 text-muted" />
       <div className="min-w-0 flex-1">
-        <bdi title={name} className="block truncate text-sm font-medium">
-          {shortName(name, 32)}
-        </bdi>
+        <FileName name={name} className="text-sm font-medium" />
         {file.error === null ? (
           <span className="block text-xs text-muted tabular-nums">
             {bytes(file.size)}

@@ -5,7 +5,7 @@ import { Problem, sentenceOf } from "../api/problem";
 import { meQuery, messageQuery } from "../api/queries";
 import type { Author, Reaction } from "../api/types";
 import type { components } from "../api/schema";
-import { changeMessage } from "../live/patch";
+import { changeMessage, reacting, refresh } from "../live/patch";
 import { toast } from "../ui/Toasts";
 import { REACTIONS, withReaction } from "./reactions";
 
@@ -33,6 +33,7 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
   const show = (isThere: boolean) =>
     changeMessage(client, id, (message) => withReaction(message, reaction, from, isThere, new Date().toISOString()));
   show(isWanted);
+  reacting.set(id, reacting.get(id) ?? false);
   const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => ask(id, reaction, isWanted));
   turns.set(id, turn);
   const isLast = () => turns.get(id) === turn;
@@ -52,6 +53,11 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
     const isGone = !isWanted && error instanceof Problem && error.code === "not_found";
     if (!isGone) toast(sentenceOf(error), { isError: true });
   } finally {
-    if (isLast()) turns.delete(id);
+    if (isLast()) {
+      turns.delete(id);
+      const wasTold = reacting.get(id);
+      reacting.delete(id);
+      if (wasTold) void refresh(client, id);
+    }
   }
 }

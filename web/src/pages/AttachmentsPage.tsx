@@ -5,11 +5,12 @@ import { useState } from "react";
 
 import { type AttachmentDetails, attachmentsQuery, referencesQuery } from "../api/attachments";
 import { meQuery } from "../api/queries";
-import type { Message } from "../api/types";
+import type { Me, Message } from "../api/types";
 import { bytes } from "../lib/bytes";
 import { addressOf, safeName, shortName, typeWord } from "../messages/files";
 import { lightbox } from "../messages/lightbox";
 import { hasThumbnail, isImage } from "../messages/pictures";
+import { linkTo, placeOf } from "../messages/place";
 import { Button, IconButton } from "../ui/Button";
 import { type Column, DataTable } from "../ui/DataTable";
 import { Page } from "../ui/Page";
@@ -129,7 +130,7 @@ function Digest({ sum }: { sum: string }) {
 /** The messages that have the file, as far back as was looked. */
 function ReferenceCell({ sum }: { sum: string }) {
   const references = useQuery(referencesQuery);
-  const me = useQuery(meQuery).data?.user.username;
+  const me = useQuery(meQuery).data;
   if (references.isError) return <span className="text-muted">not known</span>;
   if (!references.data) return null;
   const messages = references.data.messages.get(sum) ?? [];
@@ -144,22 +145,12 @@ function ReferenceCell({ sum }: { sum: string }) {
   );
 }
 
-function ReferenceLink({ message, me }: { message: Message; me: string | undefined }) {
-  const look = "inline-flex min-h-6 items-center whitespace-nowrap text-accent hover:underline";
-  if (message.channel) {
-    return (
-      <Link to="/channels/$name" params={{ name: message.channel }} search={{ at: message.id }} className={look}>
-        #{message.channel}
-      </Link>
-    );
-  }
-  const isMine = message.from.name === me;
-  const other = isMine ? message.to : message.from.name;
-  // What one's agent and somebody else say to each other is seen as that agent.
-  const as = isMine || message.to === me ? undefined : (message.to ?? undefined);
-  return other ? (
-    <Link to="/dm/$name" params={{ name: other }} search={{ at: message.id, as }} className={look}>
-      @{other}
+function ReferenceLink({ message, me }: { message: Message; me: Me | undefined }) {
+  const place = placeOf(message, me);
+  return (
+    <Link {...linkTo(place, { at: message.id })} className="inline-flex min-h-6 items-center whitespace-nowrap text-accent hover:underline">
+      {place.kind === "channel" ? "#" : "@"}
+      {place.name}
     </Link>
-  ) : null;
+  );
 }

@@ -86,7 +86,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const areOn = useStore(appearance, (chosen) => chosen.keys !== "off");
   return (
-    <Dialog title="Keyboard shortcuts" onClose={onClose} isWide>
+    <Dialog title="Keyboard shortcuts" onClose={onClose} isWide isText>
       {areOn ? null : (
         <p className="pb-4 text-amber">Keys without Ctrl are switched off. Switch them on under Settings, Appearance.</p>
       )}

@@ -13,6 +13,7 @@ export function Dialog({
   children,
   isWide,
   isKept,
+  isText,
 }: {
   title: string;
   onClose: () => void;
@@ -20,6 +21,8 @@ export function Dialog({
   isWide?: boolean;
   /** Only its own buttons close it: what it shows is not shown again. */
   isKept?: boolean;
+  /** There is only text in it, so the keyboard scrolls the whole. */
+  isText?: boolean;
 }) {
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
@@ -39,8 +42,7 @@ export function Dialog({
               </IconButton>
             )}
           </div>
-          {/* One comes to it with the keyboard, to scroll it, also if there is nothing in it to come to. */}
-          <div tabIndex={0} className="min-h-0 overflow-y-auto p-4">
+          <div tabIndex={isText ? 0 : undefined} className="min-h-0 overflow-y-auto p-4">
             {children}
           </div>
         </Radix.Content>

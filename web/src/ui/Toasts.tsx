@@ -34,7 +34,7 @@ export function toast(text: string, options: { isError?: boolean; undo?: () => v
 export function Toasts() {
   const shown = useStore(toasts);
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-4 z-50 flex flex-col gap-2">
+    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-24 z-50 flex flex-col gap-2">
       {shown.map(({ id, text, isError, undo }) => (
         <div
           key={id}
