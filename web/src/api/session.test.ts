@@ -1,3 +1,5 @@
+// @vitest-environment jsdom
+
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 /** Locks as browsers have them, as far as they are used: an exclusive one lets nobody else in. */

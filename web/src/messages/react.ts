@@ -1,29 +1,15 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-import { api, ok, repeatKey } from "../api/client";
-import { Problem, sentenceOf } from "../api/problem";
+import { sentenceOf } from "../api/problem";
 import { meQuery, messageQuery } from "../api/queries";
 import type { Author, Reaction } from "../api/types";
-import type { components } from "../api/schema";
+import { addReaction, removeReaction } from "../api/workflow";
 import { changeMessage, reacting, refresh } from "../live/patch";
 import { toast } from "../ui/Toasts";
 import { REACTIONS, withReaction } from "./reactions";
 
-type Answer = components["schemas"]["ReactedView"];
-
 /** What is asked of the hub about a message, one after the other, so that the last click is what counts in the end. */
 const turns = new Map<number, Promise<unknown>>();
-
-async function ask(id: number, reaction: Reaction, isWanted: boolean): Promise<Answer> {
-  const path = { id };
-  const header = { "Idempotency-Key": repeatKey() };
-  if (!isWanted) return ok(api.DELETE("/api/messages/{id}/reactions", { params: { path, query: { reaction }, header } }));
-  const body = { reaction };
-  const answer = await ok(api.POST("/api/messages/{id}/reactions", { params: { path, header }, body }));
-  // It was there already, perhaps from another tab, and so this took it back.
-  if (answer.action === "removed") return ok(api.POST("/api/messages/{id}/reactions", { params: { path }, body }));
-  return answer;
-}
 
 /** Reacts to a message, or takes it back. It is shown at once; what the hub says then counts. */
 export async function setReaction(client: QueryClient, id: number, reaction: Reaction, isWanted: boolean, isUndo = false): Promise<void> {
@@ -34,7 +20,7 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
     changeMessage(client, id, (message) => withReaction(message, reaction, from, isThere, new Date().toISOString()));
   show(isWanted);
   reacting.set(id, reacting.get(id) ?? false);
-  const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => ask(id, reaction, isWanted));
+  const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => (isWanted ? addReaction : removeReaction)(id, reaction));
   turns.set(id, turn);
   const isLast = () => turns.get(id) === turn;
   try {
@@ -49,9 +35,7 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
       const fresh = await client.fetchQuery({ ...messageQuery(id), staleTime: 0 }).catch(() => null);
       if (fresh) changeMessage(client, id, () => fresh);
     }
-    // What is to be taken back and is not there is taken back.
-    const isGone = !isWanted && error instanceof Problem && error.code === "not_found";
-    if (!isGone) toast(sentenceOf(error), { isError: true });
+    toast(sentenceOf(error), { isError: true });
   } finally {
     if (isLast()) {
       turns.delete(id);
