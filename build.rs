@@ -37,11 +37,15 @@ fn main() -> io::Result<()> {
     fs::write(target, table)
 }
 
-/// All files below a folder but those that are other forms of them.
+/// All files below a folder but those that are other forms of them, and what is hidden: that is for those who built it.
 fn list(folder: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let is_variant = path.extension().is_some_and(|extension| extension == "br" || extension == "gz");
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_hidden {
+            continue;
+        }
         if path.is_dir() {
             list(&path, files)?;
         } else if !is_variant {
