@@ -1,7 +1,7 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run web dev check test bench clean
+.PHONY: help run web dev check test bench bench-web clean
 
 # WEB=0 does without the web page, and so without Node.
 WEB ?= 1
@@ -11,7 +11,7 @@ started := $(shell date +%s)
 stage = @printf '\n==> %s (%d s)\n' '$(1)' $$(($$(date +%s) - $(started)))
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
 run: $(if $(filter 0,$(WEB)),,web) ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
 	cargo run --release --locked -- serve
@@ -75,6 +75,10 @@ bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/
 	cargo run --release --locked -- bench search
 	cargo run --release --locked -- bench fanout
 	cargo run --release --locked -- bench mixed
+
+bench-web: web ## measure the web page of a release in a browser: some three minutes on a quiet machine
+	cargo build --release --locked
+	scripts/bench-web target/release/stoa
 
 clean: ## remove what was built and the installed test tools, not ./data
 	cargo clean
