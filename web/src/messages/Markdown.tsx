@@ -1,17 +1,32 @@
-import { useQuery } from "@tanstack/react-query";
 import { memo, useEffect, useRef, useState } from "react";
 
-import { meQuery } from "../api/queries";
 import { bytes } from "../lib/bytes";
+import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { beginningOf } from "./long";
 import { toHtml } from "./markdown";
+import { isPlain } from "./plain";
 
-/** A text of somebody's. Blocks of code get a button that copies them. */
-export const Markdown = memo(function Markdown({ text, className }: { text: string; className?: string }) {
-  const me = useQuery(meQuery).data?.user.username;
+interface MarkdownProps {
+  text: string;
+  className?: string;
+}
+
+/** A text of somebody's. */
+export const Markdown = memo(function Markdown({ text, className }: MarkdownProps) {
+  if (!isPlain(text)) return <Marked text={text} className={className} />;
+  return (
+    <div className={classes("prose max-w-[80ch]", className)}>
+      <p>{text}</p>
+    </div>
+  );
+});
+
+/** Blocks of code get a button that copies them. */
+function Marked({ text, className }: MarkdownProps) {
+  const me = useMe()?.user.username;
   const box = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : beginningOf(text);
@@ -48,4 +63,4 @@ export const Markdown = memo(function Markdown({ text, className }: { text: stri
       ) : null}
     </>
   );
-});
+}

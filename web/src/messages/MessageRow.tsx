@@ -1,8 +1,7 @@
-import { useQuery } from "@tanstack/react-query";
 import { memo } from "react";
 
-import { meQuery } from "../api/queries";
 import type { Message } from "../api/types";
+import { useMe } from "../shell/me";
 import { Avatar } from "../ui/Avatar";
 import { Time } from "../ui/Time";
 import { classes } from "../ui/classes";
@@ -22,7 +21,7 @@ interface MessageRowProps {
 }
 
 export const MessageRow = memo(function MessageRow({ message, isContinued, isHighlighted, onThread }: MessageRowProps) {
-  const me = useQuery(meQuery).data?.user;
+  const me = useMe()?.user;
   const isMention = me !== undefined && message.mentions.some((name) => name === me.username);
   const isClaimed = message.workflow_state === "in_progress";
   return (

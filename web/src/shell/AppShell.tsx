@@ -1,7 +1,9 @@
+import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
 import { Suspense, lazy, useEffect, useRef, useState } from "react";
 
+import { meQuery } from "../api/queries";
 import { useStore } from "../lib/store";
 import { LightboxHost } from "../messages/LightboxHost";
 import { IconButton } from "../ui/Button";
@@ -13,6 +15,7 @@ import { Sidebar } from "./Sidebar";
 import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
+import { MeProvider } from "./me";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
 
@@ -23,6 +26,7 @@ export function AppShell() {
   useLive();
   useShortcuts();
   useTitle();
+  const me = useQuery(meQuery).data;
   const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
@@ -70,7 +74,9 @@ export function AppShell() {
         <VersionBanner />
         <ConnectionBanner />
         <div className="flex min-h-0 flex-1">
-          <Outlet />
+          <MeProvider value={me}>
+            <Outlet />
+          </MeProvider>
         </div>
       </main>
       <Palette />

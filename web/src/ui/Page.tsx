@@ -26,9 +26,13 @@ export function Page({
     if (name) pageTitle.set(name);
   }, [name]);
   useEffect(() => {
-    // Whoever types or has already chosen a place is not moved. A link has led here, so it has done its work.
-    const active = document.activeElement;
-    if (active === null || active === document.body || active instanceof HTMLAnchorElement) heading.current?.focus();
+    // With the next frame: the focus needs to know where everything is, which would be found out twice.
+    const frame = requestAnimationFrame(() => {
+      // Whoever types or has already chosen a place is not moved. A link has led here, so it has done its work.
+      const active = document.activeElement;
+      if (active === null || active === document.body || active instanceof HTMLAnchorElement) heading.current?.focus();
+    });
+    return () => cancelAnimationFrame(frame);
   }, []);
   const shownTitle = (
     <h1 ref={heading} tabIndex={-1} className={header ? "truncate text-xl font-semibold" : "max-w-full truncate text-lg font-semibold"}>
