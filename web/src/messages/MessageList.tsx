@@ -4,12 +4,13 @@ import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
-import { type Conversation, PAGE, conversationQuery, fetchMessages, meQuery } from "../api/queries";
+import { type Conversation, PAGE, conversationQuery, fetchMessages } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
 import { clockTime, dayName } from "../lib/time";
 import { merge } from "../live/patch";
+import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { Announcer } from "./Announcer";
@@ -33,26 +34,54 @@ interface MessageListProps {
 }
 
 /** A conversation, newest at the bottom. It stays where it is unless the person is at the end. */
-export function MessageList({ place, at, onThread }: MessageListProps) {
+export function MessageList(props: MessageListProps) {
+  const query = useQuery(conversationQuery(props.place));
+  // What is there stays there, also while it cannot be loaded again.
+  if (query.data) return <Conversed key={placeKey(props.place)} {...props} data={query.data} />;
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return <Skeleton />;
+}
+
+/** How high a row is thought to be until it was seen. */
+function sizeOf(row: Row | undefined): number {
+  return row?.kind === "message" ? 64 : 32;
+}
+
+/** Where one comes to when one opens a conversation: what was asked for, what is new, or the end. None if it has to be loaded first. */
+function goalOf(rows: Row[], at: number | undefined): { index: number; align: "center" | "start" | "end" } | null {
+  if (at !== undefined) {
+    const index = rows.findIndex((row) => row.kind === "message" && row.message.id === at);
+    return index < 0 ? null : { index, align: "center" };
+  }
+  const unread = rows.findIndex((row) => row.kind === "unread");
+  if (unread >= 0 && rows.length - unread > 12) return { index: unread, align: "start" };
+  return { index: rows.length - 1, align: "end" };
+}
+
+/** About where that is, so that what is drawn first is what one will see. */
+function offsetOf(rows: Row[], at: number | undefined): number {
+  const goal = goalOf(rows, at);
+  const before = rows.slice(0, goal?.index ?? 0).reduce((sum, row) => sum + sizeOf(row), 0);
+  const part = { center: 0.5, start: 0, end: 1 }[goal?.align ?? "start"];
+  return Math.max(0, before - part * window.innerHeight);
+}
+
+function Conversed({ place, at, onThread, data }: MessageListProps & { data: Conversation }) {
   const client = useQueryClient();
   const key = placeKey(place);
   const options = useMemo(() => conversationQuery(place), [key]);
-  const query = useQuery(options);
-  const me = useQuery(meQuery).data?.user.username;
+  const me = useMe()?.user.username;
   const sending = useStore(outgoing);
   const zone = useStore(appearance, (chosen) => chosen.zone);
   const mine = useMemo(() => sending.filter((one) => one.place === key && one.replyTo === null), [sending, key]);
   // The divider stays where it was when the person came, while what they see is marked as read.
-  const [divider, setDivider] = useState<{ key: string; after: number | null } | null>(null);
-  const lastRead = query.data?.lastRead;
-  useEffect(() => {
-    if (query.data && divider?.key !== key) setDivider({ key, after: lastRead ?? null });
-  }, [query.data, key, divider, lastRead]);
+  const lastRead = data.lastRead;
+  const [readBefore] = useState(lastRead ?? null);
 
   const rows = useMemo(
-    () => rowsOf(query.data?.items ?? [], mine, divider?.key === key ? divider.after : null, me, query.data?.starts),
+    () => rowsOf(data.items, mine, readBefore, me, data.starts),
     // In another time zone, days begin elsewhere.
-    [query.data, mine, divider, key, me, zone],
+    [data, mine, readBefore, me, zone],
   );
 
   const box = useRef<HTMLDivElement>(null);
@@ -66,7 +95,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     return held < 0 || indexes.includes(held) ? indexes : [...indexes, held].sort((one, other) => one - other);
   }, []);
   // The same functions for the same rows, or all of them would be laid out anew at each step of scrolling.
-  const estimateSize = useCallback((index: number) => (rows[index]?.kind === "message" ? 64 : 32), [rows]);
+  const estimateSize = useCallback((index: number) => sizeOf(rows[index]), [rows]);
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -75,6 +104,8 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     getItemKey,
     overscan: 6,
     rangeExtractor,
+    initialOffset: () => offsetOf(rows, at),
+    initialRect: { width: window.innerWidth, height: window.innerHeight },
     anchorTo: "end",
     followOnAppend: true,
     scrollEndThreshold: 80,
@@ -82,21 +113,18 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
 
   const [isAtEnd, setAtEnd] = useState(true);
   const [seenLast, setSeenLast] = useState<number | null>(null);
-  const last = query.data?.items.at(-1)?.id ?? null;
+  const last = data.items.at(-1)?.id ?? null;
 
   // Comes to the end of a conversation that one opens, or to the message that one asked for.
-  const arrived = useRef("");
+  const arrived = useRef<string | null>(null);
   useEffect(() => {
-    const goal = `${key} ${at ?? ""}`;
-    if (!query.data || rows.length === 0 || arrived.current === goal) return;
-    const index = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.id === at);
-    if (at !== undefined && index < 0) return;
-    arrived.current = goal;
-    const unread = rows.findIndex((row) => row.kind === "unread");
-    if (index >= 0) virtual.scrollToIndex(index, { align: "center" });
-    else if (unread >= 0 && rows.length - unread > 12) virtual.scrollToIndex(unread, { align: "start" });
-    else virtual.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [query.data, rows, key, at, virtual]);
+    const wanted = String(at ?? "");
+    if (rows.length === 0 || arrived.current === wanted) return;
+    const goal = goalOf(rows, at);
+    if (!goal) return;
+    arrived.current = wanted;
+    virtual.scrollToIndex(goal.index, { align: goal.align });
+  }, [rows, at, virtual]);
 
   // Older messages are loaded as one comes near the top.
   const isLoading = useRef(false);
@@ -126,10 +154,10 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
 
   // A message that one asked for and that is not there yet.
   useEffect(() => {
-    if (at !== undefined && query.data && !query.data.items.some((message) => message.id === at)) {
-      if (query.data.hasOlder && (query.data.items[0]?.id ?? 0) > at) void loadOlder();
+    if (at !== undefined && !data.items.some((message) => message.id === at)) {
+      if (data.hasOlder && (data.items[0]?.id ?? 0) > at) void loadOlder();
     }
-  }, [at, query.data, loadOlder]);
+  }, [at, data, loadOlder]);
 
   const onScroll = useCallback(() => {
     const element = box.current;
@@ -170,10 +198,10 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   useEffect(() => {
     if (isAtEnd) setSeenLast(last);
   }, [isAtEnd, last]);
-  const missed = query.data?.items.filter((message) => seenLast !== null && message.id > seenLast).length ?? 0;
+  const missed = data.items.filter((message) => seenLast !== null && message.id > seenLast).length;
 
   const onKeyDown = useMessageKeys({
-    messages: query.data?.items ?? [],
+    messages: data.items,
     show: (id) => {
       const index = rows.findIndex((row) => row.kind === "message" && row.message.id === id);
       if (index >= 0) virtual.scrollToIndex(index, { align: "auto" });
@@ -185,9 +213,6 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     },
   });
 
-  // What is there stays there, also while it cannot be loaded again.
-  if (query.isError && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />;
-  if (!query.data) return <Skeleton />;
   if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
   return (
     <div className="relative min-h-0 flex-1 pb-2">
@@ -225,7 +250,7 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
           })}
         </div>
       </div>
-      <Announcer key={key} messages={query.data.items} me={me} isFollowing={isAtEnd} />
+      <Announcer messages={data.items} me={me} isFollowing={isAtEnd} />
       {isAtEnd ? null : (
         <Button
           className="absolute right-6 bottom-3 shadow-md"
