@@ -171,7 +171,7 @@ const CALL_COLUMNS: Array<Column<Trace>> = [
     title: "Outcome",
     cell: (trace) => (trace.error ? <span className="text-rejected">✕ {trace.error}</span> : <span className="text-approved">✓ done</span>),
   },
-  { title: "Took", isEnd: true, cell: (trace) => `${trace.duration_ms} ms` },
+  { title: "Took", isEnd: true, isWideOnly: true, cell: (trace) => `${trace.duration_ms} ms` },
   { title: "When", isEnd: true, cell: (trace) => <Time at={trace.created_at} as="clock" /> },
 ];
 

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
 import { type Conversation, PAGE, conversationQuery, fetchMessages, meQuery } from "../api/queries";
@@ -185,6 +185,20 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
     },
   });
 
+  // Which message of how many each one is. Set by hand: as properties, each new message would have all rows drawn again.
+  const places = useMemo(() => {
+    let count = 0;
+    return rows.map((row) => (row.kind === "message" ? ++count : 0));
+  }, [rows]);
+  useLayoutEffect(() => {
+    const size = query.data?.hasOlder ? -1 : (query.data?.items.length ?? 0);
+    for (const article of box.current?.querySelectorAll<HTMLElement>("article[data-message]") ?? []) {
+      const place = places[Number(article.parentElement?.dataset["index"])] ?? 0;
+      article.setAttribute("aria-posinset", String(place));
+      article.setAttribute("aria-setsize", String(size));
+    }
+  });
+
   // What is there stays there, also while it cannot be loaded again.
   if (query.isError && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton />;
@@ -244,7 +258,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
   switch (row.kind) {
     case "day":
       return (
-        <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
+        <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
           <span className="h-px flex-1 bg-line" />
           {dayName(row.at)}
           <span className="h-px flex-1 bg-line" />
@@ -252,7 +266,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
       );
     case "unread":
       return (
-        <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent" role="separator">
+        <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
           <span className="h-px flex-1 bg-accent" />
           New since {clockTime(row.since)} · {row.count}
         </div>

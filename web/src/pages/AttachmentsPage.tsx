@@ -32,11 +32,11 @@ export function AttachmentsPage() {
       title: "Name",
       cell: (file) => <NameCell file={file} onOpen={() => lightbox.set({ files: images, at: images.indexOf(file) })} />,
     },
-    { title: "Type", cell: (file) => <span className="whitespace-nowrap text-muted">{typeWord(file.mime_type)}</span> },
-    { title: "Size", isEnd: true, cell: (file) => <span className="whitespace-nowrap">{bytes(file.size)}</span> },
-    { title: "Digest", cell: (file) => <Digest sum={file.sha256} /> },
+    { title: "Type", isWideOnly: true, cell: (file) => <span className="whitespace-nowrap text-muted">{typeWord(file.mime_type)}</span> },
+    { title: "Size", isEnd: true, isWideOnly: true, cell: (file) => <span className="whitespace-nowrap">{bytes(file.size)}</span> },
+    { title: "Digest", isWideOnly: true, cell: (file) => <Digest sum={file.sha256} /> },
     { title: "In", cell: (file) => <ReferenceCell sum={file.sha256} /> },
-    { title: "Uploaded", cell: (file) => <Time at={file.created_at} /> },
+    { title: "Uploaded", isWideOnly: true, cell: (file) => <Time at={file.created_at} /> },
     {
       title: "Download",
       isEnd: true,
@@ -83,7 +83,7 @@ function NameCell({ file, onOpen }: { file: AttachmentDetails; onOpen: () => voi
   const name = safeName(file.filename);
   const title = <bdi title={name}>{shortName(name)}</bdi>;
   return (
-    <span className="flex min-w-48 items-center gap-3">
+    <span className="flex min-w-32 items-center gap-3">
       <span className="flex size-10 shrink-0 items-center justify-center overflow-hidden rounded-sm border border-line bg-panel text-muted">
         {hasThumbnail(file) && !isBroken ? (
           <img

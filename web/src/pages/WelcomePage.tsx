@@ -273,7 +273,7 @@ function Connect({ agent }: { agent: Agent }) {
   const [isAsked, setAsked] = useState(false);
   return (
     <div className="flex flex-col gap-5">
-      <div className="flex items-center gap-4">
+      <div className="flex items-start gap-4">
         <Avatar name={name} kind="agent" size="large" />
         <Lead title={`Connect ${agent.display_name}`}>
           Add Stoa to the program that runs this agent. Everything that the program does here is done as @{name}.

@@ -48,7 +48,7 @@ export function AuditTab() {
       ),
     },
     { title: "Target", cell: (entry) => entry.target ?? "" },
-    { title: "Address", cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
+    { title: "Address", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
     {
       title: "Details",
       isEnd: true,

@@ -45,7 +45,7 @@ export function UsersTab() {
           </Badge>
         ),
     },
-    { title: "Since", cell: (user) => <Time at={user.created_at} as="date" /> },
+    { title: "Since", isWideOnly: true, cell: (user) => <Time at={user.created_at} as="date" /> },
     {
       title: "Actions",
       isTitleHidden: true,

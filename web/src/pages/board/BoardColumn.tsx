@@ -86,7 +86,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         <h2 className="flex items-center gap-1.5">{heading}</h2>
         <span className="flex-1" />
         {cards.length > 0 && state !== "done" && state !== "rejected" && state !== "published" ? (
-          <span className="min-w-0 truncate text-sm text-muted">
+          <span className="min-w-0 truncate text-xs text-muted">
             oldest {hasMore ? "over " : ""}
             {oldest < 60_000 ? "now" : duration(oldest)}
           </span>

@@ -55,7 +55,7 @@ export function NotificationsPage() {
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
     { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
-    { title: "About", cell: (channel) => <span className="text-muted">{channel.topic}</span> },
+    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted">{channel.topic}</span> },
     {
       title: "Tell me of",
       isEnd: true,
@@ -70,7 +70,7 @@ export function NotificationsPage() {
               channels: withLevel(now.channels, channel.name, event.target.value, channels.data),
             })
           }
-          className="h-7 rounded-md border border-control bg-bg px-1 pointer-coarse:h-11"
+          className="h-7 rounded-md border border-control bg-bg px-1 max-sm:w-36 pointer-coarse:h-11"
         >
           <option value="">As usual ({WORDS[now.default_level].toLowerCase()})</option>
           <option value="all">{WORDS.all}</option>

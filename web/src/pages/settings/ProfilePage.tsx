@@ -163,10 +163,10 @@ function Sessions() {
         </span>
       ),
     },
-    { title: "Address", cell: (session) => <span className="font-mono text-sm">{session.remote_ip ?? "unknown"}</span> },
+    { title: "Address", isWideOnly: true, cell: (session) => <span className="font-mono text-sm">{session.remote_ip ?? "unknown"}</span> },
     { title: "Last seen", cell: (session) => <Time at={session.last_seen_at} /> },
-    { title: "Began", cell: (session) => <Time at={session.created_at} /> },
-    { title: "Ends", cell: (session) => <Time at={session.expires_at} /> },
+    { title: "Began", isWideOnly: true, cell: (session) => <Time at={session.created_at} /> },
+    { title: "Ends", isWideOnly: true, cell: (session) => <Time at={session.expires_at} /> },
     {
       title: "Actions",
       isTitleHidden: true,

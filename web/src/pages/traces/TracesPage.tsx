@@ -123,7 +123,7 @@ export function TracesPage() {
           <span className="text-sm text-muted">done</span>
         ),
     },
-    { title: "Run", isEnd: true, cell: (trace) => trace.run_id ?? "" },
+    { title: "Run", isEnd: true, isWideOnly: true, cell: (trace) => trace.run_id ?? "" },
     { title: "Took", isEnd: true, cell: (trace) => <span className="whitespace-nowrap">{trace.duration_ms} ms</span> },
   ];
 
