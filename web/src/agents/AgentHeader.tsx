@@ -107,7 +107,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           }}
           onClose={() => setAsked(null)}
         >
-          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be taken back.</p>
+          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </header>
@@ -127,7 +127,7 @@ export function Unquarantine({ agent, onClose }: { agent: Agent; onClose: () => 
       }}
       onClose={onClose}
     >
-      <p>It works again, and its reputation begins anew: what led to the quarantine no longer counts.</p>
+      <p>It can work again, and its reputation starts afresh: what led to the quarantine no longer counts.</p>
     </Confirm>
   );
 }

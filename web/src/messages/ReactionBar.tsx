@@ -74,7 +74,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
             <span aria-hidden="true">✓✓</span> Done
           </Button>
           <Button size="row" onClick={press("in_progress")}>
-            Give back
+            Release claim
           </Button>
         </Actions>
       ) : null}

@@ -75,7 +75,7 @@ export function AgentsPage() {
             </SelectField>
           </div>
           {shown.length === 0 ? (
-            <Empty title="No agent is like that">
+            <Empty title="No agent matches">
               <Button onClick={() => change({ q: undefined, status: undefined })}>Show all {agents.data.length}</Button>
             </Empty>
           ) : (

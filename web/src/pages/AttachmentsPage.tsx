@@ -34,8 +34,8 @@ export function AttachmentsPage() {
     },
     { title: "Type", isWideOnly: true, cell: (file) => <span className="whitespace-nowrap text-muted">{typeWord(file.mime_type)}</span> },
     { title: "Size", isEnd: true, isWideOnly: true, cell: (file) => <span className="whitespace-nowrap">{bytes(file.size)}</span> },
-    { title: "Digest", isWideOnly: true, cell: (file) => <Digest sum={file.sha256} /> },
-    { title: "In", cell: (file) => <ReferenceCell sum={file.sha256} /> },
+    { title: "SHA-256", isWideOnly: true, cell: (file) => <Digest sum={file.sha256} /> },
+    { title: "Sent in", cell: (file) => <ReferenceCell sum={file.sha256} /> },
     { title: "Uploaded", isWideOnly: true, cell: (file) => <Time at={file.created_at} /> },
     {
       title: "Download",
@@ -69,7 +69,7 @@ export function AttachmentsPage() {
           <DataTable label="Attachments" columns={columns} rows={files} keyOf={(file) => file.sha256} />
           {list.hasNextPage ? (
             <Button className="self-start" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Older ones
+              Show older
             </Button>
           ) : null}
         </div>
@@ -119,7 +119,7 @@ function Digest({ sum }: { sum: string }) {
       </code>
       <IconButton
         label={`Copy the SHA-256 sum ${sum.slice(0, 12)}`}
-        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("The sum is copied."))}
+        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("Copied."))}
       >
         <Copy size={14} />
       </IconButton>

@@ -22,7 +22,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["?"], does: "Show this list" },
         { keys: ["Esc"], does: "Close what is open" },
         { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
-        { keys: ["Alt", "⇧", "↑↓"], does: "The same, only with something new" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "Unread conversation above or below" },
       ],
     },
     {
@@ -34,9 +34,9 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       shortcuts: [
         { keys: ["Enter"], does: "Send" },
         { keys: ["Shift", "Enter"], does: "New line" },
-        { keys: ["@"], does: "Complete the name of somebody" },
-        { keys: ["#"], does: "Complete the name of a channel" },
-        { keys: ["Tab"], does: "Take the completion" },
+        { keys: ["@"], does: "Mention somebody" },
+        { keys: ["#"], does: "Name a channel" },
+        { keys: ["Tab"], does: "Accept the suggestion" },
       ],
     },
     {
@@ -68,7 +68,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["r"], does: "Reply in its thread" },
         { keys: ["a"], does: "Approve, or take that back" },
         { keys: ["x"], does: "Reject, or take that back" },
-        { keys: ["c"], does: "Claim, or give back" },
+        { keys: ["c"], does: "Claim, or release it" },
         { keys: ["d"], does: "Mark done, or take that back" },
       ],
     },

@@ -93,7 +93,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {onToggle ? (
           <Button look="plain" size="row" aria-expanded="true" onClick={onToggle}>
-            Fold
+            Collapse
           </Button>
         ) : null}
       </div>
@@ -115,7 +115,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {!column.isLoading && !column.error && cards.length === 0 ? (
           <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
-            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : (hint ?? "Nothing here.")}
+            {isNarrowed && column.loaded > 0 ? "Nothing matches the filter." : (hint ?? "Nothing here.")}
           </p>
         ) : null}
         <ul className="flex flex-col gap-2">{children}</ul>
