@@ -5,19 +5,19 @@ import type { AgentMenuProps } from "./AgentMenuList";
 
 const AgentMenuList = lazy(() => import("./AgentMenuList"));
 
-export const agentMenuLabel = (name: string) => `More actions for @${name}`;
-export const AGENT_MENU_BUTTON =
+const LOOK =
   "inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11";
 
 /** The button of an agent's menu. The menu is loaded when somebody first wants it. */
 export function AgentMenu(props: AgentMenuProps) {
+  const label = `More actions for @${props.agent.name}`;
   const [isWanted, setWanted] = useState(false);
   const button = (
     <button
       type="button"
-      aria-label={agentMenuLabel(props.agent.name)}
+      aria-label={label}
       aria-haspopup="menu"
-      className={AGENT_MENU_BUTTON}
+      className={LOOK}
       onClick={() => setWanted(true)}
     >
       <Ellipsis size={16} aria-hidden="true" />
@@ -25,7 +25,7 @@ export function AgentMenu(props: AgentMenuProps) {
   );
   return isWanted ? (
     <Suspense fallback={button}>
-      <AgentMenuList {...props} />
+      <AgentMenuList {...props} label={label} look={LOOK} />
     </Suspense>
   ) : (
     button

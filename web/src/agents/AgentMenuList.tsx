@@ -4,7 +4,6 @@ import { Ellipsis } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Agent } from "../api/types";
-import { AGENT_MENU_BUTTON, agentMenuLabel } from "./AgentMenu";
 
 export interface AgentMenuProps {
   agent: Agent;
@@ -12,13 +11,19 @@ export interface AgentMenuProps {
   onDelete: () => void;
 }
 
+/** How its button looks, which is there before the menu is. */
+export interface AgentMenuButton {
+  label: string;
+  look: string;
+}
+
 /** The menu of an agent. It opens as it comes: it was loaded because somebody wants it. */
-export default function AgentMenuList({ agent, onUnquarantine, onDelete }: AgentMenuProps) {
+export default function AgentMenuList({ agent, onUnquarantine, onDelete, label, look }: AgentMenuProps & AgentMenuButton) {
   const navigate = useNavigate();
   const { name } = agent;
   return (
     <Menu.Root modal={false} defaultOpen>
-      <Menu.Trigger aria-label={agentMenuLabel(name)} className={AGENT_MENU_BUTTON}>
+      <Menu.Trigger aria-label={label} className={look}>
         <Ellipsis size={16} aria-hidden="true" />
       </Menu.Trigger>
       <Menu.Portal>

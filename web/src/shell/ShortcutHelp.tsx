@@ -96,7 +96,7 @@ export function ShortcutHelp({ onClose }: { onClose: () => void }) {
             <h3 className="pb-1 font-semibold">{group.title}</h3>
             <dl className="flex flex-col">
               {group.shortcuts.map((shortcut) => (
-                <div key={shortcut.keys.join(" ")} className="flex min-h-8 items-center gap-2 border-t border-line">
+                <div key={shortcut.keys.join(" ")} className="flex min-h-8 items-center gap-2 border-t py-1 border-line">
                   <dt className="flex w-28 shrink-0 gap-1">
                     {shortcut.keys.map((key) => (
                       <kbd key={key} className="rounded-sm border border-control bg-panel px-1.5 font-mono text-xs leading-5">
