@@ -48,8 +48,8 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
         <Avatar name={name} kind="agent" size="large" />
       </div>
       <div className="min-w-0 flex-1 basis-48">
-        <div className="flex min-h-8 items-center gap-x-2 max-md:min-h-10">
-          <div className={isRenaming ? "sr-only" : "min-w-0"}>{title}</div>
+        <div className="flex min-h-8 flex-wrap items-center gap-x-2 max-md:min-h-10">
+          <div className={isRenaming ? "sr-only" : "max-w-[calc(100%-3.25rem)] min-w-0"}>{title}</div>
           {isRenaming ? (
             <Rename agent={agent} onClose={() => setRenaming(false)} />
           ) : (

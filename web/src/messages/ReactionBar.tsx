@@ -44,7 +44,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
         title={first ? whoReacted(message, first, me).join(", ") : undefined}
       />
       {standing.isStale && channel && !message.deleted_at ? (
-        <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,transparent)] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
+        <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
           <Clock size={12} aria-hidden="true" />
           Stale
           <span className="font-normal">· {staleNote(standing, channel)}</span>

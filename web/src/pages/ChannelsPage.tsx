@@ -25,9 +25,11 @@ export function ChannelsPage() {
     <Page
       title="Channels"
       actions={
-        <Button look="filled" onClick={() => setMaking(true)}>
-          New channel
-        </Button>
+        isMaking ? null : (
+          <Button look="filled" onClick={() => setMaking(true)}>
+            New channel
+          </Button>
+        )
       }
     >
       {isMaking ? <NewChannel onClose={() => setMaking(false)} /> : null}

@@ -108,20 +108,22 @@ export function Sidebar() {
             );
           })}
         </Group>
-        <Group title="Direct messages">
-          {partners.slice(0, MOST_PARTNERS).map((partner) => (
-            <Row
-              key={partner.name}
-              to="/dm/$name"
-              params={{ name: partner.name }}
-              icon={<Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} size="small" />}
-              count={partner.unread_count}
-              isBold={partner.unread_count > 0}
-            >
-              {partner.name}
-            </Row>
-          ))}
-        </Group>
+        {partners.length > 0 ? (
+          <Group title="Direct messages">
+            {partners.slice(0, MOST_PARTNERS).map((partner) => (
+              <Row
+                key={partner.name}
+                to="/dm/$name"
+                params={{ name: partner.name }}
+                icon={<Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} size="small" />}
+                count={partner.unread_count}
+                isBold={partner.unread_count > 0}
+              >
+                {partner.name}
+              </Row>
+            ))}
+          </Group>
+        ) : null}
         <Group title="Work">
           <Row to="/board" icon={<SquareKanban size={16} />}>
             Board

@@ -6,7 +6,7 @@ import { Button } from "./Button";
 /** Nothing is there, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="mx-auto flex max-w-lg flex-col items-center gap-2 px-6 py-12 text-center">
+    <div className="mx-auto flex max-w-lg flex-col items-center gap-2 px-6 py-12 text-center text-balance">
       <p className="text-lg font-semibold">{title}</p>
       {children ? <div className="text-muted">{children}</div> : null}
     </div>

@@ -69,7 +69,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
           <Link
             {...linkTo(place, { at: hit.id })}
             data-open
-            className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted group-focus-within:text-fg hover:text-fg hover:underline max-md:mt-1 md:absolute md:top-1.5 md:right-6 pointer-coarse:min-h-11"
+            className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted group-focus-within:text-fg hover:text-fg hover:underline max-md:-mb-1.5 max-md:flex max-md:w-fit md:absolute md:top-1.5 md:right-6 pointer-coarse:min-h-11"
           >
             <CornerDownRight size={14} aria-hidden="true" />
             Open in context

@@ -225,7 +225,7 @@ function Filters({ search, stats, onChange }: {
       onSubmit={(event) => event.preventDefault()}
     >
       <SelectField label="Agent" value={search.agent ?? ""} onChange={(agent) => onChange({ agent: agent || undefined })}>
-        <option value="">You and all your agents</option>
+        <option value="">You and your agents</option>
         {withChosen(agents, search.agent).map((name) => (
           <option key={name}>{name}</option>
         ))}
