@@ -254,7 +254,7 @@ async function measureInteraction(hub, watcher) {
     await open("long");
     await page.getByLabel("Message #long").click();
     await page.keyboard.type("a few words ");
-    await page.getByRole("log").locator("article").last().getByRole("button", { name: "What to do with this message" }).click();
+    await page.getByRole("log").locator("article").last().getByRole("button", { name: "Message actions" }).click();
     await page.getByRole("menu").waitFor();
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");

@@ -76,7 +76,7 @@ export async function droppedAndPasted({ hub, watcher }) {
   await tray(page).getByRole("button", { name: "Remove blue.png" }).waitFor();
   // The same content a second time is not taken twice; it has its latest name.
   await give(field, "paste", [fileOf("crimson.png", RED, "image/png")]);
-  await page.getByText("The content of crimson.png is there already.").waitFor();
+  await page.getByText("The hub already has crimson.png.").waitFor();
   equal(await tray(page).getByRole("listitem").count(), 4, "how many files there are");
   await watcher.checkAccess(page, "files to be sent");
   await field.fill("two pictures and a text");

@@ -14,7 +14,7 @@ async function workplace(hub) {
 }
 
 async function choose(page, text, name) {
-  await article(page, text).getByRole("button", { name: "What to do with this message" }).click();
+  await article(page, text).getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitemcheckbox", { name }).click();
 }
 
@@ -74,7 +74,7 @@ export async function twoClaimants({ hub, watcher }) {
   };
   const open = Object.values(pages).map(async (page) => {
     await page.goto(`${hub.url}/channels/work`);
-    await article(page, "who takes this?").getByRole("button", { name: "What to do with this message" }).click();
+    await article(page, "who takes this?").getByRole("button", { name: "Message actions" }).click();
     await page.getByRole("menuitemcheckbox", { name: "Claim" }).waitFor();
   });
   await Promise.all(open);
@@ -88,7 +88,7 @@ export async function twoClaimants({ hub, watcher }) {
   await watcher.checkAccess(pages[loser], "work of somebody else");
 
   // What is given back can be taken on.
-  await article(pages[winner], "who takes this?").getByRole("button", { name: "Give back" }).click();
+  await article(pages[winner], "who takes this?").getByRole("button", { name: "Release claim" }).click();
   await article(pages[loser], "who takes this?").getByText("In progress").waitFor({ state: "detached" });
   await choose(pages[loser], "who takes this?", "Claim");
   await article(pages[winner], "who takes this?").getByText(`@${loser}, just now`).waitFor();

@@ -50,7 +50,7 @@ export async function search({ hub, watcher }) {
   await page.keyboard.type(" -from:scout ");
   await total(page, 0);
   equal(await field.inputValue(), "retry limit ", "what is left of the text");
-  await page.getByRole("button", { name: "Without the filters" }).click();
+  await page.getByRole("button", { name: "Search without the filters" }).click();
   await total(page, 3);
 
   // Dates, and what the hub says of one that is none.

@@ -21,7 +21,7 @@ export async function keys({ hub, watcher }) {
   const key = await dialog.getByRole("textbox", { name: "Key" }).innerText();
   // It cannot be lost by a key that closes everything else.
   await page.keyboard.press("Escape");
-  await dialog.getByRole("button", { name: "I have stored it" }).click();
+  await dialog.getByRole("button", { name: "I have saved it" }).click();
   await page.getByRole("cell", { name: "nightly report", exact: true }).waitFor();
   await page.reload();
   await page.getByRole("cell", { name: "nightly report", exact: true }).waitFor();
@@ -55,7 +55,7 @@ export async function newPassword({ hub, watcher }) {
   await page.goto(`${hub.url}/settings/profile`);
   await page.getByLabel("Current password").fill(hub.password);
   for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill("a longer password");
-  await page.getByRole("button", { name: "Change the password" }).click();
+  await page.getByRole("button", { name: "Change password" }).click();
   await until("the fields are empty again", async () => (await page.getByLabel("Current password").inputValue()) === "");
   await away.waitForURL(/\/login\?next=%2Fchannels%2Fgeneral/);
   // Both tabs hear of what is said afterwards, so their stream is back.

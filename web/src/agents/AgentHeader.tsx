@@ -1,7 +1,6 @@
-import * as Menu from "@radix-ui/react-dropdown-menu";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Ellipsis, MessageSquare, Pause, Pencil, Play } from "lucide-react";
+import { MessageSquare, Pause, Pencil, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
 import { changeAgent, deleteAgent, pauseAgent, presenceQuery, resumeAgent, unquarantineAgent } from "../api/agents";
@@ -13,6 +12,7 @@ import { Confirm } from "../ui/Dialog";
 import { FormError } from "../ui/TextField";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
+import { AgentMenu } from "./AgentMenu";
 import { AgentStatus } from "./AgentStatus";
 
 type Asked = "delete" | "unquarantine" | null;
@@ -42,15 +42,18 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
     }
   };
   return (
-    <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-2 max-md:pr-4 max-md:pl-14">
-      <Avatar name={name} kind="agent" size="large" />
+    <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-2 max-md:pt-1 max-md:pr-4 max-md:pl-14">
+      {/* On a phone the button of the menu is in its place. */}
+      <div className="max-md:hidden">
+        <Avatar name={name} kind="agent" size="large" />
+      </div>
       <div className="min-w-0 flex-1 basis-48">
-        <div className="flex min-h-8 flex-wrap items-center gap-x-2">
-          <div className={isRenaming ? "sr-only" : "min-w-0"}>{title}</div>
+        <div className="flex min-h-8 flex-wrap items-center gap-x-2 max-md:min-h-10">
+          <div className={isRenaming ? "sr-only" : "max-w-[calc(100%-3.25rem)] min-w-0"}>{title}</div>
           {isRenaming ? (
             <Rename agent={agent} onClose={() => setRenaming(false)} />
           ) : (
-            <IconButton label="Change the display name" onClick={() => setRenaming(true)}>
+            <IconButton label="Change the display name" className="shrink-0" onClick={() => setRenaming(true)}>
               <Pencil size={14} />
             </IconButton>
           )}
@@ -89,25 +92,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
             Pause
           </Button>
         )}
-        <Menu.Root modal={false}>
-          <Menu.Trigger
-            aria-label={`More to do with @${name}`}
-            className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
-          >
-            <Ellipsis size={16} aria-hidden="true" />
-          </Menu.Trigger>
-          <Menu.Portal>
-            <Menu.Content align="end" className="z-40 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
-              {agent.quarantined_at ? <Item onSelect={() => setAsked("unquarantine")}>Lift the quarantine</Item> : null}
-              <Item onSelect={() => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } })}>
-                Make a new key
-              </Item>
-              <Item isDanger onSelect={() => setAsked("delete")}>
-                Delete
-              </Item>
-            </Menu.Content>
-          </Menu.Portal>
-        </Menu.Root>
+        <AgentMenu agent={agent} onUnquarantine={() => setAsked("unquarantine")} onDelete={() => setAsked("delete")} />
       </div>
       {asked === "unquarantine" ? <Unquarantine agent={agent} onClose={() => setAsked(null)} /> : null}
       {asked === "delete" ? (
@@ -122,7 +107,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           }}
           onClose={() => setAsked(null)}
         >
-          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be taken back.</p>
+          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </header>
@@ -142,19 +127,8 @@ export function Unquarantine({ agent, onClose }: { agent: Agent; onClose: () => 
       }}
       onClose={onClose}
     >
-      <p>It works again, and its reputation begins anew: what led to the quarantine no longer counts.</p>
+      <p>It can work again, and its reputation starts afresh: what led to the quarantine no longer counts.</p>
     </Confirm>
-  );
-}
-
-function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
-  return (
-    <Menu.Item
-      onSelect={onSelect}
-      className={`flex h-7 cursor-pointer items-center rounded-sm px-2 outline-none data-highlighted:bg-selected pointer-coarse:h-11 ${isDanger ? "text-rejected" : ""}`}
-    >
-      {children}
-    </Menu.Item>
   );
 }
 

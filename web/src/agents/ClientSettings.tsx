@@ -44,17 +44,17 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
       <Choice label="Client" value={client} onChange={setClient} options={CLIENTS.map(({ name: value, label }) => ({ value, label }))} />
       {kind.login === null ? null : (
         <Choice
-          label="It proves that it is the agent"
+          label="It logs in"
           value={auth}
           onChange={setAuth}
           options={[
             { value: "key", label: "with a key" },
-            { value: "oauth", label: "by your login (OAuth)" },
+            { value: "oauth", label: "with your login (OAuth)" },
           ]}
           hint={
             auth === "oauth"
               ? `The client opens a page of the hub, where you log in and choose @${name}.`
-              : "For programs that nobody sits in front of, and to begin with."
+              : "The easiest way to start, and the one for programs that run by themselves."
           }
         />
       )}

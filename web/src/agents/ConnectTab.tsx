@@ -21,7 +21,7 @@ export function ConnectTab({ name }: { name: string }) {
           name={name}
           noKey={
             <>
-              The key is taken from the variable STOA_MCP_KEY, or asked for. Keys are not shown again: use the one that you kept, or{" "}
+              The key comes from the variable STOA_MCP_KEY, or your client asks for it. Keys are shown only once: use the one you saved, or{" "}
               <Link to="/agents/$name" params={{ name }} search={{ tab: "keys" }} className="underline">
                 make a new one
               </Link>

@@ -19,7 +19,7 @@ export function ConversationsTab({ name }: { name: string }) {
       {partners.data?.length === 0 ? (
         <Empty title={`@${name} has not talked to anybody yet`}>
           <Link to="/dm/$name" params={{ name }} className="text-accent underline">
-            Write it the first message
+            Send the first message
           </Link>
         </Empty>
       ) : null}

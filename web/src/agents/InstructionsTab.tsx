@@ -57,7 +57,7 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
       }}
     >
       <h2 className="sr-only">Instructions</h2>
-      <Field label="Instructions" hint="What the agent is told at each of its runs, as Markdown or plain text">
+      <Field label="Instructions" hint="What the agent is told at every run, in Markdown or plain text">
         {(wiring) => (
           <textarea
             {...wiring}
@@ -72,15 +72,15 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
         <section role="alert" aria-label="Changed elsewhere" className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4">
           <p>
             <strong className="text-amber">Changed elsewhere.</strong> Somebody saved other instructions while you were writing.
-            Yours are not saved. These are the ones that hold now:
+            Yours are not saved. This is what is saved now:
           </p>
           <pre tabIndex={0} className="max-h-60 overflow-auto rounded-md border border-line bg-bg p-3 font-mono text-sm whitespace-pre-wrap">
             {instructions || "(none)"}
           </pre>
           <div className="flex flex-wrap gap-2">
-            <Button onClick={() => change(null)}>Take these</Button>
+            <Button onClick={() => change(null)}>Use these</Button>
             <Button look="danger" onClick={() => save.mutate({ ...draft, base: instructions, etag: revised.etag })}>
-              Save mine over them
+              Overwrite with mine
             </Button>
           </div>
         </section>

@@ -21,7 +21,7 @@ export function KeyDialog({ title, secret, onClose, children, action }: {
         <div className="flex flex-wrap justify-end gap-2">
           {action}
           <Button size="form" look={action ? "outlined" : "filled"} onClick={onClose}>
-            I have kept it
+            I have saved it
           </Button>
         </div>
       </div>

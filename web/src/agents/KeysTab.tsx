@@ -49,7 +49,7 @@ export function KeysTab({ name }: { name: string }) {
       <AgentKey name={name} />
       <Section
         title="Managed keys"
-        description="Further keys for this agent, each with limits of its own. Each can be revoked without the others."
+        description="More keys for this agent, each with its own limits. Revoking one leaves the others alone."
         action={
           <Button look="filled" onClick={() => setMaking(true)}>
             New key
@@ -59,7 +59,7 @@ export function KeysTab({ name }: { name: string }) {
         {keys.isError ? <Failed error={keys.error} retry={() => void keys.refetch()} /> : null}
         {keys.isLoading ? <Skeleton rows={2} /> : null}
         {keys.data?.length === 0 ? (
-          <p className="text-muted">There are none. Make one for each program, so that you can take it from that program alone.</p>
+          <p className="text-muted">None yet. Make one for each program, so that you can revoke it for that program alone.</p>
         ) : null}
         {keys.data?.length ? <DataTable label="List of managed keys" columns={columns} rows={keys.data} keyOf={(key) => key.id} /> : null}
       </Section>
@@ -75,7 +75,7 @@ export function KeysTab({ name }: { name: string }) {
           }}
           onClose={() => setRevoked(null)}
         >
-          <p>Whatever uses it is shut out at once. It cannot be made valid again.</p>
+          <p>Whatever uses it is shut out at once. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </>
@@ -90,10 +90,10 @@ function AgentKey({ name }: { name: string }) {
   return (
     <Section
       title="Agent key"
-      description="The agent's own key. It may do all that the agent may, and does not end."
+      description="The agent's own key. It can do everything the agent can, and never expires."
       action={<Button onClick={() => setAsked(true)}>Replace the key</Button>}
     >
-      <p className="text-muted">It was shown when it was made. If it is lost or known to others, replace it.</p>
+      <p className="text-muted">It was shown once, when it was made. If you lost it, or somebody else knows it, replace it.</p>
       {isAsked ? (
         <Confirm
           title={`Replace the key of @${name}?`}
@@ -105,12 +105,12 @@ function AgentKey({ name }: { name: string }) {
           }}
           onClose={() => setAsked(false)}
         >
-          <p>The present key stops working at once. Clients that use it are shut out until they have the new one.</p>
+          <p>The current key stops working at once. Clients that use it are shut out until they have the new one.</p>
         </Confirm>
       ) : null}
       {made ? (
         <KeyDialog title={`New key of @${name}`} secret={made} onClose={() => setMade(null)}>
-          Connect fills it into the settings of a client, as long as this page is open.
+          The Connect tab fills it into a client's settings, as long as this page is open.
         </KeyDialog>
       ) : null}
     </Section>

@@ -24,7 +24,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
             )}
           </span>
         </Line>
-        {left > 0 ? <li className="py-2 text-muted">{left} earlier calls</li> : null}
+        {left > 0 ? <li className="py-2 text-muted">{left} earlier {left === 1 ? "call" : "calls"}</li> : null}
         {calls.slice(-SHOWN).map((call) => (
           <Line key={call.id} icon={call.error ? "failed" : "done"} at={call.created_at}>
             called <code className="font-mono text-sm">{call.action}</code>

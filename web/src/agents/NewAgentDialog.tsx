@@ -27,7 +27,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
     const made = make.data.agent.name;
     return (
       <KeyDialog
-        title={`@${made} is made`}
+        title={`@${made} is ready`}
         secret={make.data.key}
         onClose={onClose}
         action={
@@ -70,7 +70,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         />
         <TextField
           label="Display name"
-          hint="As people see it. It can be changed."
+          hint="How people see it. You can change it later."
           error={fieldError(make.error, "display_name")}
           value={displayName}
           onChange={setDisplayName}

@@ -37,7 +37,7 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
   if (make.data) {
     return (
       <KeyDialog title={`Key “${make.data.api_key.name}” of @${agent}`} secret={make.data.key} onClose={onClose}>
-        Connect fills it into the settings of a client, as long as this page is open.
+        The Connect tab fills it into a client's settings, as long as this page is open.
       </KeyDialog>
     );
   }
@@ -54,7 +54,7 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
       >
         <TextField
           label="Name"
-          hint="What uses it, so that you know it again"
+          hint="What uses it, so that you recognise it later"
           error={fieldError(make.error, "name")}
           value={name}
           onChange={setName}

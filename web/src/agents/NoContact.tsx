@@ -6,7 +6,7 @@ export function NoContact({ name }: { name: string }) {
     <details>
       <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">It does not connect</summary>
       <ul className="mt-2 flex max-w-[80ch] list-disc flex-col gap-1 pl-6">
-        <li>Most clients read their settings only when they start: start it again.</li>
+        <li>Most clients read their settings only when they start: restart yours.</li>
         <li>Many connect only when they need a tool. Ask the client: “What is my status in Stoa?”</li>
         <li>The address in the settings must be reachable from where the client runs, also from inside a container.</li>
         <li>

@@ -29,7 +29,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
         <ActivityPart name={agent.name} />
       </div>
       <div className="flex min-w-0 flex-col gap-4">
-        <Card title="What a message does">
+        <Card title="When a message arrives">
           <p className="text-muted">{effectOf(agent)}</p>
           <ol className="mt-3 flex flex-col gap-2">
             {chainOf(agent).map((step) => (
@@ -37,7 +37,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
             ))}
           </ol>
         </Card>
-        <Card title="About it">
+        <Card title="About">
           <Facts
             items={[
               ["Owner", `@${agent.owner}`],
@@ -46,8 +46,8 @@ export function OverviewTab({ agent }: { agent: Agent }) {
               ["Budget", budgetOf(agent)],
               ["Depth", `at most ${agent.max_trigger_depth}`],
               ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none"],
-              ["Pending work", agent.pending_work ? "yes, a run waits" : "none"],
-              ["Made", <Time key="made" at={agent.created_at} />],
+              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none"],
+              ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />
         </Card>
@@ -58,7 +58,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
 
 function budgetOf(agent: Agent): string {
   const { runs_per_day: runs, cost_usd_per_day: cost } = agent.budget;
-  return `${runs} runs a day, ${cost === null || cost === undefined ? "no limit of cost" : `$${cost.toFixed(2)} a day`}`;
+  return `${runs} runs a day, ${cost === null || cost === undefined ? "no cost limit" : `$${cost.toFixed(2)} a day`}`;
 }
 
 function Card({ title, children }: { title: string; children: ReactNode }) {
@@ -93,8 +93,8 @@ function Standing({ agent }: { agent: Agent }) {
           <strong className="text-amber">Paused</strong> since <Time at={agent.paused_at} as="clock" /> (<Time at={agent.paused_at} />
           ){" "}
           {agent.pause_reason === "budget"
-            ? "because the budget of the day is used up. It goes on at 00:00 UTC, or when you resume it."
-            : "by hand. It goes on when you resume it."}
+            ? "because today's budget is used up. It carries on at 00:00 UTC, or when you resume it."
+            : "by hand. It carries on when you resume it."}
         </p>
       ) : null}
       {isAsked ? <Unquarantine agent={agent} onClose={() => setAsked(false)} /> : null}
@@ -114,9 +114,9 @@ function TrustPart({ name }: { name: string }) {
         <span className="text-muted">approve adds 0.05, reject takes 0.10</span>
         <span className="flex-1" />
         {hasWorkflow && trust.data?.length ? (
-          <span className="inline-flex items-center gap-1.5 text-sm text-muted">
+          <span className="inline-flex items-center gap-1.5 self-center text-sm text-muted">
             <span aria-hidden="true" className="h-4 w-0.5 bg-accent" />
-            what channels ask for
+            channel threshold
           </span>
         ) : null}
       </div>
@@ -171,7 +171,7 @@ const CALL_COLUMNS: Array<Column<Trace>> = [
     title: "Outcome",
     cell: (trace) => (trace.error ? <span className="text-rejected">✕ {trace.error}</span> : <span className="text-approved">✓ done</span>),
   },
-  { title: "Took", isEnd: true, cell: (trace) => `${trace.duration_ms} ms` },
+  { title: "Took", isEnd: true, isWideOnly: true, cell: (trace) => `${trace.duration_ms} ms` },
   { title: "When", isEnd: true, cell: (trace) => <Time at={trace.created_at} as="clock" /> },
 ];
 
@@ -190,21 +190,21 @@ function ActivityPart({ name }: { name: string }) {
         <h2 className="font-semibold">Activity</h2>
         {traces.data && shown ? (
           <span className="text-muted">
-            {traces.data.total} calls in 24 h
-            {shown.span.isWhole ? "" : `; shown are the latest ${traces.data.items.length}, since ${clock(shown.span.from)}`}
+            {traces.data.total} {traces.data.total === 1 ? "call" : "calls"} in 24 h
+            {shown.span.isWhole ? "" : `; showing the latest ${traces.data.items.length}, since ${clock(shown.span.from)}`}
             {failed ? `, ${failed} failed` : ""}
           </span>
         ) : null}
         <span className="flex-1" />
         {traces.data?.items.length ? (
-          <Button look="plain" size="row" aria-expanded={isTable} onClick={() => setTable(!isTable)}>
+          <button type="button" aria-expanded={isTable} className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11" onClick={() => setTable(!isTable)}>
             {isTable ? "Show as bars" : "Show as table"}
-          </Button>
+          </button>
         ) : null}
       </div>
       {traces.isError ? <p role="alert">{sentenceOf(traces.error)}</p> : null}
       {traces.isLoading ? <p className="text-muted">Loading…</p> : null}
-      {traces.data?.items.length === 0 ? <p className="text-muted">It has done nothing in the last 24 hours.</p> : null}
+      {traces.data?.items.length === 0 ? <p className="text-muted">Nothing in the last 24 hours.</p> : null}
       {traces.data?.items.length && shown ? (
         <>
           {isTable ? (
@@ -239,8 +239,8 @@ function ActivityPart({ name }: { name: string }) {
 const OUTCOMES: Record<ChainStep["outcome"], { icon: ReactNode; word: string; colour: string }> = {
   passed: { icon: <Check size={14} />, word: "passed", colour: "text-approved" },
   stopped: { icon: <OctagonX size={14} />, word: "stops here", colour: "text-rejected" },
-  later: { icon: <Clock size={14} />, word: "asked each time", colour: "text-muted" },
-  unasked: { icon: <CircleDashed size={14} />, word: "not asked", colour: "text-muted" },
+  later: { icon: <Clock size={14} />, word: "checked each time", colour: "text-muted" },
+  unasked: { icon: <CircleDashed size={14} />, word: "not reached", colour: "text-muted" },
 };
 
 function StepRow({ step }: { step: ChainStep }) {

@@ -52,7 +52,7 @@ export function TriggersTab({ agent }: { agent: Agent }) {
       <div className="grid gap-6 sm:grid-cols-2">
         <TextField
           label="Cooldown, in seconds"
-          hint="Between the end of a run and the next"
+          hint="How long to wait between two runs"
           error={errors.cooldown ?? said("cooldown_seconds")}
           inputMode="numeric"
           value={form.cooldown}
@@ -60,23 +60,23 @@ export function TriggersTab({ agent }: { agent: Agent }) {
         />
         <TextField
           label="Depth"
-          hint="How far a chain of agents may be from a person's message"
+          hint="How many agents in a row may start one another"
           error={errors.depth ?? said("max_trigger_depth")}
           inputMode="numeric"
           value={form.depth}
           onChange={set("depth")}
         />
         <TextField
-          label="Runs a day"
-          hint="You are told at 80 %; at 100 % it is paused until 00:00 UTC"
+          label="Runs per day"
+          hint="You are warned at 80 %; at 100 % it pauses until 00:00 UTC"
           error={errors.runs ?? said("budget.runs_per_day")}
           inputMode="numeric"
           value={form.runs}
           onChange={set("runs")}
         />
         <TextField
-          label="Cost a day, in dollars"
-          hint="Empty: no limit"
+          label="Cost per day, in dollars"
+          hint="Leave empty for no limit"
           error={errors.cost ?? said("budget.cost_usd_per_day")}
           inputMode="decimal"
           value={form.cost}
@@ -96,8 +96,8 @@ export function TriggersTab({ agent }: { agent: Agent }) {
         label="Harness"
         hint={
           <>
-            What is run, as JSON: <code className="font-mono">{'{"backend": "subprocess", "command": ["claude", "-p"], "adapter": "claude-code"}'}</code>.
-            Empty: nothing.
+            What the hub runs, as JSON: <code className="font-mono">{'{"backend": "subprocess", "command": ["claude", "-p"], "adapter": "claude-code"}'}</code>.
+            Leave empty to run nothing.
           </>
         }
         error={errors.harness ?? said("harness")}

@@ -17,8 +17,8 @@ export function chainOf(agent: Agent): ChainStep[] {
   const cost = agent.budget.cost_usd_per_day;
   const steps: ChainStep[] = [
     {
-      name: "Not quarantined, not paused",
-      note: isFree ? "" : `it is ${standing(agent)}`,
+      name: isFree ? "Not quarantined, not paused" : agent.quarantined_at ? "Quarantined" : "Paused",
+      note: "",
       outcome: isFree ? "passed" : "stopped",
     },
     { name: "Mode", note: agent.trigger_mode, outcome: agent.trigger_mode === "reactive" ? "passed" : "stopped" },
@@ -37,13 +37,13 @@ export function chainOf(agent: Agent): ChainStep[] {
 
 /** In a sentence, what a message to the agent does. */
 export function effectOf(agent: Agent): string {
-  if (agent.quarantined_at) return "A message is kept in its inbox. Nothing starts it until you lift the quarantine.";
-  if (agent.paused_at) return "A message is kept in its inbox. Nothing starts it until it is resumed.";
+  if (agent.quarantined_at) return "It waits in the inbox. Nothing starts the agent until you lift the quarantine.";
+  if (agent.paused_at) return "It waits in the inbox. Nothing starts the agent until you resume it.";
   switch (agent.trigger_mode) {
     case "passive":
-      return "A message is kept in its inbox until the agent asks for it.";
+      return "It waits in the inbox until the agent asks for it.";
     case "disabled":
-      return "A message is kept in its inbox. The agent is switched off and is not started.";
+      return "It waits in the inbox. The agent is switched off and is not started.";
     case "reactive":
       return "A direct message or a mention starts a run, unless one of these stops it.";
   }

@@ -48,7 +48,7 @@ function Thumbnail({ file, onOpen }: { file: Attachment; onOpen: () => void }) {
         loading="lazy"
         decoding="async"
         onError={() => setBroken(true)}
-        className="size-full object-contain"
+        className="size-full object-cover"
       />
     </button>
   );

@@ -22,7 +22,7 @@ export default function Lightbox() {
   return (
     <Dialog.Root open onOpenChange={(isOpen) => (isOpen ? undefined : lightbox.set(null))}>
       <Dialog.Portal>
-        <div className="fixed inset-0 z-40 bg-fg/20" aria-hidden="true" />
+        <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
         <Dialog.Content
           aria-describedby={undefined}
           className="fixed inset-4 z-50 flex flex-col rounded-lg border border-line bg-bg shadow-lg max-md:inset-0 max-md:rounded-none"

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
 import { type Conversation, PAGE, conversationQuery, fetchMessages } from "../api/queries";
@@ -213,6 +213,20 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
     },
   });
 
+  // Which message of how many each one is. Set by hand: as properties, each new message would have all rows drawn again.
+  const places = useMemo(() => {
+    let count = 0;
+    return rows.map((row) => (row.kind === "message" ? ++count : 0));
+  }, [rows]);
+  useLayoutEffect(() => {
+    const size = String(data.hasOlder ? -1 : data.items.length);
+    for (const article of box.current?.querySelectorAll<HTMLElement>("article[data-message]") ?? []) {
+      const place = String(places[Number(article.parentElement?.dataset["index"])] ?? 0);
+      if (article.getAttribute("aria-posinset") !== place) article.setAttribute("aria-posinset", place);
+      if (article.getAttribute("aria-setsize") !== size) article.setAttribute("aria-setsize", size);
+    }
+  });
+
   if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
   return (
     <div className="relative min-h-0 flex-1 pb-2">
@@ -269,7 +283,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
   switch (row.kind) {
     case "day":
       return (
-        <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
+        <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
           <span className="h-px flex-1 bg-line" />
           {dayName(row.at)}
           <span className="h-px flex-1 bg-line" />
@@ -277,7 +291,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
       );
     case "unread":
       return (
-        <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent" role="separator">
+        <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
           <span className="h-px flex-1 bg-accent" />
           New since {clockTime(row.since)} · {row.count}
         </div>

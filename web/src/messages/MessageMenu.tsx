@@ -5,7 +5,7 @@ import type { Message } from "../api/types";
 
 const MessageMenuList = lazy(() => import("./MessageMenuList"));
 
-export const MENU_LABEL = "What to do with this message";
+export const MENU_LABEL = "Message actions";
 export const MENU_BUTTON =
   "inline-flex size-6 items-center justify-center rounded-sm text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11";
 

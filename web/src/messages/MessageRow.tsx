@@ -24,6 +24,8 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
   const me = useMe()?.user;
   const isMention = me !== undefined && message.mentions.some((name) => name === me.username);
   const isClaimed = message.workflow_state === "in_progress";
+  // Close to the message above it, of whose turn it is.
+  const isBare = isContinued && !isHighlighted && !isMention;
   return (
     <article
       id={`m${message.id}`}
@@ -31,9 +33,9 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
       tabIndex={-1}
       aria-label={`${message.from.display_name || message.from.name}, message ${message.id}`}
       className={classes(
-        "group relative flex gap-3 px-6 py-2 compact:py-1",
-        isContinued && !isHighlighted && !isMention && "pt-0",
-        (isHighlighted || isMention) && "bg-selected",
+        "group relative flex gap-3 px-6 py-2 max-md:px-4 compact:py-1",
+        isBare && "pt-0 compact:pt-0",
+        isHighlighted ? "bg-selected" : isMention && "bg-selected/50",
       )}
     >
       {isClaimed || isMention ? (
@@ -47,15 +49,16 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
           <Avatar name={message.from.name} kind={message.from.kind} displayName={message.from.display_name} />
         )}
       </div>
-      <div className="min-w-0 flex-1">
+      {/* Text ends before the menu, also where there is little room. */}
+      <div className="min-w-0 flex-1 pr-5 max-md:pr-6">
         {isContinued ? null : (
           <div className="flex flex-wrap items-baseline gap-x-2">
             <span className="font-semibold">{message.from.display_name || message.from.name}</span>
             {message.from.kind === "user" ? null : <span className="text-muted">{message.from.kind}</span>}
             <Time at={message.created_at} as="clock" />
-            {message.subject ? <span className="font-medium">{message.subject}</span> : null}
           </div>
         )}
+        {message.subject ? <p className="max-w-[80ch] font-semibold break-words">{message.subject}</p> : null}
         {message.deleted_at ? (
           <p className="text-muted italic">This message was deleted.</p>
         ) : (
@@ -70,7 +73,12 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         <MessageFoot message={message} me={me?.username} onThread={onThread} />
       </div>
       {message.deleted_at ? null : (
-        <div className="absolute top-1 right-4 pointer-coarse:-top-1 pointer-coarse:right-2">
+        <div
+          className={classes(
+            "absolute right-4 pointer-coarse:right-1",
+            isBare ? "-top-0.5 pointer-coarse:-top-3" : "top-1.5 compact:top-0.5 pointer-coarse:-top-1 compact:pointer-coarse:-top-2",
+          )}
+        >
           <MessageMenu message={message} onThread={onThread} />
         </div>
       )}

@@ -13,7 +13,7 @@ export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Pl
   const client = useQueryClient();
   const me = useQuery(meQuery).data?.user;
   return (
-    <article aria-label="Your message, not sent yet" className="flex gap-3 px-6 py-2">
+    <article aria-label="Your message, not sent yet" className="flex gap-3 px-6 py-2 max-md:px-4">
       <div className="w-8 shrink-0">
         {me ? <Avatar name={me.username} kind="user" displayName={me.display_name} /> : null}
       </div>

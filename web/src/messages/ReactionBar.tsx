@@ -1,11 +1,13 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Clock } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";
 
-import { repliesQuery } from "../api/queries";
+import { channelsQuery, repliesQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
 import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
+import { standingOf, staleNote } from "../workflow/ages";
 import { type FootProps, ThreadLink } from "./MessageFoot";
 import { keepFocus, toggleReaction } from "./act";
 import {
@@ -25,6 +27,8 @@ import {
 export default function ReactionBar({ message, me, onThread }: FootProps) {
   const client = useQueryClient();
   const now = useMinute();
+  const channel = useQuery(channelsQuery).data?.find(({ name }) => name === message.channel);
+  const standing = standingOf(message, channel, Math.max(now, Date.now()));
   const first = leading(message.reactions);
   const url = publishedAt(message);
   const press = (reaction: Reaction) => (event: MouseEvent<HTMLElement>) => {
@@ -39,6 +43,13 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
         note={stateNote(message, me, Math.max(now, Date.now()))}
         title={first ? whoReacted(message, first, me).join(", ") : undefined}
       />
+      {standing.isStale && channel && !message.deleted_at ? (
+        <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
+          <Clock size={12} aria-hidden="true" />
+          Stale
+          <span className="font-normal">· {staleNote(standing, channel)}</span>
+        </span>
+      ) : null}
       {url ? (
         <a href={url} target="_blank" rel="noopener noreferrer nofollow" className="max-w-60 truncate text-sm text-accent hover:underline">
           {new URL(url).host}
@@ -63,7 +74,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
             <span aria-hidden="true">✓✓</span> Done
           </Button>
           <Button size="row" onClick={press("in_progress")}>
-            Give back
+            Release claim
           </Button>
         </Actions>
       ) : null}

@@ -55,7 +55,7 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
           {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
           {parent.data ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
           {replies.data ? (
-            <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted">
+            <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
               <span className="h-px flex-1 bg-line" />
               {replies.data.length} {replies.data.length === 1 ? "reply" : "replies"}
               <span className="h-px flex-1 bg-line" />
@@ -68,7 +68,7 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
             ) : (
               <div key={message.id}>
                 {isElsewhere(message) ? (
-                  <p className="px-6 pt-2 text-xs text-muted">
+                  <p className="px-6 pt-2 text-xs text-muted max-md:px-4">
                     from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
                   </p>
                 ) : null}

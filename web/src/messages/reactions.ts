@@ -14,11 +14,11 @@ interface Kind {
 
 /** The reactions there are, in the order in which work goes on. */
 export const REACTIONS: Record<Reaction, Kind> = {
-  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved.", removed: "Your approval is taken back." },
-  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected.", removed: "Your rejection is taken back." },
-  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed: it is yours.", removed: "Given back." },
-  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done.", removed: "You no longer call it done." },
-  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published.", removed: "You no longer call it published." },
+  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved.", removed: "Approval withdrawn." },
+  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected.", removed: "Rejection withdrawn." },
+  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed: it is yours.", removed: "Claim released." },
+  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done.", removed: "No longer marked done." },
+  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published.", removed: "No longer marked published." },
 };
 
 export const REACTION_NAMES = Object.keys(REACTIONS) as Reaction[];

@@ -112,7 +112,7 @@ function finish(key: string, { draft }: Job, attachment: Attachment): void {
   if (same) {
     // A message has each content once, and the hub calls it by its latest name.
     setFiles(draft, (now) => now.filter((one) => one.key !== key));
-    toast(`The content of ${shortName(attachment.filename)} is there already.`);
+    toast(`The hub already has ${shortName(attachment.filename)}.`);
   }
   change(draft, same?.key ?? key, { part: 1, name: attachment.filename, attachment });
   goOn();

@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
@@ -35,11 +34,6 @@ export function AgentPage() {
   const navigate = route.useNavigate();
   const revised = useQuery(agentQuery(name));
   const keys = useQuery(keysOfAgentQuery(name)).data?.filter((key) => keyState(key) === "active").length;
-  const isLoaded = revised.data !== undefined;
-  useEffect(() => {
-    // On a small screen the tabs are a line that scrolls; the one that is open is in sight.
-    document.querySelector("[role=tab][data-state=active]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }, [tab, isLoaded]);
   if (revised.error instanceof Problem && revised.error.status === 404) return <NotFound />;
   if (revised.isError) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
   if (!revised.data) {

@@ -75,7 +75,7 @@ export function AgentsPage() {
             </SelectField>
           </div>
           {shown.length === 0 ? (
-            <Empty title="No agent is like that">
+            <Empty title="No agent matches">
               <Button onClick={() => change({ q: undefined, status: undefined })}>Show all {agents.data.length}</Button>
             </Empty>
           ) : (
@@ -96,7 +96,7 @@ function AgentTable({ agents }: { agents: Agent[] }) {
     {
       title: "Agent",
       cell: (agent) => (
-        <div className="flex min-w-44 items-center gap-3">
+        <div className="flex min-w-32 items-center gap-3">
           <Avatar name={agent.name} kind="agent" />
           <div className="min-w-0">
             <Link to="/agents/$name" params={{ name: agent.name }} className="block font-medium hover:underline">
@@ -108,10 +108,11 @@ function AgentTable({ agents }: { agents: Agent[] }) {
       ),
     },
     { title: "Status", cell: (agent) => <AgentStatus agent={agent} /> },
-    { title: "Archetype", cell: (agent) => agent.archetype },
-    { title: "Mode", cell: (agent) => agent.trigger_mode },
+    { title: "Archetype", isWideOnly: true, cell: (agent) => agent.archetype },
+    { title: "Mode", isWideOnly: true, cell: (agent) => agent.trigger_mode },
     {
       title: span && !span.isWhole ? `Calls since ${clockTime(new Date(span.from).toISOString())}` : "Calls in 24 h",
+      isWideOnly: true,
       cell: (agent) => (span ? <Activity name={agent.name} traces={groups.get(agent.name) ?? []} span={span} /> : null),
     },
     {

@@ -32,11 +32,11 @@ export function AttachmentsPage() {
       title: "Name",
       cell: (file) => <NameCell file={file} onOpen={() => lightbox.set({ files: images, at: images.indexOf(file) })} />,
     },
-    { title: "Type", cell: (file) => <span className="whitespace-nowrap text-muted">{typeWord(file.mime_type)}</span> },
-    { title: "Size", isEnd: true, cell: (file) => <span className="whitespace-nowrap">{bytes(file.size)}</span> },
-    { title: "Digest", cell: (file) => <Digest sum={file.sha256} /> },
-    { title: "In", cell: (file) => <ReferenceCell sum={file.sha256} /> },
-    { title: "Uploaded", cell: (file) => <Time at={file.created_at} /> },
+    { title: "Type", isWideOnly: true, cell: (file) => <span className="whitespace-nowrap text-muted">{typeWord(file.mime_type)}</span> },
+    { title: "Size", isEnd: true, isWideOnly: true, cell: (file) => <span className="whitespace-nowrap">{bytes(file.size)}</span> },
+    { title: "SHA-256", isWideOnly: true, cell: (file) => <Digest sum={file.sha256} /> },
+    { title: "Sent in", cell: (file) => <ReferenceCell sum={file.sha256} /> },
+    { title: "Uploaded", isWideOnly: true, cell: (file) => <Time at={file.created_at} /> },
     {
       title: "Download",
       isEnd: true,
@@ -69,7 +69,7 @@ export function AttachmentsPage() {
           <DataTable label="Attachments" columns={columns} rows={files} keyOf={(file) => file.sha256} />
           {list.hasNextPage ? (
             <Button className="self-start" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Older ones
+              Show older
             </Button>
           ) : null}
         </div>
@@ -83,7 +83,7 @@ function NameCell({ file, onOpen }: { file: AttachmentDetails; onOpen: () => voi
   const name = safeName(file.filename);
   const title = <bdi title={name}>{shortName(name)}</bdi>;
   return (
-    <span className="flex min-w-48 items-center gap-3">
+    <span className="flex min-w-32 items-center gap-3">
       <span className="flex size-10 shrink-0 items-center justify-center overflow-hidden rounded-sm border border-line bg-panel text-muted">
         {hasThumbnail(file) && !isBroken ? (
           <img
@@ -119,7 +119,7 @@ function Digest({ sum }: { sum: string }) {
       </code>
       <IconButton
         label={`Copy the SHA-256 sum ${sum.slice(0, 12)}`}
-        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("The sum is copied."))}
+        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("Copied."))}
       >
         <Copy size={14} />
       </IconButton>

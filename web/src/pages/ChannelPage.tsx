@@ -44,8 +44,8 @@ export function ChannelPage() {
             <Link
               to="/channels/$name/settings"
               params={{ name }}
-              aria-label="Settings of the channel"
-              title="Settings of the channel"
+              aria-label="Channel settings"
+              title="Channel settings"
               className="inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
             >
               <Settings2 size={16} aria-hidden="true" />

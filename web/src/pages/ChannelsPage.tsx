@@ -25,9 +25,11 @@ export function ChannelsPage() {
     <Page
       title="Channels"
       actions={
-        <Button look="filled" onClick={() => setMaking(true)}>
-          New channel
-        </Button>
+        isMaking ? null : (
+          <Button look="filled" onClick={() => setMaking(true)}>
+            New channel
+          </Button>
+        )
       }
     >
       {isMaking ? <NewChannel onClose={() => setMaking(false)} /> : null}
@@ -87,7 +89,7 @@ function NewChannel({ onClose }: { onClose: () => void }) {
           autoFocus
           required
           pattern="[a-z0-9][a-z0-9_\-]{0,63}"
-          title="Small letters, digits, - and _"
+          title="Lower-case letters, digits, - and _"
           value={name}
           onChange={(event) => setName(event.target.value)}
           className={field}

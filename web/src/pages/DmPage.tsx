@@ -29,7 +29,7 @@ export function DmPage() {
           <>
             <MessageList place={place} at={at} onThread={onThread} />
             <p className="border-t border-line px-6 py-3 text-muted">
-              You see this as the owner of @{as}. Only the two of them write here.
+              You see this as the owner of @{as}. Only the two of them can write here.
             </p>
           </>
         ) : (

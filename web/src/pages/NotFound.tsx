@@ -14,8 +14,8 @@ export function NotFound() {
     void navigate({ to: "/search", search: q ? { q } : {} });
   };
   return (
-    <Page title="Not here">
-      <Empty title="There is nothing at this address, or it is not for you">
+    <Page title="Page not found">
+      <Empty title="There is nothing here, or you are not allowed to see it">
         <form role="search" aria-label="Messages" className="mt-2 flex gap-2" onSubmit={look}>
           <input name="q" type="search" aria-label="Search messages" placeholder="Search messages" maxLength={1000} className={INPUT} />
           <Button type="submit" size="form">

@@ -125,7 +125,7 @@ function Making() {
       <form className="flex flex-col gap-5" onSubmit={onSubmit}>
         {step === "name" ? (
           <>
-            <Lead title="What is it called?">
+            <Lead title="What is your agent called?">
               An agent is a program that reads and writes here in its own name. It belongs to you, and you answer for what it does.
             </Lead>
             <TextField
@@ -149,7 +149,7 @@ function Making() {
             />
             <TextField
               label="Display name"
-              hint="As people see it. It can be changed, and left empty."
+              hint="How people see it. Optional, and you can change it later."
               value={displayName}
               onChange={setDisplayName}
               maxLength={100}
@@ -273,7 +273,7 @@ function Connect({ agent }: { agent: Agent }) {
   const [isAsked, setAsked] = useState(false);
   return (
     <div className="flex flex-col gap-5">
-      <div className="flex items-center gap-4">
+      <div className="flex items-start gap-4">
         <Avatar name={name} kind="agent" size="large" />
         <Lead title={`Connect ${agent.display_name}`}>
           Add Stoa to the program that runs this agent. Everything that the program does here is done as @{name}.
@@ -283,11 +283,11 @@ function Connect({ agent }: { agent: Agent }) {
         name={name}
         noKey={
           <>
-            The key was shown before this page was loaded again.{" "}
+            The key was shown once, before this page was reloaded.{" "}
             <button type="button" className="min-h-6 underline" onClick={() => setAsked(true)}>
               Make a new one
             </button>
-            , or put the one that you kept into the variable STOA_MCP_KEY.
+            , or put the one you saved into the variable STOA_MCP_KEY.
           </>
         }
       />
@@ -303,7 +303,7 @@ function Connect({ agent }: { agent: Agent }) {
       </div>
       {contact.isConnected ? null : <NoContact name={name} />}
       <p className="text-sm text-muted">
-        You can leave. The page of the agent has all of this under{" "}
+        You can leave now. The agent's page has all of this under{" "}
         <Link to="/agents/$name" params={{ name }} search={{ tab: "connect" }} className="text-accent underline">
           Connect
         </Link>
@@ -346,13 +346,13 @@ function FirstMessage({ agent }: { agent: Agent }) {
         <Composer place={place} placeholder={`Message @${name}: “Hello! What can you do here?”`} />
       </section>
       {isAsked && !isAnswered && agent.trigger_mode !== "reactive" ? (
-        <CopyField title="Now tell your client this, so that it looks into its inbox" text={ASK} />
+        <CopyField title="Now tell your client this, so that it checks its inbox" text={ASK} />
       ) : null}
       <p role="status" className={isAnswered ? "font-medium text-approved" : "text-muted"}>
         {isAnswered
           ? `✓ @${name} has answered. It is all set.`
           : isAsked
-            ? `Waiting for the answer of @${name}…`
+            ? `Waiting for @${name} to answer…`
             : "Write the first message above."}
       </p>
       {isAsked ? <LiveCalls name={name} contact={contact} /> : null}

@@ -57,7 +57,7 @@ export function AppShell() {
         <Menu size={18} />
       </IconButton>
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
-        <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-fg/20" onClick={() => setOpen(false)} />
+        <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-shade" onClick={() => setOpen(false)} />
         <div
           ref={drawer}
           className="absolute inset-y-0 left-0"

@@ -18,10 +18,10 @@ export function Broken({ error, retry }: { error: unknown; retry?: () => void })
   if (error instanceof Problem) return <Failed error={error} retry={retry} />;
   return (
     <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-3 p-12 text-center">
-      <h1 className="text-lg font-semibold">{isGonePart(error) ? "This part of the page is gone" : "Something in the page failed"}</h1>
+      <h1 className="text-lg font-semibold">{isGonePart(error) ? "This part of the page could not be loaded" : "Something went wrong"}</h1>
       <p className="text-muted">
         {isGonePart(error)
-          ? "Most likely a new version is there. Reload to get it; what you have begun to write is kept."
+          ? "There is probably a new version. Reload to get it; what you have begun to write is kept."
           : `Reload to start afresh; what you have begun to write is kept. The page says: ${error instanceof Error ? error.message : String(error)}`}
       </p>
       <div className="flex gap-2">

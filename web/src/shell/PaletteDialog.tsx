@@ -128,7 +128,7 @@ function Body() {
   const groups = [...new Set(choices.map((choice) => choice.group))];
   return (
     <Dialog.Portal>
-      <div className="fixed inset-0 z-40 bg-fg/20" aria-hidden="true" />
+      <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
       <Dialog.Content
         aria-describedby={undefined}
         className="fixed top-[12vh] left-1/2 z-50 flex max-h-[76vh] w-[640px] max-w-[95vw] -translate-x-1/2 flex-col rounded-lg border border-line bg-bg shadow-lg"

@@ -22,7 +22,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["?"], does: "Show this list" },
         { keys: ["Esc"], does: "Close what is open" },
         { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
-        { keys: ["Alt", "⇧", "↑↓"], does: "The same, only with something new" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "Unread conversation above or below" },
       ],
     },
     {
@@ -34,9 +34,9 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       shortcuts: [
         { keys: ["Enter"], does: "Send" },
         { keys: ["Shift", "Enter"], does: "New line" },
-        { keys: ["@"], does: "Complete the name of somebody" },
-        { keys: ["#"], does: "Complete the name of a channel" },
-        { keys: ["Tab"], does: "Take the completion" },
+        { keys: ["@"], does: "Mention somebody" },
+        { keys: ["#"], does: "Name a channel" },
+        { keys: ["Tab"], does: "Accept the suggestion" },
       ],
     },
     {
@@ -68,7 +68,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["r"], does: "Reply in its thread" },
         { keys: ["a"], does: "Approve, or take that back" },
         { keys: ["x"], does: "Reject, or take that back" },
-        { keys: ["c"], does: "Claim, or give back" },
+        { keys: ["c"], does: "Claim, or release it" },
         { keys: ["d"], does: "Mark done, or take that back" },
       ],
     },
@@ -96,7 +96,7 @@ export function ShortcutHelp({ onClose }: { onClose: () => void }) {
             <h3 className="pb-1 font-semibold">{group.title}</h3>
             <dl className="flex flex-col">
               {group.shortcuts.map((shortcut) => (
-                <div key={shortcut.keys.join(" ")} className="flex min-h-8 items-center gap-2 border-t border-line">
+                <div key={shortcut.keys.join(" ")} className="flex min-h-8 items-center gap-2 border-t py-1 border-line">
                   <dt className="flex w-28 shrink-0 gap-1">
                     {shortcut.keys.map((key) => (
                       <kbd key={key} className="rounded-sm border border-control bg-panel px-1.5 font-mono text-xs leading-5">

@@ -12,7 +12,7 @@ import { palette } from "./palette";
 import { MOST_PARTNERS } from "./steps";
 
 const ROW =
-  "flex h-7 items-center gap-2.5 rounded-md px-2 text-muted hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
+  "flex h-7 items-center gap-2.5 rounded-md px-2 hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
   "aria-[current=page]:bg-selected aria-[current=page]:text-fg aria-[current=page]:font-medium";
 
 function Row({ icon, children, count, isBold, ...link }: LinkProps & {
@@ -23,7 +23,7 @@ function Row({ icon, children, count, isBold, ...link }: LinkProps & {
 }) {
   return (
     <li>
-      <Link {...link} className={classes(ROW, isBold && "font-semibold text-fg")}>
+      <Link {...link} className={classes(ROW, isBold ? "font-semibold text-fg" : "text-muted")}>
         <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
           {icon}
         </span>
@@ -61,7 +61,6 @@ export function Sidebar() {
   const unreadOf = (kind: string, name: string) =>
     unread.find((one) => one.kind === kind && one.name === name)?.unread_count ?? 0;
   const mine = channels.filter((channel) => channel.is_member);
-  const waiting = unread.filter((one) => one.kind === "dm").reduce((sum, one) => sum + one.unread_count, 0);
   return (
     <nav aria-label="Main" className="flex h-full w-60 flex-col border-r border-line bg-panel">
       <div className="flex h-12 shrink-0 items-center gap-2 px-3 font-semibold">
@@ -81,7 +80,7 @@ export function Sidebar() {
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         <ul>
-          <Row to="/inbox" icon={<Inbox size={16} />} count={waiting} isBold={waiting > 0}>
+          <Row to="/inbox" icon={<Inbox size={16} />}>
             Inbox
           </Row>
           <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
@@ -109,20 +108,22 @@ export function Sidebar() {
             );
           })}
         </Group>
-        <Group title="Direct messages">
-          {partners.slice(0, MOST_PARTNERS).map((partner) => (
-            <Row
-              key={partner.name}
-              to="/dm/$name"
-              params={{ name: partner.name }}
-              icon={<Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} size="small" />}
-              count={partner.unread_count}
-              isBold={partner.unread_count > 0}
-            >
-              {partner.name}
-            </Row>
-          ))}
-        </Group>
+        {partners.length > 0 ? (
+          <Group title="Direct messages">
+            {partners.slice(0, MOST_PARTNERS).map((partner) => (
+              <Row
+                key={partner.name}
+                to="/dm/$name"
+                params={{ name: partner.name }}
+                icon={<Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} size="small" />}
+                count={partner.unread_count}
+                isBold={partner.unread_count > 0}
+              >
+                {partner.name}
+              </Row>
+            ))}
+          </Group>
+        ) : null}
         <Group title="Work">
           <Row to="/board" icon={<SquareKanban size={16} />}>
             Board

@@ -9,6 +9,8 @@ export interface Column<Row> {
   isEnd?: boolean;
   /** The title is for whoever cannot see it. */
   isTitleHidden?: boolean;
+  /** Left out where there is little room. */
+  isWideOnly?: boolean;
 }
 
 interface DataTableProps<Row> {
@@ -33,8 +35,9 @@ export function DataTable<Row>({ label, columns, rows, keyOf, onRow, isCurrent }
                 key={column.title}
                 scope="col"
                 className={classes(
-                  "border-b border-line px-3 py-2 text-sm font-normal whitespace-nowrap text-muted first:pl-0 last:pr-0 compact:py-1",
+                  "border-b border-line px-3 py-2 text-sm font-normal whitespace-nowrap text-muted first:pl-0 last:pr-0 max-sm:px-2 compact:py-1",
                   column.isEnd && "text-right",
+                  column.isWideOnly && "max-sm:hidden",
                 )}
               >
                 {column.isTitleHidden ? <span className="sr-only">{column.title}</span> : column.title}
@@ -49,7 +52,7 @@ export function DataTable<Row>({ label, columns, rows, keyOf, onRow, isCurrent }
               aria-current={isCurrent?.(row) ? "true" : undefined}
               onClick={onRow ? () => onRow(row) : undefined}
               className={classes(
-                "border-b border-line align-top",
+                "border-b border-line align-middle",
                 onRow && "cursor-pointer hover:bg-panel",
                 "aria-[current=true]:bg-selected",
               )}
@@ -57,7 +60,11 @@ export function DataTable<Row>({ label, columns, rows, keyOf, onRow, isCurrent }
               {columns.map((column) => (
                 <td
                   key={column.title}
-                  className={classes("px-3 py-2 first:pl-0 last:pr-0 compact:py-1", column.isEnd && "text-right whitespace-nowrap")}
+                  className={classes(
+                    "px-3 py-2 first:pl-0 last:pr-0 max-sm:px-2 compact:py-1",
+                    column.isEnd && "text-right whitespace-nowrap",
+                    column.isWideOnly && "max-sm:hidden",
+                  )}
                 >
                   {column.cell(row)}
                 </td>

@@ -27,7 +27,7 @@ export function Dialog({
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Radix.Portal>
-        <div className="fixed inset-0 z-40 bg-fg/20" aria-hidden="true" />
+        <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
         <Radix.Content
           aria-describedby={undefined}
           onInteractOutside={(event) => isKept && event.preventDefault()}

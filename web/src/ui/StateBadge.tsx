@@ -32,7 +32,7 @@ export function StateBadge({ state, note, title, isBare }: { state: WorkflowStat
       title={title}
       className={classes(
         "inline-flex h-5 items-center gap-1 rounded-sm text-xs font-medium whitespace-nowrap",
-        !isBare && "bg-[color-mix(in_srgb,currentColor_9%,transparent)] px-1.5",
+        !isBare && "bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5",
         colour,
       )}
     >

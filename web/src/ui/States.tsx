@@ -6,7 +6,7 @@ import { Button } from "./Button";
 /** Nothing is there, and what to do about it. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
-    <div className="mx-auto flex max-w-md flex-col items-center gap-2 p-12 text-center">
+    <div className="mx-auto flex max-w-lg flex-col items-center gap-2 px-6 py-12 text-center text-balance">
       <p className="text-lg font-semibold">{title}</p>
       {children ? <div className="text-muted">{children}</div> : null}
     </div>
@@ -16,7 +16,7 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 /** Something could not be loaded. */
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
-    <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-3 p-12 text-center">
+    <div role="alert" className="mx-auto flex max-w-lg flex-col items-center gap-3 px-6 py-12 text-center">
       <p>{sentenceOf(error)}</p>
       {retry ? <Button onClick={retry}>Try again</Button> : null}
     </div>

@@ -1,5 +1,5 @@
 import * as Radix from "@radix-ui/react-tabs";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 
 /** Parts of a page of which one is shown. Which one, its user keeps: most often in the address. */
 export function Tabs<Name extends string>({
@@ -15,9 +15,14 @@ export function Tabs<Name extends string>({
   onChange: (name: Name) => void;
   children: ReactNode;
 }) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // On a small screen the tabs are a line that scrolls; the one that is open is in sight.
+    list.current?.querySelector("[data-state=active]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [value]);
   return (
     <Radix.Root value={value} onValueChange={(name) => onChange(name as Name)}>
-      <Radix.List aria-label={label} className="flex overflow-x-auto border-b border-line px-6 max-md:px-4">
+      <Radix.List ref={list} aria-label={label} className="flex overflow-x-auto border-b border-line px-6 max-md:px-4">
         {tabs.map((tab) => (
           <Radix.Trigger
             key={tab.name}

@@ -28,7 +28,7 @@ test("what stands still is reminded of, then told to all", () => {
   const words = (hours: number) => staleWords(standingOf(message(), limits, hours * HOUR), limits);
   expect(standingOf(message(), limits, 23 * HOUR).isStale).toBe(false);
   expect(words(26)).toBe("1 d, reminded at 24h");
-  expect(words(73)).toBe("3 d, told to all people");
+  expect(words(73)).toBe("3 d, escalated to everyone");
 });
 
 test("what is settled, talk, or without a workflow does not stand still", () => {

@@ -54,8 +54,12 @@ export function standingOf(message: Message, limits: Limits | undefined, now: nu
 
 /** What is said beside the amber clock. */
 export function staleWords(standing: Standing, limits: Limits): string {
-  const age = duration(standing.ageMs);
-  return standing.isEscalated ? `${age}, told to all people` : `${age}, reminded at ${limitWords(limits.stalemate_remind_after)}`;
+  return `${duration(standing.ageMs)}, ${staleNote(standing, limits)}`;
+}
+
+/** What the hub has done about it. */
+export function staleNote(standing: Standing, limits: Limits): string {
+  return standing.isEscalated ? "escalated to everyone" : `reminded at ${limitWords(limits.stalemate_remind_after)}`;
 }
 
 export function limitWords(limit: string): string {

@@ -95,7 +95,7 @@ const ADDED: Record<Reaction, string> = {
 const REMOVED: Record<Reaction, string> = {
   approve: "take your approval back",
   reject: "take your rejection back",
-  in_progress: "give your claim back",
+  in_progress: "release your claim",
   done: "take your “done” back",
   published: "take your “published” back",
 };

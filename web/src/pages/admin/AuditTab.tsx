@@ -48,7 +48,7 @@ export function AuditTab() {
       ),
     },
     { title: "Target", cell: (entry) => entry.target ?? "" },
-    { title: "Address", cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
+    { title: "Address", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
     {
       title: "Details",
       isEnd: true,
@@ -61,13 +61,13 @@ export function AuditTab() {
     },
   ];
   return (
-    <Section title="Audit log" description="Who changed what, the latest first. What people wrote is not in it.">
+    <Section title="Audit log" description="Who changed what, newest first. What people wrote is not in it.">
       <Filter key={`${actor} ${action}`} actor={actor} action={action} onChange={narrow} />
       {entries.isError ? <Failed error={entries.error} retry={() => void entries.refetch()} /> : null}
       {entries.isLoading ? <Skeleton /> : null}
       {entries.data && rows.length === 0 ? (
-        <Empty title="Nothing fits the filter">
-          <Button onClick={() => narrow({ actor: undefined, action: undefined })}>Take the filter away</Button>
+        <Empty title="Nothing matches the filter">
+          <Button onClick={() => narrow({ actor: undefined, action: undefined })}>Clear the filter</Button>
         </Empty>
       ) : null}
       {rows.length ? <DataTable label="Audit log" columns={columns} rows={rows} keyOf={(entry) => entry.id} /> : null}

@@ -42,7 +42,7 @@ export function ClientsTab() {
     },
   ];
   return (
-    <Section title="OAuth clients" description="Programs that can ask for tokens, whoever made them. They are deleted by a command.">
+    <Section title="OAuth clients" description="Programs that can ask for tokens, whoever made them. Delete them with a command.">
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
       {clients.isLoading ? <Skeleton rows={3} /> : null}
       {clients.data?.length === 0 ? (
@@ -56,12 +56,12 @@ export function ClientsTab() {
               items={[
                 ["Client id", <code key="id" className="font-mono text-sm break-all">{shown.client_id}</code>],
                 ["Kind", KINDS[shown.kind]],
-                ["Proves itself by", shown.auth_method],
+                ["Authenticates with", shown.auth_method],
                 ["Grant types", shown.grant_types.join(", ")],
                 ["Scope", shown.scope ?? "as asked"],
-                ["Leads back to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere"],
+                ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere"],
                 ["Asks about all tokens", shown.introspects_all ? "yes" : "no"],
-                ["Made", <Time key="made" at={shown.created_at} as="date" />],
+                ["Created", <Time key="made" at={shown.created_at} as="date" />],
               ]}
             />
             <CommandLine does="Delete it, and with it all its tokens" command={`stoa admin oauth clients delete ${shown.client_id}`} />

@@ -48,7 +48,7 @@ export function MachinesTab() {
         <Empty title="There are no machine principals">
           {registry?.configured
             ? "The registry names none for this hub."
-            : "Name a registry document with STOA_REGISTRY, and say with STOA_AUDIENCE which component this hub is."}
+            : "Point STOA_REGISTRY to a registry document, and name this hub's component in STOA_AUDIENCE."}
         </Empty>
       ) : null}
       {machines.data.machines.map((machine) => (

@@ -50,7 +50,7 @@ export function SystemTab() {
   const now = system.data;
   return (
     <>
-      <Section title="Health" description="Looked at every ten seconds.">
+      <Section title="Health" description="Checked every ten seconds.">
         <Facts
           items={[
             ["Up", health ? <Health key="up" {...health.alive} /> : "asking"],
@@ -80,7 +80,7 @@ export function SystemTab() {
           ]}
         />
       </Section>
-      <Section title="Listeners" description="What follows the log of events, and how far each has come.">
+      <Section title="Listeners" description="What follows the event log, and how far each has come.">
         {now.listeners.length ? (
           <DataTable label="Listeners" columns={LISTENERS} rows={now.listeners} keyOf={(listener) => listener.name} />
         ) : (

@@ -45,7 +45,7 @@ export function UsersTab() {
           </Badge>
         ),
     },
-    { title: "Since", cell: (user) => <Time at={user.created_at} as="date" /> },
+    { title: "Since", isWideOnly: true, cell: (user) => <Time at={user.created_at} as="date" /> },
     {
       title: "Actions",
       isTitleHidden: true,
@@ -59,15 +59,15 @@ export function UsersTab() {
   ];
   return (
     <>
-      <Section title="Users" description="Accounts are made and changed by commands on the machine of the hub. This list is to look at.">
+      <Section title="Users" description="Accounts are created and changed with commands on the machine that runs the hub. This list is read-only.">
         {users.isError ? <Failed error={users.error} retry={() => void users.refetch()} /> : null}
         {users.isLoading ? <Skeleton rows={3} /> : null}
         {users.data ? <DataTable label="Users" columns={columns} rows={users.data} keyOf={(user) => user.id} /> : null}
       </Section>
       <Section title="New users">
         <div className="flex max-w-2xl flex-col gap-3">
-          <CommandLine does="Make an account; it asks for the password" command="stoa admin users create NAME" />
-          <CommandLine does="Print an invitation, with which one person makes their own account" command="stoa admin users invite" />
+          <CommandLine does="Create an account; it asks for the password" command="stoa admin users create NAME" />
+          <CommandLine does="Print an invitation, with which one person creates their own account" command="stoa admin users invite" />
         </div>
       </Section>
       {changing ? (

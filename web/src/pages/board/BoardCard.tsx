@@ -72,7 +72,7 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
             aria-expanded={isMenuOpen}
             tabIndex={isCurrent ? 0 : -1}
             onClick={(event) => onMenu(id, event.currentTarget)}
-            className="-mt-1 -mr-1.5 inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11"
+            className="-mt-1 -mr-1.5 inline-flex size-6 shrink-0 items-center justify-center rounded-sm text-muted hover:bg-panel hover:text-fg pointer-coarse:-mt-3 pointer-coarse:-mr-2.5 pointer-coarse:-mb-3 pointer-coarse:size-11"
           >
             <Ellipsis size={16} aria-hidden="true" />
           </button>
@@ -92,7 +92,7 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
               tabIndex={isCurrent ? 0 : -1}
               draggable={false}
               aria-label={`${message.reply_count} ${message.reply_count === 1 ? "reply" : "replies"}`}
-              className="inline-flex h-6 shrink-0 items-center gap-1 hover:text-fg pointer-coarse:h-11"
+              className="inline-flex h-6 shrink-0 items-center gap-1 hover:text-fg -my-0.5 pointer-coarse:-my-2 pointer-coarse:h-9"
             >
               <MessagesSquare size={13} aria-hidden="true" />
               {message.reply_count}

@@ -79,21 +79,22 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
   return (
     <section
       aria-label={stateWord(state)}
-      className={classes("flex w-50 min-w-50 flex-1 snap-start flex-col rounded-md max-sm:w-[80vw] max-sm:min-w-[80vw]", lit)}
+      className={classes("@container flex w-50 min-w-50 flex-1 snap-start flex-col rounded-md max-sm:w-[80vw] max-sm:min-w-[80vw]", lit)}
       {...drop}
     >
       <div className="flex min-h-8 shrink-0 items-center gap-2 px-1">
         <h2 className="flex items-center gap-1.5">{heading}</h2>
         <span className="flex-1" />
-        {cards.length > 0 && state !== "done" && state !== "rejected" && state !== "published" ? (
-          <span className="min-w-0 truncate text-sm text-muted">
-            oldest {hasMore ? "over " : ""}
-            {oldest < 60_000 ? "now" : duration(oldest)}
+        {oldest >= 60_000 && state !== "done" && state !== "rejected" && state !== "published" ? (
+          <span title="How long the oldest is here" className="text-xs whitespace-nowrap text-muted">
+            <span className="sr-only @min-[14.5rem]:not-sr-only">oldest </span>
+            {hasMore ? "over " : ""}
+            {duration(oldest)}
           </span>
         ) : null}
         {onToggle ? (
           <Button look="plain" size="row" aria-expanded="true" onClick={onToggle}>
-            Fold
+            Collapse
           </Button>
         ) : null}
       </div>
@@ -115,7 +116,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {!column.isLoading && !column.error && cards.length === 0 ? (
           <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
-            {isNarrowed && column.loaded > 0 ? "Nothing that the filter leaves." : (hint ?? "Nothing here.")}
+            {isNarrowed && column.loaded > 0 ? "Nothing matches the filter." : (hint ?? "Nothing here.")}
           </p>
         ) : null}
         <ul className="flex flex-col gap-2">{children}</ul>

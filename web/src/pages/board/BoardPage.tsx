@@ -21,7 +21,7 @@ export function BoardPage() {
   const key = chosen.join(",");
   const scope = useMemo((): Scope => ({ kind: "all", channels: key === "" ? [] : key.split(",") }), [key]);
   return (
-    <Page isFlush title="Board" subtitle="What is to be done in all channels">
+    <Page isFlush title="Board" subtitle="Work in all channels">
       {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
       {channels.isLoading ? <Skeleton /> : null}
       {channels.data && names.length === 0 ? (

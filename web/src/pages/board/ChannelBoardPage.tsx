@@ -87,10 +87,9 @@ function ChannelStrip({ channel }: { channel: Channel }) {
 
 function SwitchedOff({ channel, isManager }: { channel: Channel; isManager: boolean }) {
   return (
-    <Empty title="Messages are not work here">
+    <Empty title="This channel has no workflow">
       <p>
-        With the workflow switched on, each message is a card that people and agents claim, approve and finish by reacting to it, and what
-        stands still is reminded of.
+        With the workflow switched on, each message is a card that people and agents claim, approve and finish by reacting to it. Work that stands still gets a reminder.
       </p>
       {isManager ? (
         <p className="mt-3">

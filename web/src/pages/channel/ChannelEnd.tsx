@@ -59,7 +59,7 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
             <p>
               {agents.length
                 ? `Your agents leave with you: ${agents.join(", ")}.`
-                : "Agents of yours that are in it would leave with you; there are none."}
+                : "You have no agents in it that would leave with you."}
               {channel.public ? "" : " It is private: to come back, somebody has to add you."}
             </p>
             <div>
@@ -88,7 +88,7 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
             <p>#{GENERAL} is where everybody is. It cannot be deleted.</p>
           ) : (
             <>
-              <p>The channel goes away for everybody, with all that was said in it.</p>
+              <p>The channel is gone for everybody, with everything that was said in it.</p>
               <div>
                 <Button look="danger" onClick={() => setAsking("delete")}>
                   Delete #{name}

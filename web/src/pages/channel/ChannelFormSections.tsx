@@ -139,7 +139,7 @@ export function ChannelFormSections({ name, latest, isManager }: { name: string;
           {foot(about, false, ABOUT)}
         </form>
       </Section>
-      <Section title="Workflow" description="Whether messages here are work, and how far agents are trusted with it. People are never limited by trust.">
+      <Section title="Workflow" description="Whether messages here are work, and how much trust agents need for it. People are never limited by trust.">
         <form
           aria-label="Workflow"
           className="flex max-w-2xl flex-col gap-4"
@@ -190,7 +190,7 @@ function AboutFields({ form, set, error, isManager }: SectionProps) {
       />
       <Switch
         label="Public"
-        hint="On: everybody on the hub sees it, and joins by writing. Off: only its members and the owners of member agents see it."
+        hint="On: everybody on the hub can see it, and joins by writing. Off: only its members, and the owners of agents in it, can see it."
         isOn={form.public}
         disabled={!isManager}
         onChange={(isOn) => set("public", isOn)}
@@ -200,20 +200,20 @@ function AboutFields({ form, set, error, isManager }: SectionProps) {
 }
 
 function WorkflowFields({ form, set, error, isManager }: SectionProps) {
-  const off = form.workflow_enabled ? "" : " In force only while the workflow is on.";
+  const off = form.workflow_enabled ? "" : " It applies only while the workflow is on.";
   const problem = (field: FormField) => faultOf(field, form) ?? fieldError(error, field);
   return (
     <>
       <Switch
         label="Workflow"
-        hint="On: a message is open until its reactions settle it (published, done, rejected), it is on the board, and what stays open too long is reminded of. Off: messages are settled when they are sent; reactions still show a state, and nothing follows from it."
+        hint="On: each message is a card on the board, open until a reaction settles it (published, done or rejected), with a reminder if that takes too long. Off: messages need no decision; reactions still show a state, but nothing follows from it."
         isOn={form.workflow_enabled}
         disabled={!isManager}
         onChange={(isOn) => set("workflow_enabled", isOn)}
       />
       <Switch
         label="Approve by trust"
-        hint={`On: a new message of an agent that is trusted enough for what it does gets an approval from the system at once. Off: somebody has to approve.${off}`}
+        hint={`On: a new message is approved at once if its agent has enough trust. Off: somebody has to approve it.${off}`}
         isOn={form.auto_approve}
         disabled={!isManager}
         onChange={(isOn) => set("auto_approve", isOn)}
@@ -221,7 +221,7 @@ function WorkflowFields({ form, set, error, isManager }: SectionProps) {
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Trust to approve"
-          hint={`0 to 1. An agent approves only with this much trust for “approve”; approving by trust asks for as much.${off}`}
+          hint={`0 to 1. The trust that an agent needs to approve, and to be approved by trust.${off}`}
           type="number"
           min={0}
           max={1}
@@ -233,7 +233,7 @@ function WorkflowFields({ form, set, error, isManager }: SectionProps) {
         />
         <TextField
           label="Trust to publish"
-          hint={`0 to 1. An agent publishes only with this much trust for “publish”, or after a person has approved.${off}`}
+          hint={`0 to 1. The trust that an agent needs to publish before a person has approved.${off}`}
           type="number"
           min={0}
           max={1}
@@ -245,7 +245,7 @@ function WorkflowFields({ form, set, error, isManager }: SectionProps) {
         />
         <TextField
           label="Remind after"
-          hint={`30m, 24h, 7d; 0 is off. Work that stays open longer is reminded of once: whoever claimed it, else the owner.${off}`}
+          hint={`30m, 24h, 7d; 0 is off. Work that stays open longer gets one reminder, to whoever claimed it or else to the owner.${off}`}
           disabled={!isManager}
           value={form.stalemate_remind_after}
           onChange={(text) => set("stalemate_remind_after", text.trim())}

@@ -27,10 +27,11 @@ export function ChannelSettingsPage() {
   return (
     <Page
       key={name}
-      title={`Settings of #${name}`}
+      title="Channel settings"
+      subtitle={`#${name}`}
       actions={
-        <Link to="/channels/$name" params={{ name }} className="text-accent underline">
-          Back to the channel
+        <Link to="/channels/$name" params={{ name }} className="inline-flex min-h-6 items-center whitespace-nowrap text-accent hover:underline pointer-coarse:min-h-11">
+          Back to channel
         </Link>
       }
     >
@@ -38,8 +39,7 @@ export function ChannelSettingsPage() {
         <>
           {isManager ? null : (
             <p className="border-b border-line bg-panel px-6 py-3 max-md:px-4">
-              Only the owner, @{details.channel.owner}, and administrators change the channel. You can look, bring your own agents in,
-              and leave.
+              Only the owner, @{details.channel.owner}, and administrators can change this channel. You can look around, bring in your own agents, and leave.
             </p>
           )}
           <ChannelFormSections key={name} name={name} latest={details} isManager={isManager} />

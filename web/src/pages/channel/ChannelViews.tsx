@@ -9,7 +9,7 @@ const VIEW =
 export function ChannelViews({ name }: { name: string }) {
   return (
     <nav aria-label="Views of the channel" className="inline-flex overflow-hidden rounded-md border border-line bg-panel">
-      <Link to="/channels/$name" params={{ name }} activeOptions={{ exact: true }} className={VIEW}>
+      <Link to="/channels/$name" params={{ name }} activeOptions={{ exact: true, includeSearch: false }} className={VIEW}>
         <MessagesSquare size={14} aria-hidden="true" />
         <span className="max-sm:sr-only">Messages</span>
       </Link>

@@ -92,7 +92,7 @@ export function InboxPage() {
           <Parts groups={groups} me={me} show={show} />
           {inbox.hasMoreOpen ? (
             <p className="px-6 py-3 text-muted max-md:px-4">
-              Only the latest 200 are looked at.{" "}
+              Only the latest 200 are counted.{" "}
               <Link to="/board" className="text-accent underline">
                 The board
               </Link>{" "}
@@ -112,7 +112,7 @@ function NothingWaits({ me }: { me: Me | undefined }) {
         Mentions, work to approve and what you have claimed appear here.{" "}
         {me?.agents.length ? (
           <>
-            See what is going on on the{" "}
+            See what is happening on the{" "}
             <Link to="/board" className="text-accent underline">
               board
             </Link>
@@ -122,7 +122,7 @@ function NothingWaits({ me }: { me: Me | undefined }) {
           "Meanwhile, "
         )}
         <Link to="/channels" className="text-accent underline">
-          look into the channels
+          look around the channels
         </Link>
         .
       </p>
@@ -148,7 +148,7 @@ function useReadAll() {
         }
         refresh();
       };
-      toast("All is marked as read.", { undo: () => void undo() });
+      toast("Everything is marked as read.", { undo: () => void undo() });
     } catch (error) {
       toast(sentenceOf(error), { isError: true });
     }
@@ -244,7 +244,7 @@ function Parts({ groups, me, show }: { groups: Groups; me: Me; show: Part }) {
   };
   return (
     <div onKeyDown={onKey} className="pb-4">
-      {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing of this waits for you" /> : null}
+      {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here waits for you" /> : null}
       {shown.map((kind) => (
         <section key={kind} aria-label={TITLES[kind]}>
           <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">{TITLES[kind]}</h2>

@@ -29,23 +29,14 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
           <Avatar name={hit.from.name} kind={hit.from.kind} displayName={hit.from.display_name} />
         </div>
         <div className="min-w-0 flex-1">
-          <div className="flex flex-wrap items-baseline gap-x-2">
+          <div className="flex flex-wrap items-baseline gap-x-2 md:pr-36">
             <span className="font-semibold">{hit.from.display_name || hit.from.name}</span>
             {hit.from.kind === "user" ? null : <span className="text-muted">{hit.from.kind}</span>}
             <time dateTime={hit.created_at} title={exactTime(hit.created_at)} className="text-muted">
               {dayName(hit.created_at)} {clockTime(hit.created_at)}
             </time>
-            {hit.subject ? <span className="min-w-0 font-medium break-words">{hit.subject}</span> : null}
-            <span className="flex-1" />
-            <Link
-              {...linkTo(place, { at: hit.id })}
-              data-open
-              className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted hover:text-fg hover:underline group-focus-within:text-fg pointer-coarse:-my-2 pointer-coarse:min-h-11"
-            >
-              <CornerDownRight size={14} aria-hidden="true" />
-              Open in context
-            </Link>
           </div>
+          {hit.subject ? <p className="max-w-[80ch] font-semibold break-words">{hit.subject}</p> : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
             {cut.atStart ? "… " : ""}
             {parts.map((part, at) =>
@@ -75,6 +66,14 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
               ) : null}
             </div>
           ) : null}
+          <Link
+            {...linkTo(place, { at: hit.id })}
+            data-open
+            className="inline-flex min-h-6 items-center gap-1 text-sm whitespace-nowrap text-muted group-focus-within:text-fg hover:text-fg hover:underline max-md:-mb-1.5 max-md:flex max-md:w-fit md:absolute md:top-1.5 md:right-6 pointer-coarse:min-h-11"
+          >
+            <CornerDownRight size={14} aria-hidden="true" />
+            Open in context
+          </Link>
         </div>
       </article>
     </li>

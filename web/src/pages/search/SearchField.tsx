@@ -242,8 +242,8 @@ function Chip({ filter, value, isWrong, onEdit, onRemove }: {
       </button>
       <button
         type="button"
-        aria-label={`Take ${filter} away`}
-        title={`Take ${filter} away`}
+        aria-label={`Remove ${filter}`}
+        title={`Remove ${filter}`}
         onClick={onRemove}
         className="inline-flex size-6 shrink-0 items-center justify-center text-muted hover:text-fg pointer-coarse:size-11"
       >

@@ -102,7 +102,7 @@ export function SearchPage() {
                   {hits.length ? <span className="text-muted"> · showing 1 to {hits.length.toLocaleString()}, newest first</span> : null}
                 </>
               ) : isAsked && found.isFetching ? (
-                <span className="text-muted">Looking…</span>
+                <span className="text-muted">Searching…</span>
               ) : null}
             </p>
             <Button className="lg:hidden" aria-expanded={isRailOpen} onClick={() => setRailOpen(true)}>
@@ -187,12 +187,12 @@ function Nothing({ search, onSearch }: { search: Search; onSearch: (next: Search
   // A word that is not there as it stands may be the beginning of one.
   const longer = search.q && /^[\p{L}\p{N}]+$/u.test(search.q) ? `${search.q}*` : null;
   return (
-    <Empty title="Nothing fits">
-      <p>Only messages that you may see are looked through.</p>
+    <Empty title="Nothing found">
+      <p>Only messages that you can see are searched.</p>
       <div className="mt-3 flex flex-wrap justify-center gap-2">
-        {hasFilters && search.q ? <Button onClick={() => onSearch({ q: search.q })}>Without the filters</Button> : null}
+        {hasFilters && search.q ? <Button onClick={() => onSearch({ q: search.q })}>Search without the filters</Button> : null}
         {longer ? <Button onClick={() => onSearch({ ...search, q: longer })}>Words that begin with {search.q}</Button> : null}
-        <Button onClick={() => onSearch({})}>Begin anew</Button>
+        <Button onClick={() => onSearch({})}>Start over</Button>
       </div>
     </Empty>
   );
@@ -204,15 +204,15 @@ function Help({ onSearch }: { onSearch: (next: Search) => void }) {
     <div className="mx-auto flex max-w-2xl flex-col gap-4 p-6 max-md:px-4">
       <h2 className="text-lg font-semibold">Find what was said</h2>
       <div className="flex flex-wrap gap-2">
-        <Button onClick={() => onSearch({ after: week })}>Everything of the last week</Button>
+        <Button onClick={() => onSearch({ after: week })}>Everything from the last week</Button>
         <Button onClick={() => onSearch({ has: "attachment" })}>With attachments</Button>
         <Button onClick={() => onSearch({ state: "in_progress" })}>In progress</Button>
       </div>
       <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 max-sm:grid-cols-1">
         <HelpLine typed="deploy failed">both words, anywhere in a message</HelpLine>
         <HelpLine typed="“deploy failed”">these words, one after the other</HelpLine>
-        <HelpLine typed="deploy*">words that begin like this</HelpLine>
-        <HelpLine typed="-failed">without it</HelpLine>
+        <HelpLine typed="deploy*">words that start like this</HelpLine>
+        <HelpLine typed="-failed">without this word</HelpLine>
         {HELP.map((one) => (
           <HelpLine key={one.filter} typed={one.typed}>
             {one.about}
@@ -220,7 +220,7 @@ function Help({ onSearch }: { onSearch: (next: Search) => void }) {
         ))}
       </dl>
       <p className="text-muted">
-        Each part narrows the rest. <code className="font-mono text-sm">in:</code>, <code className="font-mono text-sm">from:</code> and{" "}
+        Each part narrows the search. <code className="font-mono text-sm">in:</code>, <code className="font-mono text-sm">from:</code> and{" "}
         <code className="font-mono text-sm">is:</code> are the same as channel, agent and state; <code className="font-mono text-sm">-in:ops</code>{" "}
         leaves out.
       </p>

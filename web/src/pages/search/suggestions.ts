@@ -19,7 +19,7 @@ export const HAS: ReadonlyArray<{ name: string; label: string }> = [
 
 /** What can be typed, and what it finds. */
 export const HELP: ReadonlyArray<{ filter: Filter; typed: string; about: string }> = [
-  { filter: "channel", typed: "channel:ops,-general", about: "in a channel, and not in another" },
+  { filter: "channel", typed: "channel:ops,-general", about: "in one channel, not in another" },
   { filter: "agent", typed: "agent:scout", about: "written by somebody, agent or person" },
   { filter: "after", typed: "after:2027-01-01", about: "on that day and later" },
   { filter: "before", typed: "before:2027-02-01", about: "before that day" },

@@ -12,12 +12,12 @@ export function AppearancePage() {
   const chosen = useStore(appearance);
   return (
     <>
-      <Section title="Look" description="Kept in this browser, and in force at once, in its other tabs too.">
+      <Section title="Look" description="Saved in this browser. It applies at once, in other tabs too.">
         <Choice
           label="Theme"
           value={chosen.theme ?? "system"}
           options={[
-            { value: "system", label: "Like the system" },
+            { value: "system", label: "Follow the system" },
             { value: "light", label: "Light" },
             { value: "dark", label: "Dark" },
           ]}
@@ -58,7 +58,7 @@ export function AppearancePage() {
       <Section title="Keyboard" action={<Button onClick={() => shortcutHelp.set(true)}>Show the shortcuts</Button>}>
         <Switch
           label="Single-key shortcuts"
-          hint="Letters such as g and j do something while you are not typing. Switch them off if you speak to your computer, or hit keys by accident. Ctrl+K works in any case."
+          hint="Letters such as g and j are shortcuts while you are not typing. Switch them off if you use speech input, or hit keys by accident. Ctrl+K always works."
           isOn={chosen.keys !== "off"}
           onChange={(isOn) => chooseAppearance({ keys: isOn ? "on" : "off" })}
         />

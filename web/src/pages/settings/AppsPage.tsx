@@ -60,32 +60,32 @@ function Grants() {
       isTitleHidden: true,
       isEnd: true,
       cell: (grant) => (
-        <Button size="row" look="danger" aria-label={`End what ${grant.client.name} may do`} onClick={() => setEnding(grant)}>
-          End
+        <Button size="row" look="danger" aria-label={`Disconnect ${grant.client.name}`} onClick={() => setEnding(grant)}>
+          Disconnect
         </Button>
       ),
     },
   ];
   return (
-    <Section title="What acts for you" description="Programs that you have let in with your login, each as you or as one of your agents.">
+    <Section title="Connected apps" description="Programs that you let in with your login. Each acts as you or as one of your agents.">
       {grants.isError ? <Failed error={grants.error} retry={() => void grants.refetch()} /> : null}
       {grants.isLoading ? <Skeleton rows={2} /> : null}
       {grants.data?.length === 0 ? (
-        <Empty title="Nothing acts for you">When an MCP client asks to connect and you allow it, it appears here.</Empty>
+        <Empty title="No connected apps">When an MCP client asks to connect and you allow it, it appears here.</Empty>
       ) : null}
-      {grants.data?.length ? <DataTable label="What acts for you" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
+      {grants.data?.length ? <DataTable label="Connected apps" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
       {ending ? (
         <Confirm
-          title={`End what ${ending.client.name} may do?`}
-          action="End it"
+          title={`Disconnect ${ending.client.name}?`}
+          action="Disconnect"
           onClose={() => setEnding(null)}
           onConfirm={async () => {
             await ok(api.DELETE("/api/oauth/grants/{id}", { params: { path: { id: ending.id } } }));
             await client.invalidateQueries({ queryKey: grantsQuery.queryKey });
-            toast(`${ending.client.name} is shut out.`);
+            toast(`${ending.client.name} is disconnected.`);
           }}
         >
-          <p>It is shut out at once. To come in again, it has to ask you.</p>
+          <p>It loses its access at once. To come back, it has to ask you again.</p>
         </Confirm>
       ) : null}
     </Section>
@@ -154,7 +154,7 @@ function Clients() {
             toast(`${deleting.name} is deleted.`);
           }}
         >
-          <p>Its tokens end at once, and its secret opens nothing any more. This cannot be undone.</p>
+          <p>Its tokens and its secret stop working at once. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </Section>
@@ -179,7 +179,7 @@ function NewClient({ agents, onClose }: { agents: Agent[]; onClose: () => void }
           <SecretOnce label="Client secret" secret={make.data.client_secret} />
           <div className="flex justify-end">
             <Button size="form" look="filled" onClick={onClose}>
-              I have stored it
+              I have saved it
             </Button>
           </div>
         </div>

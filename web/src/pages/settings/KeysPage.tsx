@@ -82,7 +82,7 @@ export function KeysPage() {
     <>
       <Section
         title="Managed keys"
-        description="With a key, a program acts as one of your agents, within what the key may do."
+        description="With a key, a program acts as one of your agents, within the limits of the key."
         action={
           agents.length ? (
             <Button look="filled" onClick={() => setMaking(true)}>
@@ -96,7 +96,7 @@ export function KeysPage() {
         {keys.data && active.length === 0 ? (
           <Empty title="There are no keys">
             {agents.length ? (
-              "Make one for a program that cannot log in by itself."
+              "Make one for a program that cannot log in itself."
             ) : (
               <>
                 A key belongs to an agent, and you have none yet.{" "}
@@ -111,7 +111,7 @@ export function KeysPage() {
         {active.length ? <DataTable label="Keys" columns={columns} rows={active} keyOf={(key) => key.id} /> : null}
       </Section>
       {revoked.length ? (
-        <Section title="Revoked" description="They open nothing any more.">
+        <Section title="Revoked" description="They no longer work.">
           <DataTable label="Revoked keys" columns={COLUMNS} rows={revoked} keyOf={(key) => key.id} />
         </Section>
       ) : null}

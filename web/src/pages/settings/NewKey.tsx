@@ -48,7 +48,7 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
           <SecretOnce label="Key" secret={make.data.key} />
           <div className="flex justify-end">
             <Button size="form" look="filled" onClick={onClose}>
-              I have stored it
+              I have saved it
             </Button>
           </div>
         </div>
@@ -66,7 +66,7 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
       >
         <TextField
           label="Name"
-          hint="So that you know it again: what uses it, and where."
+          hint="What uses it and where, so that you recognise it later."
           required
           autoFocus
           maxLength={100}

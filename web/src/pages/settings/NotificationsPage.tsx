@@ -55,13 +55,13 @@ export function NotificationsPage() {
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
     { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
-    { title: "About", cell: (channel) => <span className="text-muted">{channel.topic}</span> },
+    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted">{channel.topic}</span> },
     {
-      title: "Tell me of",
+      title: "Notify me about",
       isEnd: true,
       cell: (channel) => (
         <select
-          aria-label={`Tell me of, in ${channel.name}`}
+          aria-label={`Notify me about, in ${channel.name}`}
           value={levelOf(channel.name)}
           disabled={change.isPending}
           onChange={(event) =>
@@ -70,9 +70,9 @@ export function NotificationsPage() {
               channels: withLevel(now.channels, channel.name, event.target.value, channels.data),
             })
           }
-          className="h-7 rounded-md border border-control bg-bg px-1 pointer-coarse:h-11"
+          className="h-7 rounded-md border border-control bg-bg px-1 max-sm:w-36 pointer-coarse:h-11"
         >
-          <option value="">As usual ({WORDS[now.default_level].toLowerCase()})</option>
+          <option value="">Default ({WORDS[now.default_level].toLowerCase()})</option>
           <option value="all">{WORDS.all}</option>
           <option value="mentions">{WORDS.mentions}</option>
         </select>
@@ -83,7 +83,7 @@ export function NotificationsPage() {
     <>
       <Section title="In general" description="What counts as unread for you. Direct messages always do.">
         <Choice
-          label="Tell me of"
+          label="Notify me about"
           value={now.default_level}
           options={[
             { value: "all", label: "Everything in my channels" },
@@ -92,11 +92,11 @@ export function NotificationsPage() {
           onChange={(level) => change.mutate({ ...now, default_level: level })}
         />
       </Section>
-      <Section title="Channel by channel" description="A channel can differ from what holds in general.">
+      <Section title="Channel by channel" description="Exceptions for single channels.">
         {mine.length ? (
           <DataTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
         ) : (
-          <Empty title="You are in no channel">Join one, and you can choose here what you are told of it.</Empty>
+          <Empty title="You are not in any channel">Join one, and choose here what you hear of it.</Empty>
         )}
       </Section>
     </>

@@ -45,7 +45,7 @@ function DisplayName({ me }: { me: Me }) {
     },
   });
   return (
-    <Section title="Name" description={`You log in as ${me.user.username}, and others mention you as @${me.user.username}. That name stays.`}>
+    <Section title="Name" description={`You log in as ${me.user.username}, and others mention you as @${me.user.username}. That name cannot be changed.`}>
       <form
         className="flex max-w-md flex-col gap-3"
         onSubmit={(event) => {
@@ -99,7 +99,7 @@ function Password({ username }: { username: string }) {
     if (current && next && again && !fault && !differs) change.mutate();
   };
   return (
-    <Section title="Password" description="A new password ends all your other sessions. Your agents and their keys are not touched.">
+    <Section title="Password" description="A new password ends all your other sessions. Your agents and their keys keep working.">
       <form className="flex max-w-md flex-col gap-3" onSubmit={submit} noValidate>
         {/* For password managers, which want to know whose password it is. */}
         <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
@@ -134,7 +134,7 @@ function Password({ username }: { username: string }) {
         {isWrong ? null : <FormError error={change.error} shown={["new_password"]} />}
         <div>
           <Button type="submit" size="form" disabled={change.isPending}>
-            Change the password
+            Change password
           </Button>
         </div>
       </form>
@@ -163,10 +163,10 @@ function Sessions() {
         </span>
       ),
     },
-    { title: "Address", cell: (session) => <span className="font-mono text-sm">{session.remote_ip ?? "unknown"}</span> },
+    { title: "Address", isWideOnly: true, cell: (session) => <span className="font-mono text-sm">{session.remote_ip ?? "unknown"}</span> },
     { title: "Last seen", cell: (session) => <Time at={session.last_seen_at} /> },
-    { title: "Began", cell: (session) => <Time at={session.created_at} /> },
-    { title: "Ends", cell: (session) => <Time at={session.expires_at} /> },
+    { title: "Began", isWideOnly: true, cell: (session) => <Time at={session.created_at} /> },
+    { title: "Ends", isWideOnly: true, cell: (session) => <Time at={session.expires_at} /> },
     {
       title: "Actions",
       isTitleHidden: true,
@@ -191,10 +191,10 @@ function Sessions() {
   return (
     <Section
       title="Sessions"
-      description="Where you are logged in. End what you do not recognise, then change your password."
+      description="Where you are logged in. End any session that you do not recognise, then change your password."
       action={
         <Button look="danger" onClick={() => setEndingAll(true)}>
-          Sign out everywhere
+          Log out everywhere
         </Button>
       }
     >
@@ -203,8 +203,8 @@ function Sessions() {
       {sessions.data ? <DataTable label="Sessions" columns={columns} rows={sessions.data} keyOf={(session) => session.id} /> : null}
       {isEndingAll ? (
         <Confirm
-          title="Sign out everywhere?"
-          action="Sign out everywhere"
+          title="Log out everywhere?"
+          action="Log out everywhere"
           onClose={() => setEndingAll(false)}
           onConfirm={async () => {
             await ok(api.DELETE("/auth/sessions"));

@@ -1,4 +1,5 @@
 import { Link, Outlet, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
 
 import { Page } from "../../ui/Page";
 import { SETTINGS } from "./sections";
@@ -7,11 +8,17 @@ import { SETTINGS } from "./sections";
 export function SettingsLayout() {
   const path = useRouterState({ select: (state) => state.location.pathname });
   const section = SETTINGS.find((one) => path.startsWith(one.to)) ?? SETTINGS[0];
+  const list = useRef<HTMLElement>(null);
+  useEffect(() => {
+    // On a phone the list is a line that scrolls; the one that is open is in sight.
+    list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  }, [section.to]);
   return (
     // A new page for each: its title is announced.
     <Page key={section.to} title={section.label} subtitle="Settings" isFlush>
       <div className="flex min-h-0 flex-1 max-md:flex-col">
         <nav
+          ref={list}
           aria-label="Settings"
           className="w-48 shrink-0 border-r border-line p-3 max-md:w-full max-md:overflow-x-auto max-md:border-r-0 max-md:border-b max-md:py-1"
         >

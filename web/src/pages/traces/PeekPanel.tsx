@@ -73,7 +73,7 @@ export function PeekPanel({ id, trace, isLoading, onStep, hasNext, hasPrevious, 
           </>
         ) : (
           <p className="text-muted">
-            {isLoading ? "Loading" : "This trace is not on this page of the list. Go through the pages, or take the filter away."}
+            {isLoading ? "Loading" : "This trace is not on this page of the list. Page through the list, or clear the filter."}
           </p>
         )}
       </div>

@@ -123,7 +123,7 @@ export function TracesPage() {
           <span className="text-sm text-muted">done</span>
         ),
     },
-    { title: "Run", isEnd: true, cell: (trace) => trace.run_id ?? "" },
+    { title: "Run", isEnd: true, isWideOnly: true, cell: (trace) => trace.run_id ?? "" },
     { title: "Took", isEnd: true, cell: (trace) => <span className="whitespace-nowrap">{trace.duration_ms} ms</span> },
   ];
 
@@ -137,7 +137,7 @@ export function TracesPage() {
           <>
             <ExportLink href={exportLink(filter, "json")}>JSON</ExportLink>
             <ExportLink href={exportLink(filter, "csv")}>CSV</ExportLink>
-            <IconButton label="Look again" onClick={() => void client.invalidateQueries({ queryKey: ["traces"] })}>
+            <IconButton label="Refresh" onClick={() => void client.invalidateQueries({ queryKey: ["traces"] })}>
               <RotateCw size={16} />
             </IconButton>
           </>
@@ -149,11 +149,11 @@ export function TracesPage() {
         {traces.isLoading ? <Skeleton /> : null}
         {traces.data && items.length === 0 ? (
           hasFilter || offset > 0 ? (
-            <Empty title="Nothing fits the filter">
-              <Button onClick={() => void navigate({ search: {} })}>Take the filter away</Button>
+            <Empty title="Nothing matches the filter">
+              <Button onClick={() => void navigate({ search: {} })}>Clear the filter</Button>
             </Empty>
           ) : (
-            <Empty title="Nothing was done yet">What you and your agents do over MCP and the API appears here.</Empty>
+            <Empty title="Nothing has been done yet">What you and your agents do over MCP and the API appears here.</Empty>
           )
         ) : null}
         {items.length ? (
@@ -225,7 +225,7 @@ function Filters({ search, stats, onChange }: {
       onSubmit={(event) => event.preventDefault()}
     >
       <SelectField label="Agent" value={search.agent ?? ""} onChange={(agent) => onChange({ agent: agent || undefined })}>
-        <option value="">All of them and you</option>
+        <option value="">You and your agents</option>
         {withChosen(agents, search.agent).map((name) => (
           <option key={name}>{name}</option>
         ))}
