@@ -13,6 +13,7 @@ import { Sidebar } from "./Sidebar";
 import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
+import { useSamePerson } from "./samePerson";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
 
@@ -21,6 +22,7 @@ const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ defau
 /** What is around every page. */
 export function AppShell() {
   useLive();
+  useSamePerson();
   useShortcuts();
   useTitle();
   const hasHelp = useStore(shortcutHelp);
