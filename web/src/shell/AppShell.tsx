@@ -4,6 +4,7 @@ import { Suspense, lazy, useEffect, useRef, useState } from "react";
 
 import { useStore } from "../lib/store";
 import { LightboxHost } from "../messages/LightboxHost";
+import { lightbox } from "../messages/lightbox";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
@@ -13,6 +14,7 @@ import { Sidebar } from "./Sidebar";
 import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
+import { palette } from "./palette";
 import { useSamePerson } from "./samePerson";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
@@ -28,7 +30,13 @@ export function AppShell() {
   const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  useEffect(() => setOpen(false), [path]);
+  // What lies over a page goes with it, whichever way one leaves.
+  useEffect(() => {
+    setOpen(false);
+    palette.set(false);
+    lightbox.set(null);
+    shortcutHelp.set(false);
+  }, [path]);
   const drawer = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
