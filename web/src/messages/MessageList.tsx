@@ -4,7 +4,8 @@ import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
-import { type Conversation, PAGE, conversationQuery, fetchMessages, meQuery } from "../api/queries";
+import { Problem } from "../api/problem";
+import { type Conversation, PAGE, conversationQuery, fetchMessages, meQuery, messageQuery } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
@@ -12,6 +13,7 @@ import { clockTime, dayName } from "../lib/time";
 import { merge } from "../live/patch";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Skeleton } from "../ui/States";
+import { toast } from "../ui/Toasts";
 import { Announcer } from "./Announcer";
 import { MessageRow } from "./MessageRow";
 import { MessageEditor } from "./MessageEditor";
@@ -19,11 +21,14 @@ import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
 import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
+import { isIn } from "./place";
 import { type Row, rowsOf } from "./rows";
 
 /** What is seen this long has been read. */
 const READ_AFTER_MS = 1000;
 const NEAR_TOP = 400;
+/** The hub gives no more at a time. */
+const MOST_AT_ONCE = 200;
 
 interface MessageListProps {
   place: Place;
@@ -84,29 +89,38 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   const [seenLast, setSeenLast] = useState<number | null>(null);
   const last = query.data?.items.at(-1)?.id ?? null;
 
+  // What one asked for may be further up, and may be somewhere else.
+  const isThere = at === undefined || (query.data?.items.some((message) => message.id === at) ?? false);
+  const wanted = useQuery({ ...messageQuery(at ?? 0), enabled: query.data !== undefined && !isThere });
+  const isRefused = wanted.error instanceof Problem && !wanted.error.isPassing;
+  const isElsewhere = !isThere && (isRefused || (wanted.data !== undefined && !isIn(wanted.data, place, me)));
+  useEffect(() => {
+    if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
+  }, [isElsewhere, at]);
+
   // Comes to the end of a conversation that one opens, or to the message that one asked for.
   const arrived = useRef("");
   useEffect(() => {
-    const goal = `${key} ${at ?? ""}`;
+    const goal = `${key} ${isElsewhere ? "" : (at ?? "")}`;
     if (!query.data || rows.length === 0 || arrived.current === goal) return;
     const index = at === undefined ? -1 : rows.findIndex((row) => row.kind === "message" && row.message.id === at);
-    if (at !== undefined && index < 0) return;
+    if (at !== undefined && index < 0 && !isElsewhere) return;
     arrived.current = goal;
     const unread = rows.findIndex((row) => row.kind === "unread");
     if (index >= 0) virtual.scrollToIndex(index, { align: "center" });
     else if (unread >= 0 && rows.length - unread > 12) virtual.scrollToIndex(unread, { align: "start" });
     else virtual.scrollToIndex(rows.length - 1, { align: "end" });
-  }, [query.data, rows, key, at, virtual]);
+  }, [query.data, rows, key, at, isElsewhere, virtual]);
 
   // Older messages are loaded as one comes near the top.
   const isLoading = useRef(false);
-  const loadOlder = useCallback(async () => {
+  const loadOlder = useCallback(async (limit = PAGE * 2) => {
     const now = client.getQueryData<Conversation>(options.queryKey);
     const first = now?.items[0];
     if (!now?.hasOlder || !first || isLoading.current) return;
     isLoading.current = true;
     try {
-      const page = await fetchMessages(place, { before: first.id, limit: PAGE * 2 });
+      const page = await fetchMessages(place, { before: first.id, limit });
       client.setQueryData<Conversation>(options.queryKey, (latest) =>
         latest
           ? {
@@ -126,10 +140,9 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
 
   // A message that one asked for and that is not there yet.
   useEffect(() => {
-    if (at !== undefined && query.data && !query.data.items.some((message) => message.id === at)) {
-      if (query.data.hasOlder && (query.data.items[0]?.id ?? 0) > at) void loadOlder();
-    }
-  }, [at, query.data, loadOlder]);
+    if (at === undefined || isThere || !wanted.data || isElsewhere || !query.data?.hasOlder) return;
+    if ((query.data.items[0]?.id ?? 0) > at) void loadOlder(MOST_AT_ONCE);
+  }, [at, isThere, isElsewhere, wanted.data, query.data, loadOlder]);
 
   const onScroll = useCallback(() => {
     const element = box.current;
@@ -188,7 +201,9 @@ export function MessageList({ place, at, onThread }: MessageListProps) {
   // What is there stays there, also while it cannot be loaded again.
   if (query.isError && !query.data) return <Failed error={query.error} retry={() => void query.refetch()} />;
   if (!query.data) return <Skeleton />;
-  if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
+  if (rows.length === 0) return (
+    <Empty title="Nothing has been said here yet">{place.kind === "dm" && place.as ? null : "Write the first message below."}</Empty>
+  );
   return (
     <div className="relative min-h-0 flex-1 pb-2">
       <div
