@@ -6,6 +6,7 @@ import { bytes } from "../lib/bytes";
 import { Button } from "../ui/Button";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
+import { copy } from "../ui/copy";
 import { beginningOf } from "./long";
 import { toHtml } from "./markdown";
 
@@ -26,10 +27,7 @@ export const Markdown = memo(function Markdown({ text, className }: { text: stri
       button.className =
         "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
       button.addEventListener("click", () => {
-        void navigator.clipboard.writeText(block.querySelector("code")?.textContent ?? "").then(
-          () => toast("Copied."),
-          () => toast("The browser does not allow copying.", { isError: true }),
-        );
+        void copy(block.querySelector("code")?.textContent ?? "").then((isDone) => isDone && toast("Copied."));
       });
       block.append(button);
     }
