@@ -381,3 +381,37 @@ export async function eventStorm({ hub, watcher }) {
   await article(pane, "a busy thread").getByText("Done").first().waitFor();
   equal(asked.length < 150, true, `whether ${asked.length} requests are few`);
 }
+
+/** What could not be loaded while the hub was away is there when the hub is, without a click. */
+export async function loadedAfterAll({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load/);
+  await hub.admin.call("POST", "/api/channels", { name: "other" });
+  await hub.admin.say("other", "there after all");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).waitFor();
+  await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
+  await hub.halt();
+  await page.getByRole("link", { name: /^other/ }).click();
+  await page.getByText("It is tried again as soon as the connection is back.").first().waitFor();
+  await hub.run();
+  await article(page, "there after all").waitFor();
+}
+
+/** Two tabs with one conversation: what one sends takes nothing from the other, and the same draft is not sent twice. */
+export async function draftsInTabs({ hub, watcher }) {
+  const context = await watcher.window(hub.admin);
+  const [first, second] = [await watcher.page(context), await watcher.page(context)];
+  await first.goto(`${hub.url}/channels/general`);
+  await field(first).fill("the same in both");
+  await second.goto(`${hub.url}/channels/general`);
+  await until("the draft is in both", async () => (await field(second).inputValue()) === "the same in both");
+  await field(first).press("Enter");
+  await until("it is in none", async () => (await field(second).inputValue()) === "");
+  await field(first).fill("of the first");
+  await field(second).fill("of the second");
+  await field(first).press("Enter");
+  await article(first, "of the first").waitFor();
+  await second.reload();
+  await until("it is kept", async () => (await field(second).inputValue()) === "of the second");
+}
