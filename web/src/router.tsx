@@ -13,6 +13,7 @@ import {
 import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
+import { person } from "./lib/person";
 import { adminSearch } from "./pages/admin/search";
 import { boardSearch } from "./pages/board/filter";
 import { inboxSearch } from "./pages/inbox/search";
@@ -26,7 +27,10 @@ import { Broken } from "./shell/ErrorBoundary";
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   // Nothing is shown before it is known to whom.
-  beforeLoad: ({ context }) => context.client.ensureQueryData(meQuery),
+  beforeLoad: async ({ context }) => {
+    const { user } = await context.client.ensureQueryData(meQuery);
+    person.set(user.username);
+  },
   component: AppShell,
   notFoundComponent: NotFound,
   errorComponent: RootError,

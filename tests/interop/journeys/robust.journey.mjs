@@ -269,3 +269,149 @@ export async function takenBack({ hub, watcher }) {
   await sidebar.waitFor();
   await watcher.checkAccess(page, "all channels");
 }
+
+/** Two people use one browser: neither sees what the other one typed, and no tab acts for one while it shows the other. */
+export async function sharedBrowser({ hub, watcher }) {
+  // The second one is not let into a channel of the first one, and was not logged in before.
+  watcher.allow(/40[14]/);
+  const bob = await hub.person("bob");
+  await hub.admin.call("POST", "/api/channels", { name: "vault", public: false });
+  const context = await watcher.window(hub.admin);
+  const [first, second] = [await watcher.page(context), await watcher.page(context)];
+  await first.goto(`${hub.url}/channels/general`);
+  await field(first).fill("about bob");
+  await first.route("**/api/messages", (route) => route.fulfill({ status: 503, json: {} }), { times: 1 });
+  watcher.allow(/503/);
+  await field(first).press("Enter");
+  await article(first, "about bob").getByRole("button", { name: "Retry" }).waitFor();
+  await field(first).fill("half a thought about bob");
+  await second.goto(`${hub.url}/login`);
+  await second.getByLabel("Username").fill("bob");
+  await second.getByLabel("Password").fill("bob-password");
+  await second.keyboard.press("Enter");
+  await second.waitForURL(/\/inbox/);
+  await first.getByRole("navigation", { name: "Main" }).getByText("bob").first().waitFor();
+  equal(await field(first).inputValue(), "", "the draft that the next one sees");
+  equal(await article(first, "about bob").count(), 0, "what the next one could send");
+  await bob.call("POST", "/auth/logout");
+  await context.clearCookies();
+  await first.goto(`${hub.url}/channels/general`);
+  await logIn(first, hub);
+  await until("the draft is there", async () => (await field(first).inputValue()) === "half a thought about bob");
+  await article(first, "about bob").getByRole("button", { name: "Retry" }).waitFor();
+}
+
+/** A link to what is said elsewhere, or nowhere, says so, and does not look through the whole channel. */
+export async function lostLink({ hub, watcher }) {
+  watcher.allow(/404/);
+  const scout = await hub.agent("scout");
+  await hub.admin.call("POST", "/api/channels", { name: "other" });
+  const elsewhere = await hub.admin.say("other", "said elsewhere");
+  for (let at = 0; at < 120; at++) await scout.say("general", `line ${at}`);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  for (const id of [elsewhere.id, 999_999]) {
+    let asked = 0;
+    const count = (request) => (asked += /channels\/general\/messages/.test(request.url()) ? 1 : 0);
+    page.on("request", count);
+    await page.goto(`${hub.url}/channels/general?at=${id}`);
+    await page.getByText("The message that was asked for is not here.").waitFor();
+    await article(page, "line 119").waitFor();
+    await until("one is at the end", () => isAtEnd(page));
+    page.off("request", count);
+    equal(asked < 4, true, "whether little was asked for");
+  }
+  await watcher.checkAccess(page, "a link that leads nowhere");
+}
+
+/** What one changes in a message is kept when it is out of sight and when the session ends, and Escape leaves the thread open. */
+export async function editKept({ hub, watcher }) {
+  watcher.allow(/401/);
+  const mine = await hub.admin.say("general", "as it was");
+  const scout = await hub.agent("scout");
+  for (let at = 0; at < 60; at++) await scout.say("general", `line ${at}`);
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  const edit = async () => {
+    const row = page.locator(`#m${mine.id}`).last();
+    await row.hover();
+    await row.getByRole("button", { name: "What to do with this message" }).click();
+    await page.getByRole("menuitem", { name: "Edit" }).click();
+  };
+  const editor = page.getByLabel("Edit your message");
+  await page.goto(`${hub.url}/channels/general?at=${mine.id}`);
+  await edit();
+  await editor.fill("as it should be");
+  await log(page).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+  await editor.waitFor({ state: "detached" });
+  await log(page).evaluate((box) => box.scrollTo(0, 0));
+  await until("it is still there", async () => (await editor.inputValue()) === "as it should be");
+  const Cookie = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
+  await fetch(`${hub.url}/auth/logout`, { method: "POST", headers: { Cookie } });
+  await logIn(page, hub);
+  await edit();
+  equal(await editor.inputValue(), "as it should be", "what was typed before the session ended");
+  await editor.press("Enter");
+  await article(page, "as it should be").getByText("edited").waitFor();
+
+  await page.goto(`${hub.url}/channels/general?thread=${mine.id}`);
+  const pane = page.getByRole("complementary", { name: "Thread" });
+  await article(pane, "as it should be").waitFor();
+  await edit();
+  await pane.getByLabel("Edit your message").press("Escape");
+  await article(pane, "as it should be").waitFor();
+}
+
+/** Much at once is shown in the end, with few requests. */
+export async function eventStorm({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const { id } = await scout.say("general", "a busy thread");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general?thread=${id}`);
+  const pane = page.getByRole("complementary", { name: "Thread" });
+  await article(pane, "a busy thread").waitFor();
+  const asked = [];
+  page.on("request", (request) => asked.push(request.url()));
+  for (let at = 0; at < 200; at += 20) {
+    await Promise.all(Array.from({ length: 20 }, (_, more) => scout.say("general", `answer ${at + more}`, { reply_to: id })));
+    await Promise.all(Array.from({ length: 20 }, () => scout.call("POST", `/api/messages/${id}/reactions`, { reaction: "approve" })));
+  }
+  await scout.say("general", "the last answer", { reply_to: id });
+  await scout.call("POST", `/api/messages/${id}/reactions`, { reaction: "done" });
+  await article(pane, "the last answer").waitFor();
+  await article(pane, "a busy thread").getByText("Done").first().waitFor();
+  equal(asked.length < 150, true, `whether ${asked.length} requests are few`);
+}
+
+/** What could not be loaded while the hub was away is there when the hub is, without a click. */
+export async function loadedAfterAll({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load/);
+  await hub.admin.call("POST", "/api/channels", { name: "other" });
+  await hub.admin.say("other", "there after all");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).waitFor();
+  await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
+  await hub.halt();
+  await page.getByRole("link", { name: /^other/ }).click();
+  await page.getByText("It is tried again as soon as the connection is back.").first().waitFor();
+  await hub.run();
+  await article(page, "there after all").waitFor();
+}
+
+/** Two tabs with one conversation: what one sends takes nothing from the other, and the same draft is not sent twice. */
+export async function draftsInTabs({ hub, watcher }) {
+  const context = await watcher.window(hub.admin);
+  const [first, second] = [await watcher.page(context), await watcher.page(context)];
+  await first.goto(`${hub.url}/channels/general`);
+  await field(first).fill("the same in both");
+  await second.goto(`${hub.url}/channels/general`);
+  await until("the draft is in both", async () => (await field(second).inputValue()) === "the same in both");
+  await field(first).press("Enter");
+  await until("it is in none", async () => (await field(second).inputValue()) === "");
+  await field(first).fill("of the first");
+  await field(second).fill("of the second");
+  await field(first).press("Enter");
+  await article(first, "of the first").waitFor();
+  await second.reload();
+  await until("it is kept", async () => (await field(second).inputValue()) === "of the second");
+}

@@ -3,6 +3,7 @@ import { useState } from "react";
 
 import { type RevisedAgent, agentQuery, changeAgent } from "../api/agents";
 import { Problem } from "../api/problem";
+import { person } from "../lib/person";
 import { load, save as keep } from "../lib/storage";
 import { Button } from "../ui/Button";
 import { Field, INPUT } from "../ui/Field";
@@ -20,7 +21,7 @@ interface Draft {
 export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
   const client = useQueryClient();
   const { name, instructions } = revised.agent;
-  const draftKey = `stoa.draft.instructions.${name}`;
+  const draftKey = `stoa.draft.${person.get()}.instructions.${name}`;
   const [draft, setDraft] = useState<Draft | null>(() => load<Draft | null>(draftKey, null));
   const change = (next: Draft | null) => {
     setDraft(next);

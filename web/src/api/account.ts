@@ -1,7 +1,7 @@
 import { queryOptions } from "@tanstack/react-query";
 
 import { save } from "../lib/storage";
-import { OUTGOING } from "../messages/outbox";
+import { outgoingKey } from "../messages/outbox";
 import { api, ok } from "./client";
 import { everyPage } from "./pages";
 import type { components } from "./schema";
@@ -46,7 +46,7 @@ export const notificationsQuery = queryOptions({
 /** Ends the session, and goes where one can begin another. */
 export async function logOut(): Promise<void> {
   await ok(api.POST("/auth/logout"));
-  // Who logs in here next may be somebody else.
-  save(OUTGOING, null, "tab");
+  // Who logs out on purpose has given up what they did not send.
+  save(outgoingKey(), null, "tab");
   location.assign("/login");
 }

@@ -17,7 +17,7 @@ export class Problem extends Error {
 }
 
 export function unreachable(): Problem {
-  return new Problem(0, "unreachable", "The hub cannot be reached.", "The page tries again as soon as the connection is back.");
+  return new Problem(0, "unreachable", "The hub cannot be reached.");
 }
 
 /** What a refusal says. Proxies in between answer with anything. */

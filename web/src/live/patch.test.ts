@@ -76,3 +76,32 @@ test("what is told while a conversation is being loaded is not missed", async ()
   await vi.waitFor(() => expect(ids()).toEqual([1, 2, 3]));
   clearInterval(letGo);
 });
+
+test("a storm of events is no storm of requests, and the last of it is shown", async () => {
+  const client = new QueryClient();
+  let body = 0;
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(new URL(request.url).pathname);
+    const answer = Response.json({ id: 1, body: String(body) });
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    return answer;
+  });
+  vi.resetModules();
+  const [{ patch }, queries] = [await import("./patch"), await import("../api/queries")];
+  const one = queries.messageQuery(1);
+  client.setQueryData(one.queryKey, message(1));
+  const lists = [queries.unreadQuery.queryKey, queries.partnersQuery.queryKey, queries.threadsQuery.queryKey, queries.repliesQuery(1).queryKey];
+  const invalidated = vi.spyOn(client, "invalidateQueries");
+  for (body = 1; body < 500; body++) {
+    patch(client, { name: "reaction", data: { message_id: 1 } });
+    patch(client, { name: "unread_update", data: { kind: "dm", name: "scout" } });
+    patch(client, { name: "new_message", data: { from: { name: "scout" }, to: "ada", message_id: body, reply_to: 1 } });
+  }
+  await vi.waitFor(() => expect(client.getQueryData<Message>(one.queryKey)?.body).toBe(String(body)));
+  expect(asked.length).toBeLessThan(4);
+  for (const queryKey of lists) {
+    const times = invalidated.mock.calls.filter(([filter]) => JSON.stringify(filter?.queryKey) === JSON.stringify(queryKey));
+    expect(times).toHaveLength(1);
+  }
+});

@@ -21,13 +21,13 @@ export function patch(client: QueryClient, event: LiveEvent): void {
       for (const place of placesOf(client, data)) void append(client, place);
       const parent = number("reply_to");
       if (parent !== undefined) {
-        void client.invalidateQueries({ queryKey: ["replies", parent] });
-        void client.invalidateQueries({ queryKey: ["threads"] });
+        soon(client, "replies", parent);
+        soon(client, "threads");
         changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
         const card = findCard(client, parent);
         if (card) putCard(client, { ...card, reply_count: card.reply_count + 1 });
       }
-      if (!text("channel")) void client.invalidateQueries({ queryKey: ["partners"] });
+      if (!text("channel")) soon(client, "partners");
       else if (parent === undefined) soon(client, "board");
       soon(client, "inbox");
       break;
@@ -51,18 +51,18 @@ export function patch(client: QueryClient, event: LiveEvent): void {
       break;
     }
     case "unread_update":
-      void client.invalidateQueries({ queryKey: ["unread"] });
-      if (text("kind") === "dm") void client.invalidateQueries({ queryKey: ["partners"] });
+      soon(client, "unread");
+      if (text("kind") === "dm") soon(client, "partners");
       break;
     case "channel":
-      void client.invalidateQueries({ queryKey: ["channels"] });
-      void client.invalidateQueries({ queryKey: ["channel", text("name") ?? ""] });
+      soon(client, "channels");
+      soon(client, "channel", text("name") ?? "");
       break;
     case "attention":
-      void client.invalidateQueries({ queryKey: ["inbox"] });
+      soon(client, "inbox");
       // What waits for somebody may be that an agent was stopped.
-      void client.invalidateQueries({ queryKey: ["agent"] });
-      void client.invalidateQueries({ queryKey: ["agents"] });
+      soon(client, "agent");
+      soon(client, "agents");
       break;
     case "presence":
       seen(client, text("name"), data["online"] === true, text("last_seen_at"));
@@ -180,9 +180,10 @@ export function changeMessage(client: QueryClient, id: number, change: (message:
 
 /** Messages that the person is reacting to, and whether something was told of them meanwhile: the answer says more than what is told before it. */
 export const reacting = new Map<number, boolean>();
-/** The last request for each message. Only its answer counts: one that was asked for earlier may know less. */
-const asked = new Map<number, number>();
-let requests = 0;
+/** Messages that are being loaded anew, and whether something was told of them meanwhile. */
+const asked = new Map<number, boolean>();
+/** What much is told of is loaded this often at most. */
+const REFRESH_MS = 250;
 
 /** Loads a message anew, if it is shown anywhere. */
 export async function refresh(client: QueryClient, id: number): Promise<void> {
@@ -196,14 +197,17 @@ export async function refresh(client: QueryClient, id: number): Promise<void> {
   const isFound = client
     .getQueriesData<InfiniteData<SearchPage>>({ queryKey: ["search"] })
     .some(([, data]) => data?.pages.some((page) => has(page.items)));
-  if (isFound) void client.invalidateQueries({ queryKey: ["search"] });
+  if (isFound) soon(client, "search");
   if (!isShown) return;
   if (reacting.has(id)) return void reacting.set(id, true);
-  const turn = ++requests;
-  asked.set(id, turn);
+  if (asked.has(id)) return void asked.set(id, true);
+  asked.set(id, false);
   const fresh = await ok(api.GET("/api/messages/{id}", { params: { path: { id } } })).catch(() => null);
-  if (asked.get(id) !== turn) return;
+  // One that was told of since may have been loaded from before.
+  const wasTold = asked.get(id) === true;
+  if (wasTold) await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
   asked.delete(id);
   if (reacting.has(id)) reacting.set(id, true);
+  else if (wasTold) await refresh(client, id);
   else if (fresh) changeMessage(client, id, () => fresh);
 }

@@ -55,6 +55,14 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
     setBody(text);
     save(draft, text);
   };
+  useEffect(() => {
+    // The same draft in another tab, sent there: here it would be sent a second time.
+    const onStorage = ({ key, oldValue, newValue }: StorageEvent) => {
+      if (key === draft && newValue === null) setBody((now) => (JSON.stringify(now) === oldValue ? "" : now));
+    };
+    window.addEventListener("storage", onStorage);
+    return () => window.removeEventListener("storage", onStorage);
+  }, [draft]);
 
   const partial = isClosed ? null : partialAt(body, caret);
   const names = useQuery({
@@ -87,7 +95,9 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
     if (!canSend) return;
     const sums = ready.map(({ sha256 }) => sha256);
     send(client, place, { body: body.trim() ? body : "", reply_to: replyTo, attachments: sums }, ready);
-    change("");
+    setBody("");
+    // What another tab keeps here by now is not what was sent.
+    if (load(draft, "") === body) save(draft, "");
     // What could not be uploaded has not been sent, and stays until somebody takes it away.
     setFiles(draft, (now) => now.filter(({ attachment }) => attachment === null));
     setCaret(0);

@@ -5,6 +5,7 @@ import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
+import { copy } from "../ui/copy";
 import { beginningOf } from "./long";
 import { toHtml } from "./markdown";
 import { isPlain } from "./plain";
@@ -41,10 +42,7 @@ function Marked({ text, className }: MarkdownProps) {
       button.className =
         "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
       button.addEventListener("click", () => {
-        void navigator.clipboard.writeText(block.querySelector("code")?.textContent ?? "").then(
-          () => toast("Copied."),
-          () => toast("The browser does not allow copying.", { isError: true }),
-        );
+        void copy(block.querySelector("code")?.textContent ?? "").then((isDone) => isDone && toast("Copied."));
       });
       block.append(button);
     }

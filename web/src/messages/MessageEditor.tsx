@@ -4,6 +4,8 @@ import { useState } from "react";
 import { api, ok } from "../api/client";
 import { sentenceOf } from "../api/problem";
 import type { Message } from "../api/types";
+import { person } from "../lib/person";
+import { load, save as keep } from "../lib/storage";
 import { changeMessage } from "../live/patch";
 import { Button } from "../ui/Button";
 import { editing } from "./editing";
@@ -11,13 +13,23 @@ import { editing } from "./editing";
 /** Changes what one has said. */
 export function MessageEditor({ message }: { message: Message }) {
   const client = useQueryClient();
-  const [body, setBody] = useState(message.body);
+  // It is kept like a draft: a message that is scrolled away is taken out of the page, and a session may end.
+  const draft = `stoa.draft.${person.get()}.edit.${message.id}`;
+  const [body, setBody] = useState(() => load(draft, message.body));
+  const change = (text: string) => {
+    setBody(text);
+    keep(draft, text === message.body ? null : text);
+  };
+  const close = () => {
+    keep(draft, null);
+    editing.set(null);
+  };
   const [error, setError] = useState<string | null>(null);
   const save = async () => {
     try {
       const changed = await ok(api.PATCH("/api/messages/{id}", { params: { path: { id: message.id } }, body: { body } }));
       changeMessage(client, message.id, () => changed);
-      editing.set(null);
+      close();
     } catch (problem) {
       setError(sentenceOf(problem));
     }
@@ -35,9 +47,13 @@ export function MessageEditor({ message }: { message: Message }) {
         value={body}
         autoFocus
         rows={Math.min(12, body.split("\n").length + 1)}
-        onChange={(event) => setBody(event.target.value)}
+        onChange={(event) => change(event.target.value)}
         onKeyDown={(event) => {
-          if (event.key === "Escape") editing.set(null);
+          if (event.key === "Escape") {
+            // The thread that it may be in stays open.
+            event.preventDefault();
+            close();
+          }
           if (event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing) {
             event.preventDefault();
             void save();
@@ -54,7 +70,7 @@ export function MessageEditor({ message }: { message: Message }) {
         <Button type="submit" look="filled" disabled={!body.trim()}>
           Save
         </Button>
-        <Button onClick={() => editing.set(null)}>Cancel</Button>
+        <Button onClick={close}>Cancel</Button>
       </div>
     </form>
   );

@@ -4,7 +4,8 @@ import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
-import { type Conversation, PAGE, conversationQuery, fetchMessages } from "../api/queries";
+import { Problem } from "../api/problem";
+import { type Conversation, PAGE, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
@@ -13,6 +14,7 @@ import { merge } from "../live/patch";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Skeleton } from "../ui/States";
+import { toast } from "../ui/Toasts";
 import { Announcer } from "./Announcer";
 import { MessageRow } from "./MessageRow";
 import { MessageEditor } from "./MessageEditor";
@@ -20,11 +22,14 @@ import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
 import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
+import { isIn } from "./place";
 import { type Row, rowsOf } from "./rows";
 
 /** What is seen this long has been read. */
 const READ_AFTER_MS = 1000;
 const NEAR_TOP = 400;
+/** The hub gives no more at a time. */
+const MOST_AT_ONCE = 200;
 
 interface MessageListProps {
   place: Place;
@@ -115,26 +120,35 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
   const [seenLast, setSeenLast] = useState<number | null>(null);
   const last = data.items.at(-1)?.id ?? null;
 
+  // What one asked for may be further up, and may be somewhere else.
+  const isThere = at === undefined || data.items.some((message) => message.id === at);
+  const wanted = useQuery({ ...messageQuery(at ?? 0), enabled: !isThere });
+  const isRefused = wanted.error instanceof Problem && !wanted.error.isPassing;
+  const isElsewhere = !isThere && (isRefused || (wanted.data !== undefined && !isIn(wanted.data, place, me)));
+  useEffect(() => {
+    if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
+  }, [isElsewhere, at]);
+
   // Comes to the end of a conversation that one opens, or to the message that one asked for.
   const arrived = useRef<string | null>(null);
   useEffect(() => {
-    const wanted = String(at ?? "");
+    const wanted = String((isElsewhere ? undefined : at) ?? "");
     if (rows.length === 0 || arrived.current === wanted) return;
-    const goal = goalOf(rows, at);
+    const goal = goalOf(rows, isElsewhere ? undefined : at);
     if (!goal) return;
     arrived.current = wanted;
     virtual.scrollToIndex(goal.index, { align: goal.align });
-  }, [rows, at, virtual]);
+  }, [rows, at, isElsewhere, virtual]);
 
   // Older messages are loaded as one comes near the top.
   const isLoading = useRef(false);
-  const loadOlder = useCallback(async () => {
+  const loadOlder = useCallback(async (limit = PAGE * 2) => {
     const now = client.getQueryData<Conversation>(options.queryKey);
     const first = now?.items[0];
     if (!now?.hasOlder || !first || isLoading.current) return;
     isLoading.current = true;
     try {
-      const page = await fetchMessages(place, { before: first.id, limit: PAGE * 2 });
+      const page = await fetchMessages(place, { before: first.id, limit });
       client.setQueryData<Conversation>(options.queryKey, (latest) =>
         latest
           ? {
@@ -154,10 +168,9 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
 
   // A message that one asked for and that is not there yet.
   useEffect(() => {
-    if (at !== undefined && !data.items.some((message) => message.id === at)) {
-      if (data.hasOlder && (data.items[0]?.id ?? 0) > at) void loadOlder();
-    }
-  }, [at, data, loadOlder]);
+    if (at === undefined || isThere || !wanted.data || isElsewhere || !data.hasOlder) return;
+    if ((data.items[0]?.id ?? 0) > at) void loadOlder(MOST_AT_ONCE);
+  }, [at, isThere, isElsewhere, wanted.data, data, loadOlder]);
 
   const onScroll = useCallback(() => {
     const element = box.current;
@@ -227,7 +240,9 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
     }
   });
 
-  if (rows.length === 0) return <Empty title="Nothing has been said here yet">Write the first message below.</Empty>;
+  if (rows.length === 0) return (
+    <Empty title="Nothing has been said here yet">{place.kind === "dm" && place.as ? null : "Write the first message below."}</Empty>
+  );
   return (
     <div className="relative min-h-0 flex-1 pb-2">
       <div

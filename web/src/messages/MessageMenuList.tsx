@@ -9,6 +9,7 @@ import { meQuery } from "../api/queries";
 import type { Me, Message } from "../api/types";
 import { changeMessage } from "../live/patch";
 import { toast } from "../ui/Toasts";
+import { copy } from "../ui/copy";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
 import { toggleReaction } from "./act";
 import { editing } from "./editing";
@@ -47,11 +48,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
       toast(sentenceOf(error), { isError: true });
     }
   };
-  const copy = () =>
-    navigator.clipboard.writeText(permalink(message, me)).then(
-      () => toast("The link is copied."),
-      () => toast("The browser does not allow copying.", { isError: true }),
-    );
+  const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("The link is copied."));
   return (
     <Menu.Root modal={false} defaultOpen>
       <Menu.Trigger aria-label={MENU_LABEL} className={MENU_BUTTON}>
@@ -80,7 +77,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
           </Menu.Group>
           <Menu.Separator className="my-1 h-px bg-line" />
           {onThread ? <Item onSelect={() => onThread(message.id)}>Reply in thread</Item> : null}
-          <Item onSelect={() => void copy()}>Copy link</Item>
+          <Item onSelect={() => void copyLink()}>Copy link</Item>
           {isOwn ? <Item onSelect={() => editing.set(message.id)}>Edit</Item> : null}
           {isOwn ? (
             <Item isDanger onSelect={() => void remove()}>

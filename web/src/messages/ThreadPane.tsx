@@ -53,7 +53,8 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
       <DropZone draft={draftKey(place, id)}>
         <div className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0} onKeyDown={onKeyDown}>
           {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
-          {parent.data ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
+          {parent.data && edited === id ? <MessageEditor message={parent.data} /> : null}
+          {parent.data && edited !== id ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
           {replies.data ? (
             <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
               <span className="h-px flex-1 bg-line" />

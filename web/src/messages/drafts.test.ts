@@ -3,6 +3,7 @@
 import { afterEach, expect, test } from "vitest";
 
 import type { Attachment } from "../api/types";
+import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 import { draftFiles, draftKey, filesOf, setFiles } from "./drafts";
 import { putBack } from "./rewrite";
@@ -18,6 +19,14 @@ const key = draftKey({ kind: "channel", name: "general" });
 test("each place and each thread has its own draft", () => {
   expect(draftKey({ kind: "channel", name: "a" })).not.toBe(draftKey({ kind: "dm", name: "a" }));
   expect(draftKey({ kind: "channel", name: "a" }, 5)).not.toBe(draftKey({ kind: "channel", name: "a" }));
+});
+
+test("each person has their own drafts", () => {
+  person.set("ada");
+  const hers = draftKey({ kind: "dm", name: "bob" });
+  person.set("bob");
+  expect(draftKey({ kind: "dm", name: "bob" })).not.toBe(hers);
+  person.set("");
 });
 
 test("uploaded files outlive a reload, others do not", () => {

@@ -1,4 +1,5 @@
 import { type Attachment, type Place, placeKey } from "../api/types";
+import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
 
@@ -20,9 +21,9 @@ export interface DraftFile {
 export const MOST_FILES = 10;
 const NONE: DraftFile[] = [];
 
-/** What one is writing is kept by this, by place and by what it answers to. */
+/** What one is writing is kept by this: by who writes, by place and by what it answers to. */
 export function draftKey(place: Place, replyTo?: number | null): string {
-  return `stoa.draft.${placeKey(place)}${replyTo ? `.${replyTo}` : ""}`;
+  return `stoa.draft.${person.get()}.${placeKey(place)}${replyTo ? `.${replyTo}` : ""}`;
 }
 
 const all = store<Record<string, DraftFile[]>>({});

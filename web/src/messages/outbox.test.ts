@@ -30,10 +30,23 @@ test("what a tab had not sent is there again after a reload, and goes with the s
   after.retry(new QueryClient(), place, kept!);
   await vi.waitFor(() => expect(after.outgoing.get()).toEqual([]));
   expect(asked).toEqual([key]);
-  expect(sessionStorage.getItem(after.OUTGOING)).toBeNull();
+  expect(sessionStorage.getItem(after.outgoingKey())).toBeNull();
 });
 
 test("a storage with anything else in it does no harm", async () => {
-  sessionStorage.setItem("stoa.outgoing", "{\"not\": \"a list\"}");
+  sessionStorage.setItem("stoa.outgoing.", "{\"not\": \"a list\"}");
   expect((await import("./outbox")).outgoing.get()).toEqual([]);
+});
+
+test("what one person had not sent is not what the next one sees", async () => {
+  vi.stubGlobal("fetch", () => new Promise(() => undefined));
+  const { person } = await import("../lib/person");
+  const { outgoing, send } = await import("./outbox");
+  person.set("ada");
+  send(new QueryClient(), place, { body: "of ada" });
+  person.set("bob");
+  expect(outgoing.get()).toEqual([]);
+  send(new QueryClient(), place, { body: "of bob" });
+  person.set("ada");
+  expect(outgoing.get().map(({ request }) => request.body)).toEqual(["of ada"]);
 });

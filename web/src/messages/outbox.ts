@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import { api, ok, repeatKey } from "../api/client";
 import { sentenceOf } from "../api/problem";
 import { type Attachment, type Place, type SendMessage, placeKey } from "../api/types";
+import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
@@ -10,8 +11,8 @@ import { addMessages } from "../live/patch";
 
 type Schemas = components["schemas"]["SendMessageRequest"];
 
-/** Where a tab keeps what it has not sent yet. */
-export const OUTGOING = "stoa.outgoing";
+/** Where a tab keeps what somebody has not sent yet. */
+export const outgoingKey = () => `stoa.outgoing.${person.get()}`;
 
 /** A message that is on its way, or that could not be sent. */
 export interface Outgoing {
@@ -27,11 +28,13 @@ export interface Outgoing {
 export const outgoing = store<Outgoing[]>(unsent());
 
 // The tab keeps them, so that neither a reload nor a new login loses any. Their keys stay the same, so none is sent twice by that.
-outgoing.subscribe(() => save(OUTGOING, outgoing.get().length ? outgoing.get() : null, "tab"));
+outgoing.subscribe(() => save(outgoingKey(), outgoing.get().length ? outgoing.get() : null, "tab"));
+// What somebody else had not sent is not shown, and so not sent as what another person says.
+person.subscribe(() => outgoing.set(unsent()));
 
-/** What this tab had not sent yet when its page was left. */
+/** What the person had not sent yet when the page was left in this tab. */
 function unsent(): Outgoing[] {
-  const kept = load<unknown>(OUTGOING, [], "tab");
+  const kept = load<unknown>(outgoingKey(), [], "tab");
   const all = Array.isArray(kept) ? (kept as Outgoing[]) : [];
   return all.map((one) => ({ ...one, error: "The page was left before this was sent." }));
 }

@@ -6,6 +6,7 @@ import { Suspense, lazy, useEffect, useRef, useState } from "react";
 import { meQuery } from "../api/queries";
 import { useStore } from "../lib/store";
 import { LightboxHost } from "../messages/LightboxHost";
+import { lightbox } from "../messages/lightbox";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
@@ -16,6 +17,8 @@ import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
 import { MeProvider } from "./me";
+import { palette } from "./palette";
+import { useSamePerson } from "./samePerson";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
 
@@ -24,13 +27,20 @@ const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ defau
 /** What is around every page. */
 export function AppShell() {
   useLive();
+  useSamePerson();
   useShortcuts();
   useTitle();
   const me = useQuery(meQuery).data;
   const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
-  useEffect(() => setOpen(false), [path]);
+  // What lies over a page goes with it, whichever way one leaves.
+  useEffect(() => {
+    setOpen(false);
+    palette.set(false);
+    lightbox.set(null);
+    shortcutHelp.set(false);
+  }, [path]);
   const drawer = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {

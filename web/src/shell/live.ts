@@ -24,7 +24,11 @@ export function useLive(): void {
           // password, too, so a refusal is looked into before anybody is led to the login.
           void client.invalidateQueries({ queryKey: ["me"] });
         }
-        if (next === "live") wasOffline = false;
+        if (next === "live" && wasOffline) {
+          wasOffline = false;
+          // What could not be loaded meanwhile says that it is tried again.
+          void client.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" });
+        }
         if (next === "live" && isFirst) {
           isFirst = false;
           catchUp(client);

@@ -1,6 +1,6 @@
 import type { ReactNode } from "react";
 
-import { sentenceOf } from "../api/problem";
+import { Problem, sentenceOf } from "../api/problem";
 import { Button } from "./Button";
 
 /** Nothing is there, and what to do about it. */
@@ -17,7 +17,10 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
 export function Failed({ error, retry }: { error: unknown; retry?: () => void }) {
   return (
     <div role="alert" className="mx-auto flex max-w-lg flex-col items-center gap-3 px-6 py-12 text-center">
-      <p>{sentenceOf(error)}</p>
+      <p>
+        {sentenceOf(error)}
+        {error instanceof Problem && error.status === 0 ? " The page tries again as soon as the connection is back." : null}
+      </p>
       {retry ? <Button onClick={retry}>Try again</Button> : null}
     </div>
   );

@@ -39,7 +39,7 @@ export function ChannelBoardPage() {
       subtitle={channel?.topic}
       actions={
         <>
-          <span className="text-muted max-sm:hidden">{channel ? `${channel.member_count} members` : ""}</span>
+          <span className="text-muted max-sm:hidden">{channel ? `${channel.member_count} ${channel.member_count === 1 ? "member" : "members"}` : ""}</span>
           <ChannelViews name={name} />
         </>
       }
