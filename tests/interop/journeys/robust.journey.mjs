@@ -384,7 +384,7 @@ export async function eventStorm({ hub, watcher }) {
 
 /** What could not be loaded while the hub was away is there when the hub is, without a click. */
 export async function loadedAfterAll({ hub, watcher }) {
-  watcher.allow(/ERR_|Failed to load/);
+  watcher.allow(/ERR_|Failed to load|503/);
   await hub.admin.call("POST", "/api/channels", { name: "other" });
   await hub.admin.say("other", "there after all");
   const page = await watcher.page(await watcher.window(hub.admin));
