@@ -59,7 +59,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           )}
           <AgentStatus agent={agent} />
         </div>
-        <p className="text-muted">
+        <p className="[overflow-wrap:anywhere] text-muted">
           @{name} · {agent.archetype} · owned by @{agent.owner} · {agent.trigger_mode} ·{" "}
           {presence?.isOnline ? (
             "online"

@@ -53,7 +53,8 @@ export function TracesPage() {
   const turn = (next: number) => void navigate({ search: (now) => ({ ...now, offset: next || undefined, peek: undefined }) });
   const peek = (trace: Trace) => {
     if (search.peek === undefined) opener.current = document.activeElement as HTMLElement | null;
-    void navigate({ search: (now) => ({ ...now, peek: trace.id }), replace: true });
+    // Back closes it: on a phone it is all that one sees. Going from one to the next is no step of its own.
+    void navigate({ search: (now) => ({ ...now, peek: trace.id }), replace: search.peek !== undefined });
   };
   const close = () => {
     void navigate({ search: (now) => ({ ...now, peek: undefined }), replace: true });
