@@ -5,7 +5,7 @@ function zone(): string | undefined {
 }
 
 export function clockTime(at: string): string {
-  return new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit", timeZone: zone() }).format(new Date(at));
+  return new Intl.DateTimeFormat(undefined, { timeStyle: "short", timeZone: zone() }).format(new Date(at));
 }
 
 /** With its zone, for whoever wants to know exactly. */
