@@ -63,7 +63,7 @@ export async function leaving({ hub, watcher }) {
   await bob.call("PUT", "/api/channels/work/members/helper");
   const page = await watcher.page(await watcher.window(bob));
   await page.goto(`${hub.url}/channels/work/settings`);
-  await page.getByText("Only the owner, @admin, and administrators change the channel").waitFor();
+  await page.getByText("Only the owner, @admin, and administrators can change this channel").waitFor();
   equal(await page.getByRole("switch", { name: "Workflow", exact: true }).isDisabled(), true, "whether a member cannot switch");
   await page.getByText("Your agents leave with you: @helper").waitFor();
   await watcher.checkAccess(page, "the settings of somebody else's channel");

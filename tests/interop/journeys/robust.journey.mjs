@@ -91,7 +91,7 @@ export async function byEarAndKeys({ hub, watcher }) {
   equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "what has the focus on a new page");
   await until("the tab is called by it", async () => /Threads – Stoa$/.test(await page.title()));
   await page.keyboard.press("?");
-  await page.getByText("Conversation above or below").waitFor();
+  await page.getByText("Conversation above or below", { exact: true }).waitFor();
   await watcher.checkAccess(page, "the list of keys");
 }
 
@@ -190,7 +190,7 @@ export async function newVersion({ hub, watcher }) {
   await hub.halt();
   isNew = true;
   await hub.run();
-  await page.getByText("A new version is there").waitFor();
+  await page.getByText("There is a new version").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
   // A page that is loaded now is the new one, and has all its parts.
   page.on("request", (request) => {

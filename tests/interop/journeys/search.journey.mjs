@@ -58,7 +58,7 @@ export async function search({ hub, watcher }) {
   await field.press("Home");
   await page.keyboard.type("after:2999-01-01 ");
   await total(page, 0);
-  await page.getByRole("button", { name: "Take after away" }).click();
+  await page.getByRole("button", { name: "Remove after" }).click();
   await total(page, 3);
   for (const typed of ["after:soon", "has:wings", "-before:2026-01-01"]) {
     const [name, value] = typed.startsWith("-") ? ["q", typed] : typed.split(":");
@@ -87,7 +87,7 @@ export async function search({ hub, watcher }) {
   await other.close();
 
   // From the results to where it was said, and back.
-  await page.getByRole("button", { name: "Take channel away" }).click();
+  await page.getByRole("button", { name: "Remove channel" }).click();
   await total(page, 3);
   await article(page, "Vec<T>").getByRole("link", { name: "Open in context" }).focus();
   await page.keyboard.press("Enter");
@@ -129,7 +129,7 @@ export async function searchPages({ hub, watcher }) {
   await page.getByRole("checkbox", { name: "scout" }).check();
   await watcher.checkAccess(page, "the filters on a phone");
   await page.getByRole("button", { name: "Show the results" }).click();
-  await page.getByRole("button", { name: "Take agent away" }).waitFor();
+  await page.getByRole("button", { name: "Remove agent" }).waitFor();
   await watcher.checkAccess(page, "results on a phone");
 }
 

@@ -15,7 +15,7 @@ function formatted(at: string, options: Intl.DateTimeFormatOptions): string {
 }
 
 export function clockTime(at: string): string {
-  return formatted(at, { hour: "numeric", minute: "2-digit" });
+  return formatted(at, { timeStyle: "short" });
 }
 
 /** With its zone, for whoever wants to know exactly. */

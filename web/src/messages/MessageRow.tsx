@@ -2,6 +2,7 @@ import { memo } from "react";
 
 import type { Message } from "../api/types";
 import { useMe } from "../shell/me";
+import { AuthorName } from "../ui/AuthorName";
 import { Avatar } from "../ui/Avatar";
 import { Time } from "../ui/Time";
 import { classes } from "../ui/classes";
@@ -53,8 +54,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
       <div className="min-w-0 flex-1 pr-5 max-md:pr-6">
         {isContinued ? null : (
           <div className="flex flex-wrap items-baseline gap-x-2">
-            <span className="font-semibold">{message.from.display_name || message.from.name}</span>
-            {message.from.kind === "user" ? null : <span className="text-muted">{message.from.kind}</span>}
+            <AuthorName from={message.from} />
             <Time at={message.created_at} as="clock" />
           </div>
         )}

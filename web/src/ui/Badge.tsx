@@ -15,7 +15,7 @@ export function Badge({ colour = "plain", icon, children }: { colour?: keyof typ
   return (
     <span
       className={classes(
-        "inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,transparent)] px-1.5 text-xs font-medium whitespace-nowrap",
+        "inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap",
         COLOURS[colour],
       )}
     >

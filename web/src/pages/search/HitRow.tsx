@@ -8,6 +8,7 @@ import { useStore } from "../../lib/store";
 import { clockTime, dayName, exactTime } from "../../lib/time";
 import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
+import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
 import { cutOf, partsOf } from "./snippet";
@@ -30,8 +31,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
         </div>
         <div className="min-w-0 flex-1">
           <div className="flex flex-wrap items-baseline gap-x-2 md:pr-36">
-            <span className="font-semibold">{hit.from.display_name || hit.from.name}</span>
-            {hit.from.kind === "user" ? null : <span className="text-muted">{hit.from.kind}</span>}
+            <AuthorName from={hit.from} />
             <time dateTime={hit.created_at} title={exactTime(hit.created_at)} className="text-muted">
               {dayName(hit.created_at)} {clockTime(hit.created_at)}
             </time>

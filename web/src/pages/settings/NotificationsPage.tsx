@@ -70,7 +70,7 @@ export function NotificationsPage() {
               channels: withLevel(now.channels, channel.name, event.target.value, channels.data),
             })
           }
-          className="h-7 rounded-md border border-control bg-bg px-1 max-sm:w-36 pointer-coarse:h-11"
+          className="h-7 rounded-md border border-control bg-bg px-1 max-sm:w-44 pointer-coarse:h-11"
         >
           <option value="">Default ({WORDS[now.default_level].toLowerCase()})</option>
           <option value="all">{WORDS.all}</option>
