@@ -50,6 +50,7 @@ export class Hub {
 
   /** Stops the process; `run` starts it again where it was. */
   async halt() {
+    if (this.process.exitCode !== null || this.process.signalCode !== null) return;
     const ended = new Promise((resolve) => this.process.once("exit", resolve));
     this.process.kill("SIGTERM");
     await ended;

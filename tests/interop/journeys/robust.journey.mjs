@@ -394,7 +394,7 @@ export async function loadedAfterAll({ hub, watcher }) {
   await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
   await hub.halt();
   await page.getByRole("link", { name: /^other/ }).click();
-  await page.getByText("It is tried again as soon as the connection is back.").first().waitFor();
+  await page.getByText("The page tries again as soon as the connection is back.").first().waitFor();
   await hub.run();
   await article(page, "there after all").waitFor();
 }

@@ -8,6 +8,8 @@ import { Hub, Watcher, launch } from "./frame.mjs";
 
 const [binary, ...wanted] = process.argv.slice(2);
 const AT_ONCE = 2;
+/** A journey that takes longer waits for what will never come. */
+const LONGEST_MS = 120_000;
 
 const journeys = [];
 for (const file of readdirSync(new URL(".", import.meta.url)).filter((name) => name.endsWith(".journey.mjs")).sort()) {
@@ -26,7 +28,11 @@ async function travel({ name, run }) {
   const watcher = new Watcher(browser);
   const hub = await Hub.start(binary);
   try {
-    await run({ hub, watcher });
+    let timer;
+    const tooLong = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`it was not over after ${LONGEST_MS / 1000} s`)), LONGEST_MS);
+    });
+    await Promise.race([run({ hub, watcher }), tooLong]).finally(() => clearTimeout(timer));
   } catch (error) {
     watcher.faults.push(error.stack ?? String(error));
     for (const context of browser.contexts()) {
