@@ -101,9 +101,13 @@ export async function boardRefusals({ hub, watcher }) {
   await page.getByRole("menuitem", { name: /Proposed.*@bob claimed it/ }).waitFor();
   await page.keyboard.press("Escape");
 
-  await card(page, "Weak draft").focus();
-  await page.keyboard.press("x");
-  await page.getByLabel("Reason").fill("No numbers in it");
+  // By the menu, and what one then types is the reason, not keys of the card.
+  await page.getByRole("button", { name: "Move: Weak draft" }).click();
+  await page.getByRole("menuitem", { name: /Rejected/ }).click();
+  await page.getByLabel("Reason").waitFor();
+  await until("one writes the reason", () => page.getByLabel("Reason").evaluate((field) => field === document.activeElement));
+  await page.keyboard.type("No numbers in it");
+  equal(await page.getByLabel("Reason").inputValue(), "No numbers in it", "the reason");
   await watcher.checkAccess(page, "rejecting");
   await page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click();
   await stateIs(hub.admin, weak.id, "rejected");

@@ -11,7 +11,7 @@ import { type TriggerForm, changesOf, formOf } from "./triggers";
 
 const MODES: Record<TriggerMode, string> = {
   passive: "It reads its inbox when it wants to. The hub never starts it.",
-  reactive: "A direct message or a mention starts a run.",
+  reactive: "A direct message or a mention is to start a run.",
   disabled: "It is switched off: the hub never starts it.",
 };
 
@@ -42,6 +42,10 @@ export function TriggersTab({ agent }: { agent: Agent }) {
       }}
     >
       <h2 className="sr-only">Triggers</h2>
+      <p className="rounded-md border border-line bg-panel px-3 py-2">
+        This version of the hub does not start agents by itself: an agent works when its own program asks for messages. What you set here is kept
+        for the version that does.
+      </p>
       <SelectField label="Mode" hint={MODES[form.mode]} error={said("trigger_mode")} value={form.mode} onChange={set("mode")}>
         {Object.keys(MODES).map((mode) => (
           <option key={mode} value={mode}>

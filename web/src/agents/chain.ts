@@ -45,6 +45,6 @@ export function effectOf(agent: Agent): string {
     case "disabled":
       return "It waits in the inbox. The agent is switched off and is not started.";
     case "reactive":
-      return "A direct message or a mention starts a run, unless one of these stops it.";
+      return "It waits in the inbox until the agent asks for it. A version of the hub that starts agents will go through these steps.";
   }
 }

@@ -1,13 +1,13 @@
 import * as Menu from "@radix-ui/react-dropdown-menu";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ellipsis } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 
 import { api, ok } from "../api/client";
-import { sentenceOf } from "../api/problem";
 import { meQuery } from "../api/queries";
 import type { Me, Message } from "../api/types";
 import { changeMessage } from "../live/patch";
+import { Confirm } from "../ui/Dialog";
 import { toast } from "../ui/Toasts";
 import { copy } from "../ui/copy";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
@@ -39,14 +39,11 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
   const client = useQueryClient();
   const me = useQuery(meQuery).data;
   const isOwn = me?.user.username === message.from.name;
+  const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
-    try {
-      await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
-      changeMessage(client, message.id, (now) => ({ ...now, body: "", deleted_at: new Date().toISOString() }));
-      toast("Deleted.");
-    } catch (error) {
-      toast(sentenceOf(error), { isError: true });
-    }
+    await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
+    changeMessage(client, message.id, (now) => ({ ...now, body: "", deleted_at: new Date().toISOString() }));
+    toast("Message deleted.");
   };
   const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("The link is copied."));
   return (
@@ -55,7 +52,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
         <Ellipsis size={16} aria-hidden="true" />
       </Menu.Trigger>
       <Menu.Portal>
-        <Menu.Content align="end" className="z-40 max-w-80 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+        <Menu.Content align="end" onCloseAutoFocus={(event) => (isDeleting ? event.preventDefault() : undefined)} className="z-40 max-w-80 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
           <Menu.Group aria-label="React">
             {REACTION_NAMES.map((reaction) => {
               const who = whoReacted(message, reaction, me?.user.username);
@@ -80,12 +77,17 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
           <Item onSelect={() => void copyLink()}>Copy link</Item>
           {isOwn ? <Item onSelect={() => editing.set(message.id)}>Edit</Item> : null}
           {isOwn ? (
-            <Item isDanger onSelect={() => void remove()}>
-              Delete
+            <Item isDanger onSelect={() => setDeleting(true)}>
+              Delete…
             </Item>
           ) : null}
         </Menu.Content>
       </Menu.Portal>
+      {isDeleting ? (
+        <Confirm title="Delete this message?" action="Delete" onConfirm={remove} onClose={() => setDeleting(false)}>
+          Everybody here loses it, and it cannot be brought back.
+        </Confirm>
+      ) : null}
     </Menu.Root>
   );
 }

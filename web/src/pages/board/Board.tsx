@@ -93,7 +93,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
     const isAfterG = wasG.current;
     wasG.current = event.key === "g";
     const card = (event.target as HTMLElement).closest<HTMLElement>("article[id^=card-]");
-    if (!card || event.metaKey || event.ctrlKey || event.altKey) return;
+    if (!card || rejecting || event.metaKey || event.ctrlKey || event.altKey) return;
     const id = Number(card.id.slice("card-".length));
     const next = nextCard(grid, id, event.key);
     if (next !== undefined) {
@@ -167,7 +167,8 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
             closed.current = { id: menu?.message.id ?? 0, at: Date.now() };
             setMenu(null);
           }}
-          onClosed={() => setWanted((now) => now ?? (current === null ? null : { id: current }))}
+          // The question why it is rejected has the focus.
+          onClosed={() => setWanted((now) => now ?? (current === null || rejecting ? null : { id: current }))}
         />
       ) : null}
       {rejecting ? (
