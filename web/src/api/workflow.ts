@@ -129,10 +129,11 @@ export async function removeReaction(id: number, reaction: Reaction): Promise<Re
   }
 }
 
-/** Says in the thread of a message why it was rejected. */
+/** Says in the thread of a message why it was rejected. In a channel its author is called: only so does an agent find it in its inbox. */
 export async function sayWhy(message: Message, reason: string): Promise<void> {
   const place = message.channel ? { channel: message.channel } : { to: message.from.name };
-  const body = { ...place, body: reason, reply_to: message.id } as Schemas["SendMessageRequest"];
+  const text = message.channel ? `@${message.from.name} ${reason}` : reason;
+  const body = { ...place, body: text, reply_to: message.id } as Schemas["SendMessageRequest"];
   await ok(api.POST("/api/messages", { params: { header: { "Idempotency-Key": repeatKey() } }, body }));
 }
 

@@ -52,6 +52,7 @@ export function patch(client: QueryClient, event: LiveEvent): void {
     }
     case "unread_update":
       soon(client, "unread");
+      soon(client, "threads");
       if (text("kind") === "dm") soon(client, "partners");
       break;
     case "channel":

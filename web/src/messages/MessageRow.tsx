@@ -1,3 +1,4 @@
+import { Link } from "@tanstack/react-router";
 import { memo } from "react";
 
 import type { Message } from "../api/types";
@@ -23,6 +24,8 @@ interface MessageRowProps {
 
 export const MessageRow = memo(function MessageRow({ message, isContinued, isHighlighted, onThread }: MessageRowProps) {
   const me = useMe()?.user;
+  // The hub's own word: what callers send cannot have it.
+  const mention = message.metadata["mention"] as { channel: string; message_id: number } | undefined;
   const isMention = me !== undefined && message.mentions.some((name) => name === me.username);
   const isClaimed = message.workflow_state === "in_progress";
   // Close to the message above it, of whose turn it is.
@@ -58,6 +61,14 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             <Time at={message.created_at} as="clock" />
           </div>
         )}
+        {mention?.channel ? (
+          <p className="text-sm text-muted">
+            Said in{" "}
+            <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent hover:underline">
+              #{mention.channel}
+            </Link>
+          </p>
+        ) : null}
         {message.subject ? <p className="max-w-[80ch] font-semibold break-words">{message.subject}</p> : null}
         {message.deleted_at ? (
           <p className="text-muted italic">This message was deleted.</p>
