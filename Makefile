@@ -22,9 +22,7 @@ web: ## build the web page, which a release carries within itself
 dev: ## serve a debug build that logs all it does
 	cargo run --locked -- serve --log-level debug
 
-# The page first: builds of the hub take it in. All is linted and tested with what can be built in; that the hub can also be built
-# without, as it is by `make run`, is checked once.
-all := --workspace --locked --features stoa/s3
+# The page first: builds of the hub take it in.
 check: ## the page's types, tests and sizes; formatting, lints and documentation of the hub
 	$(call stage,web page)
 	scripts/build-web
@@ -32,10 +30,9 @@ check: ## the page's types, tests and sizes; formatting, lints and documentation
 	$(call stage,formatting)
 	cargo fmt --all --check
 	$(call stage,lints)
-	cargo clippy $(all) --all-targets -- -D warnings
-	cargo check --workspace --locked --test conformance
+	cargo clippy --workspace --all-targets --locked -- -D warnings
 	$(call stage,documentation)
-	RUSTDOCFLAGS="-D warnings" cargo doc $(all) --no-deps
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
@@ -44,9 +41,9 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	scripts/install-test-tools
 	@$(MAKE) --no-print-directory check started=$(started)
 	$(call stage,tests on SQLite)
-	env -u STOA_TEST_DATABASE_URL cargo test $(all)
+	env -u STOA_TEST_DATABASE_URL cargo test --workspace --locked
 	$(call stage,tests on PostgreSQL)
-	exec scripts/with-postgres cargo test $(all)
+	exec scripts/with-postgres cargo test --workspace --locked
 	$(call stage,contracts)
 	scripts/check-contracts
 	$(call stage,signatures of other libraries)
