@@ -335,7 +335,7 @@ export async function editKept({ hub, watcher }) {
   const edit = async () => {
     const row = page.locator(`#m${mine.id}`).last();
     await row.hover();
-    await row.getByRole("button", { name: "What to do with this message" }).click();
+    await row.getByRole("button", { name: "Message actions" }).click();
     await page.getByRole("menuitem", { name: "Edit" }).click();
   };
   const editor = page.getByLabel("Edit your message");
