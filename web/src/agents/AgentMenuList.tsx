@@ -1,9 +1,9 @@
 import * as Menu from "@radix-ui/react-dropdown-menu";
 import { useNavigate } from "@tanstack/react-router";
 import { Ellipsis } from "lucide-react";
-import type { ReactNode } from "react";
 
 import type { Agent } from "../api/types";
+import { MenuItem } from "../ui/MenuItem";
 
 export interface AgentMenuProps {
   agent: Agent;
@@ -28,24 +28,13 @@ export default function AgentMenuList({ agent, onUnquarantine, onDelete, label, 
       </Menu.Trigger>
       <Menu.Portal>
         <Menu.Content align="end" className="z-40 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
-          {agent.quarantined_at ? <Item onSelect={onUnquarantine}>Lift the quarantine</Item> : null}
-          <Item onSelect={() => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } })}>Make a new key</Item>
-          <Item isDanger onSelect={onDelete}>
+          {agent.quarantined_at ? <MenuItem onSelect={onUnquarantine}>Lift the quarantine</MenuItem> : null}
+          <MenuItem onSelect={() => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } })}>Make a new key</MenuItem>
+          <MenuItem isDanger onSelect={onDelete}>
             Delete
-          </Item>
+          </MenuItem>
         </Menu.Content>
       </Menu.Portal>
     </Menu.Root>
-  );
-}
-
-function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
-  return (
-    <Menu.Item
-      onSelect={onSelect}
-      className={`flex h-7 cursor-pointer items-center rounded-sm px-2 outline-none data-highlighted:bg-selected pointer-coarse:h-11 ${isDanger ? "text-rejected" : ""}`}
-    >
-      {children}
-    </Menu.Item>
   );
 }

@@ -1,13 +1,14 @@
 import * as Menu from "@radix-ui/react-dropdown-menu";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Ellipsis } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { useState } from "react";
 
 import { api, ok } from "../api/client";
 import { meQuery } from "../api/queries";
 import type { Me, Message } from "../api/types";
 import { changeMessage } from "../live/patch";
 import { Confirm } from "../ui/Dialog";
+import { MenuItem } from "../ui/MenuItem";
 import { toast } from "../ui/Toasts";
 import { copy } from "../ui/copy";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
@@ -21,17 +22,6 @@ export function permalink(message: Message, me: Me | undefined): string {
   const path = place.kind === "channel" ? `/channels/${place.name}` : `/dm/${place.name}`;
   const as = place.kind === "dm" && place.as ? `&as=${place.as}` : "";
   return `${location.origin}${path}?at=${message.id}${as}`;
-}
-
-function Item({ children, onSelect, isDanger }: { children: ReactNode; onSelect: () => void; isDanger?: boolean }) {
-  return (
-    <Menu.Item
-      onSelect={onSelect}
-      className={`flex h-7 cursor-pointer items-center rounded-sm px-2 outline-none data-highlighted:bg-selected pointer-coarse:h-11 ${isDanger ? "text-rejected" : ""}`}
-    >
-      {children}
-    </Menu.Item>
-  );
 }
 
 /** What can be done with a message: the menu itself, which is loaded when somebody first wants one. */
@@ -73,13 +63,13 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
             })}
           </Menu.Group>
           <Menu.Separator className="my-1 h-px bg-line" />
-          {onThread ? <Item onSelect={() => onThread(message.id)}>Reply in thread</Item> : null}
-          <Item onSelect={() => void copyLink()}>Copy link</Item>
-          {isOwn ? <Item onSelect={() => editing.set(message.id)}>Edit</Item> : null}
+          {onThread ? <MenuItem onSelect={() => onThread(message.id)}>Reply in thread</MenuItem> : null}
+          <MenuItem onSelect={() => void copyLink()}>Copy link</MenuItem>
+          {isOwn ? <MenuItem onSelect={() => editing.set(message.id)}>Edit</MenuItem> : null}
           {isOwn ? (
-            <Item isDanger onSelect={() => setDeleting(true)}>
+            <MenuItem isDanger onSelect={() => setDeleting(true)}>
               Delete…
-            </Item>
+            </MenuItem>
           ) : null}
         </Menu.Content>
       </Menu.Portal>
