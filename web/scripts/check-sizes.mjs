@@ -2,7 +2,7 @@
 //
 //   node scripts/check-sizes.mjs      after `npm run build`
 //
-// The first load is the script of the page with all that it imports, and with all that a channel imports, in case it is loaded apart.
+// The first load is the script of the page and the one that shows conversations, with all that they import.
 // Whatever is loaded later, for a page or for a part of one, is measured with all that comes along with it.
 
 import { existsSync, readFileSync } from "node:fs";
@@ -13,7 +13,8 @@ import { gzipSync } from "node:zlib";
 const FIRST_LIMIT = 190;
 const STYLE_LIMIT = 15;
 const LATER_LIMIT = 60;
-const CHANNEL = "src/pages/ChannelPage.tsx";
+/** As vite.config.ts calls what shows messages. */
+const CONVERSATION = "conversation";
 
 const dist = fileURLToPath(new URL("../dist/", import.meta.url));
 const file = join(dist, ".vite/manifest.json");
@@ -41,7 +42,8 @@ function withImports(key, known = new Set()) {
 }
 
 const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
-const first = withImports(CHANNEL, withImports(entry));
+const conversation = Object.keys(manifest).find((key) => manifest[key].name === CONVERSATION);
+const first = withImports(conversation, withImports(entry));
 const scripts = (keys) => new Set([...keys].map((key) => manifest[key].file).filter((path) => path.endsWith(".js")));
 const styles = (keys) => new Set([...keys].flatMap((key) => manifest[key].css ?? []));
 const firstScripts = scripts(first);

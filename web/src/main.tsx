@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryClient, QueryClientProvider, notifyManager } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
@@ -7,7 +7,7 @@ import { Problem } from "./api/problem";
 import { followAppearance } from "./lib/appearance";
 import { makeRouter } from "./router";
 import { ErrorBoundary } from "./shell/ErrorBoundary";
-import { askAhead } from "./shell/ahead";
+import { takeAhead } from "./shell/ahead";
 import "./styles.css";
 
 const client = new QueryClient({
@@ -21,9 +21,9 @@ const client = new QueryClient({
   },
 });
 
+notifyManager.setScheduler(queueMicrotask);
 followAppearance();
-// What an agent says to another one is asked for in another way.
-if (!location.search.includes("as=")) askAhead(client, location.pathname);
+takeAhead(client);
 
 createRoot(document.getElementById("root")!).render(
   <StrictMode>

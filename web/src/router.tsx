@@ -19,17 +19,19 @@ import { boardSearch } from "./pages/board/filter";
 import { inboxSearch } from "./pages/inbox/search";
 import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
-import { ChannelPage } from "./pages/ChannelPage";
-import { DmPage } from "./pages/DmPage";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { Broken } from "./shell/ErrorBoundary";
+import { isAhead } from "./shell/ahead";
+
+const conversation = () => import("./pages/conversation");
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   // Nothing is shown before it is known to whom.
   beforeLoad: async ({ context }) => {
     const { user } = await context.client.ensureQueryData(meQuery);
     person.set(user.username);
+    await isAhead();
   },
   component: AppShell,
   notFoundComponent: NotFound,
@@ -73,7 +75,7 @@ const channel = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name",
   validateSearch: (search): { at?: number; thread?: number } => ({ at: id(search["at"]), thread: id(search["thread"]) }),
-  component: ChannelPage,
+  component: lazyRouteComponent(conversation, "ChannelPage"),
 });
 const dm = createRoute({
   getParentRoute: () => root,
@@ -83,7 +85,7 @@ const dm = createRoute({
     thread: id(search["thread"]),
     as: typeof search["as"] === "string" ? search["as"] : undefined,
   }),
-  component: DmPage,
+  component: lazyRouteComponent(conversation, "DmPage"),
 });
 const agents = createRoute({
   getParentRoute: () => root,

@@ -1,10 +1,11 @@
 import createClient from "openapi-fetch";
 
+import { fetchOrTake } from "./ahead";
 import { type Problem, problemOf, unreachable } from "./problem";
 import type { paths } from "./schema";
 import { hasSessionEnded } from "./session";
 
-export const api = createClient<paths>({ baseUrl: location.origin });
+export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchOrTake });
 
 api.use({
   async onResponse({ request, response }) {

@@ -10,7 +10,7 @@ export interface Appearance {
   keys?: "on" | "off";
 }
 
-/** `theme.js` reads the same before the first paint. */
+/** `first.js` reads the same before the first paint. */
 export const APPEARANCE = "stoa.appearance";
 
 export const appearance = store<Appearance>(load<Appearance>(APPEARANCE, {}));
@@ -26,7 +26,7 @@ export function hasSingleKeys(): boolean {
   return appearance.get().keys !== "off";
 }
 
-/** What `theme.js` does at the start, again. */
+/** What `first.js` does at the start, again. */
 export function applyAppearance(chosen: Appearance, isSystemDark: boolean): void {
   const root = document.documentElement;
   const isDark = chosen.theme === "dark" || (chosen.theme !== "light" && isSystemDark);

@@ -7,6 +7,7 @@ import { api, ok } from "../api/client";
 import { Problem } from "../api/problem";
 import { type Conversation, PAGE, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
+import { afterPaint } from "../lib/afterPaint";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
 import { clockTime, dayName } from "../lib/time";
@@ -28,6 +29,8 @@ import { type Row, rowsOf } from "./rows";
 /** What is seen this long has been read. */
 const READ_AFTER_MS = 1000;
 const NEAR_TOP = 400;
+/** Rows that are drawn above and below those in sight. */
+const OVERSCAN = 6;
 /** The hub gives no more at a time. */
 const MOST_AT_ONCE = 200;
 
@@ -102,12 +105,15 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
   // The same functions for the same rows, or all of them would be laid out anew at each step of scrolling.
   const estimateSize = useCallback((index: number) => sizeOf(rows[index]), [rows]);
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
+  // Rows out of sight are drawn once those in sight are on the screen.
+  const [overscan, setOverscan] = useState(0);
+  useEffect(() => afterPaint(() => setOverscan(OVERSCAN)), []);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize,
     getItemKey,
-    overscan: 6,
+    overscan,
     rangeExtractor,
     initialOffset: () => offsetOf(rows, at),
     initialRect: { width: window.innerWidth, height: window.innerHeight },

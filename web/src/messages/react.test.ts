@@ -1,15 +1,18 @@
 import { QueryClient } from "@tanstack/react-query";
 import { beforeEach, expect, test, vi } from "vitest";
 
-import { Problem } from "../api/problem";
-import { meQuery, messageQuery } from "../api/queries";
 import type { Me, Message } from "../api/types";
-import { setReaction } from "./react";
 
 const calls = vi.hoisted(() => ({ GET: vi.fn(), POST: vi.fn(), DELETE: vi.fn() }));
 const toasts = vi.hoisted(() => vi.fn());
 vi.mock("../api/client", () => ({ api: calls, ok: (call: Promise<unknown>) => call, repeatKey: () => "key" }));
 vi.mock("../ui/Toasts", () => ({ toast: toasts }));
+
+// Another file may have loaded them already, without what stands in here.
+vi.resetModules();
+const { Problem } = await import("../api/problem");
+const { meQuery, messageQuery } = await import("../api/queries");
+const { setReaction } = await import("./react");
 
 const AT = "2026-11-14T09:00:00.000Z";
 const by = (name: string, reaction: string) => ({
