@@ -34,6 +34,11 @@ check: ## the page's types, tests and sizes; formatting, lints and documentation
 	$(call stage,documentation)
 	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 
+# With all that can be built in, so that it is built once for all tests. The lints are for what a build has without asking.
+tested := --workspace --locked --features stoa/s3
+# Tests wait more than they compute: for the disk, for a database, for a hub in another process.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
 test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the web page in a browser, and fuzz the API
@@ -41,9 +46,9 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	scripts/install-test-tools
 	@$(MAKE) --no-print-directory check started=$(started)
 	$(call stage,tests on SQLite)
-	env -u STOA_TEST_DATABASE_URL cargo test --workspace --locked
+	env -u STOA_TEST_DATABASE_URL cargo test $(tested)
 	$(call stage,tests on PostgreSQL)
-	exec scripts/with-postgres cargo test --workspace --locked
+	exec scripts/with-postgres cargo test $(tested)
 	$(call stage,contracts)
 	scripts/check-contracts
 	$(call stage,signatures of other libraries)

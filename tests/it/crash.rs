@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
 use crate::cli_support::{Hub, Place};
-use crate::support::on_postgres;
+use crate::support::{http_client, on_postgres};
 
 const SENDERS: usize = 64;
 const AGENTS: usize = 8;
@@ -195,9 +195,12 @@ fn a_killed_hub_has_kept_its_promises() {
         let key = hub.json(&["agents", "create", &name, "--owner", "admin"])["key"].as_str().unwrap().to_owned();
         Agent { name, key }
     });
-    #[expect(clippy::disallowed_methods, reason = "calls only the hub that is tested")]
-    let http = Client::new();
-    let crowd = Arc::new(Crowd { agents: agents.collect(), http, record: Mutex::default(), next: AtomicU64::new(0) });
+    let crowd = Arc::new(Crowd {
+        agents: agents.collect(),
+        http: http_client(),
+        record: Mutex::default(),
+        next: AtomicU64::new(0),
+    });
     for _ in 0..crashes {
         let began = crowd.record.lock().unwrap().stored.len();
         let wait = Duration::from_millis(20 + dice.below(600));

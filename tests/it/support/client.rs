@@ -16,6 +16,19 @@ pub(crate) enum Proof {
     Bearer(String),
 }
 
+/// Keeps no cookies, as the one that there is is handled by hand, and follows no redirect, which is an answer to look at.
+#[expect(clippy::disallowed_methods, reason = "calls only the hub that is tested")]
+pub(crate) fn http_client() -> reqwest::Client {
+    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+    // This feature brings TLS along, which has to be set up though no test speaks it here.
+    #[cfg(feature = "s3")]
+    let client = {
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        client.tls_certs_only([])
+    };
+    client.build().unwrap()
+}
+
 /// Somebody who calls the hub.
 #[derive(Clone)]
 pub(crate) struct Client {
@@ -26,10 +39,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(base: String) -> Self {
-        // One cookie is handled by hand, and a redirect is an answer to look at.
-        #[expect(clippy::disallowed_methods, reason = "calls only the hub that is tested")]
-        let http = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy().build().unwrap();
-        Self { http, base, proof: Proof::Nothing }
+        Self { http: http_client(), base, proof: Proof::Nothing }
     }
 
     /// The same caller with another credential.

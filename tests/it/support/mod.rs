@@ -30,7 +30,7 @@ use tokio::task::JoinHandle;
 
 pub(crate) use actors::{Agent, Human, PASSWORD, each, file_form, items};
 pub(crate) use admin_socket::Operator;
-pub(crate) use client::{Call, Client, Proof, Reply};
+pub(crate) use client::{Call, Client, Proof, Reply, http_client};
 pub(crate) use elsewhere::Elsewhere;
 pub(crate) use files::{ELF, MAX_BYTES, PDF, PNG, assert_stored, count_stored, object_of, rows, sum};
 pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, TAG, fresh_nonce};
@@ -63,7 +63,7 @@ pub(crate) struct Setup {
 impl Setup {
     fn new() -> Self {
         let folder = Folder::create();
-        let database = TestDatabase::create();
+        let database = TestDatabase::create_with_tables();
         let clock = Clock::manual(Timestamp::from_ms(START_MS));
         let admin_password: Arc<Mutex<Option<String>>> = Arc::default();
         let shown = admin_password.clone();

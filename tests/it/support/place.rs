@@ -1,8 +1,11 @@
 //! Where a hub keeps its data: a temporary folder, and on PostgreSQL a fresh database besides.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use sha2::{Digest as _, Sha256};
+use stoa::migrations::MIGRATIONS;
+use stoa_db::{Database, Options};
 use tempfile::TempDir;
 
 fn server_url() -> Option<String> {
@@ -40,16 +43,60 @@ pub(crate) struct TestDatabase {
 }
 
 impl TestDatabase {
-    /// None on SQLite.
+    /// An empty one; none on SQLite.
     pub(crate) fn create() -> Option<Arc<Self>> {
+        Self::copy_of("template template1")
+    }
+
+    /// One that has the tables of a hub already: making them takes longer than most tests do. None on SQLite.
+    pub(crate) fn create_with_tables() -> Option<Arc<Self>> {
+        static TEMPLATE: OnceLock<Option<String>> = OnceLock::new();
+        Self::copy_of(TEMPLATE.get_or_init(Self::template).as_deref()?)
+    }
+
+    fn copy_of(how: &str) -> Option<Arc<Self>> {
         let server = server_url()?;
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes).unwrap();
         let name = format!("stoa_it_{:016x}", u64::from_le_bytes(bytes));
-        admin(&format!("create database {name}")).unwrap();
+        admin(&format!("create database {name} {how}")).unwrap();
         let (before, rest) = server.rsplit_once('/').unwrap();
         let query = rest.find('?').map_or("", |at| &rest[at..]);
         Some(Arc::new(Self { url: format!("{before}/{name}{query}"), name }))
+    }
+
+    /// How to copy a database with tables and nothing in them, which is left on the server for the next run. Its name says which
+    /// tables they are.
+    fn template() -> Option<String> {
+        let server = server_url()?;
+        let mut hash = Sha256::new();
+        for migration in MIGRATIONS {
+            hash.update(migration.postgres);
+        }
+        let name: String = hash.finalize()[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        let name = format!("stoa_it_tables_{name}");
+        let sql = "select current_setting('server_version_num')::int >= 150000, exists (select from pg_database where datname = $1)";
+        let row =
+            off_the_runtime(|| postgres::Client::connect(&server, postgres::NoTls)?.query_one(sql, &[&name])).unwrap();
+        // What an older server does without being told.
+        let how = format!("template {name}{}", if row.get(0) { " strategy file_copy" } else { "" });
+        if row.get(1) {
+            return Some(how);
+        }
+        let database = Self::create()?;
+        let folder = Folder::create();
+        let mut options = Options::new(folder.path());
+        options.postgres_url = Some(database.url.clone());
+        off_the_runtime(|| {
+            let opened = Database::open(options, MIGRATIONS).unwrap();
+            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(opened.close());
+        });
+        // If another run was faster, there is one.
+        let renamed = admin(&format!("alter database {} rename to {name}", database.name));
+        if let Err(error) = renamed {
+            assert_eq!(error.code(), Some(&postgres::error::SqlState::DUPLICATE_DATABASE), "{error}");
+        }
+        Some(how)
     }
 
     /// Ends every connection, as a network that breaks does.
