@@ -577,7 +577,7 @@ async fn nobody_acts_untraced_by_hanging_up() {
     GATE.open();
     let seen = traces(&hub, &ada, "").await;
     assert_eq!((&seen[0]["error"], &seen[0]["details"]["status"]), (&json!("caller_gone"), &Value::Null));
-    ada.get("/api/agents/scout").await.ok();
+    eventually("what was asked for is done", async || ada.get("/api/agents/scout").await.code() == 200).await;
     hub.finish().await;
 }
 

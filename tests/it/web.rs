@@ -2,7 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::support::TestHub;
+use crate::cli_support::{Hub, Place};
+use crate::support::{Client, TestHub};
 
 const PAGE: &str = "text/html,application/xhtml+xml";
 
@@ -29,6 +30,66 @@ async fn who_is_not_logged_in_is_led_to_the_login_and_back() {
     let hub = TestHub::start().await;
     let answer = hub.nobody().get("/channels/general?at=7").header("accept", PAGE).await.status(303);
     assert_eq!(answer.header("location").unwrap(), "/login?next=%2Fchannels%2Fgeneral%3Fat%3D7");
+    hub.finish().await;
+}
+
+/// A hub with a page of these files, and a browser that has a session there.
+fn with_page(place: &Place, files: &[(&str, &str)]) -> (Hub, Client) {
+    let folder = place.root().join("page");
+    std::fs::create_dir_all(folder.join("assets")).unwrap();
+    for (name, content) in files {
+        std::fs::write(folder.join(name), content).unwrap();
+    }
+    let hub = Hub::start(place.serve(&[]).env("STOA_DEV_WEB", folder), place.data());
+    let browser = Client::new(format!("http://{}", hub.address)).cookie("stoa_session=x");
+    (hub, browser)
+}
+
+#[tokio::test]
+async fn files_come_in_the_forms_that_browsers_take() {
+    let place = Place::new();
+    let (hub, browser) = with_page(
+        &place,
+        &[("index.html", "<h1>page</h1>"), ("assets/app.js", "plain"), ("assets/app.js.br", "br"), ("assets/app.js.gz", "gz")],
+    );
+    let forms =
+        [("gzip, br", "br", Some("br")), ("br;q=0, GZIP", "gz", Some("gzip")), ("zstd", "plain", None), ("", "plain", None)];
+    let mut tags = Vec::new();
+    for (accepted, content, encoding) in forms {
+        let file = browser.get("/assets/app.js").header("accept-encoding", accepted).await.ok();
+        assert_eq!((file.text().as_str(), file.header("content-encoding")), (content, encoding), "{accepted}");
+        assert_eq!(file.header("cache-control").unwrap(), "public, max-age=31536000, immutable");
+        assert_eq!(file.header("vary").unwrap(), "accept-encoding");
+        tags.push(file.header("etag").unwrap().to_owned());
+    }
+    assert!(tags[0] != tags[1] && tags[1] != tags[2] && tags[2] == tags[3], "each form has a tag of its own: {tags:?}");
+    for known in [tags[2].clone(), format!("\"other\", W/{}", tags[2]), "*".to_owned()] {
+        assert_eq!(browser.get("/assets/app.js").header("if-none-match", known).await.status(304).text(), "");
+    }
+    let other = browser.get("/assets/app.js").header("accept-encoding", "br").header("if-none-match", &tags[2]).await;
+    assert_eq!(other.ok().text(), "br");
+    let page = browser.get("/channels/general").header("accept", PAGE).await.ok();
+    assert_eq!((page.text().as_str(), page.header("cache-control").unwrap()), ("<h1>page</h1>", "no-cache"));
+    assert!(page.header("content-security-policy").unwrap().contains("require-trusted-types-for 'script'"));
+    hub.stop();
+}
+
+#[tokio::test]
+async fn a_hub_without_its_page_says_so() {
+    let place = Place::new();
+    let (hub, browser) = with_page(&place, &[]);
+    let page = browser.get("/channels/general").header("accept", PAGE).await.ok();
+    assert!(page.text().contains("built without its web page") && page.text().contains("make run"), "{page:?}");
+    assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"), "{page:?}");
+    hub.stop();
+}
+
+#[tokio::test]
+async fn a_long_address_is_not_said_back_whole() {
+    let hub = TestHub::start().await;
+    let path = format!("/{}", "ä".repeat(5000).replace('ä', "%C3%A4"));
+    let answer = hub.nobody().get(&path).await.problem(404, "not_found");
+    assert!(answer.text().len() < 600, "{answer:?}");
     hub.finish().await;
 }
 

@@ -34,6 +34,9 @@ const HASHED: &str = "/assets/";
 const APART: [&str; 9] =
     ["/api", "/auth", "/oauth", "/mcp", "/machine", "/metrics", "/healthz", "/readyz", "/.well-known"];
 
+/// How much of an address is said back to who asked for it.
+const LONGEST_SHOWN: usize = 200;
+
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; \
      font-src 'self'; manifest-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; \
      require-trusted-types-for 'script'; trusted-types dompurify";
@@ -129,7 +132,9 @@ fn mime_type(extension: &str) -> &'static str {
 pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap, has_session: bool) -> Result<Response, HubError> {
     let path = uri.path();
     let nothing = || {
-        HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {path}."))
+        let shown: String = path.chars().take(LONGEST_SHOWN).collect();
+        let dots = if shown.len() < path.len() { "…" } else { "" };
+        HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {shown}{dots}."))
             .hint("GET /api/openapi.json lists what there is.")
     };
     let is_apart =
@@ -173,7 +178,7 @@ fn answer(asset: &Asset, headers: &HeaderMap) -> Response {
     let is_known = headers
         .get(header::IF_NONE_MATCH)
         .and_then(|value| value.to_str().ok())
-        .is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == variant.etag));
+        .is_some_and(|known| known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == variant.etag));
     let mut response = Response::new(Body::empty());
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;

@@ -62,6 +62,17 @@ export class Hub {
     if (/panic/i.test(this.log)) throw new Error(`the hub panicked:\n${this.log}`);
   }
 
+  /** Gives the hub a past of so many messages, half of them in the channel whose name is returned. */
+  async fill(messages) {
+    await this.halt();
+    const size = ["--messages", String(messages), "--users", "2", "--agents", "3", "--channels", "2"];
+    const child = spawn(this.binary, ["bench", "fill", "--data", this.folder, ...size], { stdio: ["ignore", "ignore", "inherit"] });
+    const code = await new Promise((resolve) => child.once("exit", resolve));
+    if (code !== 0) throw new Error("the hub could not be filled");
+    await this.run();
+    return "room-000";
+  }
+
   async agent(name, display_name = name) {
     const { key } = await this.admin.call("POST", "/api/agents", { name, display_name });
     return new Caller(this, key);

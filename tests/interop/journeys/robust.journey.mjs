@@ -319,7 +319,7 @@ export async function lostLink({ hub, watcher }) {
     await article(page, "line 119").waitFor();
     await until("one is at the end", () => isAtEnd(page));
     page.off("request", count);
-    equal(asked < 4, true, "whether little was asked for");
+    equal(asked < 6, true, "whether little was asked for");
   }
   await watcher.checkAccess(page, "a link that leads nowhere");
 }

@@ -8,6 +8,8 @@ import { placeKey } from "./types";
 export interface Conversation {
   items: Message[];
   hasOlder: boolean;
+  /** It is a part from the middle: others come after it that are not loaded. */
+  hasNewer?: boolean;
   lastRead: number | null;
   /** The first messages of what was loaded at a time. They keep their looks when more comes before them, so that nothing moves. */
   starts: number[];
@@ -101,4 +103,23 @@ export const conversationQuery = (place: Place) =>
     meta: { place },
     // What is there is kept up to date by the events.
     staleTime: Number.POSITIVE_INFINITY,
+  });
+
+/** What is around a message, however far back it is. It is not kept up to date, unless it is joined with the end of the conversation. */
+export const aroundQuery = (place: Place, id: number) =>
+  queryOptions({
+    queryKey: ["conversation", placeKey(place), id],
+    queryFn: async (): Promise<Conversation> => {
+      const [before, after] = await Promise.all([fetchMessages(place, { before: id + 1 }), fetchMessages(place, { after: id })]);
+      return {
+        items: [...before.items, ...after.items],
+        hasOlder: before.items.length >= PAGE,
+        hasNewer: after.items.length >= PAGE,
+        lastRead: before.last_read_message_id ?? null,
+        starts: before.items.slice(0, 1).map(({ id }) => id),
+      };
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+    // Each is for one visit.
+    gcTime: 0,
   });

@@ -1,11 +1,11 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { type QueryKey, useQuery, useQueryClient } from "@tanstack/react-query";
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown } from "lucide-react";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
 import { Problem } from "../api/problem";
-import { type Conversation, PAGE, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
+import { type Conversation, PAGE, aroundQuery, conversationQuery, fetchMessages } from "../api/queries";
 import { type Place, placeKey } from "../api/types";
 import { afterPaint } from "../lib/afterPaint";
 import { appearance } from "../lib/appearance";
@@ -23,16 +23,14 @@ import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
 import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
-import { isIn } from "./place";
+import { joined, withOlder } from "./parts";
 import { type Row, rowsOf } from "./rows";
 
 /** What is seen this long has been read. */
 const READ_AFTER_MS = 1000;
-const NEAR_TOP = 400;
+const NEAR = 400;
 /** Rows that are drawn above and below those in sight. */
 const OVERSCAN = 6;
-/** The hub gives no more at a time. */
-const MOST_AT_ONCE = 200;
 
 interface MessageListProps {
   place: Place;
@@ -43,10 +41,41 @@ interface MessageListProps {
 
 /** A conversation, newest at the bottom. It stays where it is unless the person is at the end. */
 export function MessageList(props: MessageListProps) {
-  const query = useQuery(conversationQuery(props.place));
+  const { place, at } = props;
+  const client = useQueryClient();
+  const end = useQuery(conversationQuery(place));
+  // What one asks for may be far from the end; then what is around it is shown, until one has read on to the end or goes there.
+  const isThere = at === undefined || (end.data?.items.some((message) => message.id === at) ?? true);
+  const [left, setLeft] = useState<number>();
+  const isWanted = !isThere && left !== at;
+  const around = useQuery({ ...aroundQuery(place, at ?? 0), enabled: isWanted });
+  const part = isWanted && around.data?.items.some((message) => message.id === at) ? around.data : undefined;
+  const isRefused = around.error instanceof Problem && !around.error.isPassing;
+  const isElsewhere = isWanted && !part && (around.data !== undefined || isRefused);
+  useEffect(() => {
+    if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
+  }, [isElsewhere, at]);
+  useEffect(() => {
+    const whole = part && end.data ? joined(end.data, part) : null;
+    if (whole) client.setQueryData<Conversation>(conversationQuery(place).queryKey, whole);
+  }, [client, place, end.data, part]);
+  const partOf = part ? at : undefined;
+  const { queryKey } = useMemo(() => (partOf === undefined ? conversationQuery(place) : aroundQuery(place, partOf)), [place, partOf]);
+  const onLeave = useCallback(() => setLeft(at), [at]);
   // What is there stays there, also while it cannot be loaded again.
-  if (query.data) return <Conversed key={placeKey(props.place)} {...props} data={query.data} />;
-  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  if (end.data && !(isWanted && around.isPending)) {
+    return (
+      <Conversed
+        key={placeKey(place)}
+        {...props}
+        at={isThere || part ? at : undefined}
+        data={part ?? end.data}
+        dataKey={queryKey}
+        onLeave={onLeave}
+      />
+    );
+  }
+  if (end.isError) return <Failed error={end.error} retry={() => void end.refetch()} />;
   return <Skeleton />;
 }
 
@@ -74,10 +103,17 @@ function offsetOf(rows: Row[], at: number | undefined): number {
   return Math.max(0, before - part * window.innerHeight);
 }
 
-function Conversed({ place, at, onThread, data }: MessageListProps & { data: Conversation }) {
+interface ConversedProps extends MessageListProps {
+  data: Conversation;
+  /** Where that is kept. */
+  dataKey: QueryKey;
+  /** Leaves a part from the middle for the end. */
+  onLeave: () => void;
+}
+
+function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedProps) {
   const client = useQueryClient();
   const key = placeKey(place);
-  const options = useMemo(() => conversationQuery(place), [key]);
   const me = useMe()?.user.username;
   const sending = useStore(outgoing);
   const zone = useStore(appearance, (chosen) => chosen.zone);
@@ -118,72 +154,75 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
     initialOffset: () => offsetOf(rows, at),
     initialRect: { width: window.innerWidth, height: window.innerHeight },
     anchorTo: "end",
-    followOnAppend: true,
+    followOnAppend: !data.hasNewer,
     scrollEndThreshold: 80,
   });
 
-  const [isAtEnd, setAtEnd] = useState(true);
+  const [isAtEnd, setAtEnd] = useState(!data.hasNewer);
   const [seenLast, setSeenLast] = useState<number | null>(null);
   const last = data.items.at(-1)?.id ?? null;
 
-  // What one asked for may be further up, and may be somewhere else.
-  const isThere = at === undefined || data.items.some((message) => message.id === at);
-  const wanted = useQuery({ ...messageQuery(at ?? 0), enabled: !isThere });
-  const isRefused = wanted.error instanceof Problem && !wanted.error.isPassing;
-  const isElsewhere = !isThere && (isRefused || (wanted.data !== undefined && !isIn(wanted.data, place, me)));
-  useEffect(() => {
-    if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
-  }, [isElsewhere, at]);
-
   // Comes to the end of a conversation that one opens, or to the message that one asked for.
   const arrived = useRef<string | null>(null);
+  // On the way to the end, more may come: one is there when one has seen the last of it.
+  const isOnTheWay = useRef(false);
   useEffect(() => {
-    const wanted = String((isElsewhere ? undefined : at) ?? "");
-    if (rows.length === 0 || arrived.current === wanted) return;
-    const goal = goalOf(rows, isElsewhere ? undefined : at);
+    const wanted = String(at ?? "");
+    if (rows.length === 0 || (arrived.current === wanted && !isOnTheWay.current)) return;
+    const goal = goalOf(rows, at);
     if (!goal) return;
     arrived.current = wanted;
+    isOnTheWay.current = goal.align === "end";
     virtual.scrollToIndex(goal.index, { align: goal.align });
-  }, [rows, at, isElsewhere, virtual]);
+  }, [rows, at, virtual]);
 
-  // Older messages are loaded as one comes near the top.
+  // More is loaded as one comes near what is there.
   const isLoading = useRef(false);
-  const loadOlder = useCallback(async (limit = PAGE * 2) => {
-    const now = client.getQueryData<Conversation>(options.queryKey);
-    const first = now?.items[0];
-    if (!now?.hasOlder || !first || isLoading.current) return;
-    isLoading.current = true;
-    try {
-      const page = await fetchMessages(place, { before: first.id, limit });
-      client.setQueryData<Conversation>(options.queryKey, (latest) =>
-        latest
-          ? {
-              ...latest,
-              items: merge(latest.items, page.items),
-              hasOlder: page.items.length > 0,
-              starts: [...latest.starts, ...page.items.slice(0, 1).map(({ id }) => id)],
-            }
-          : latest,
-      );
-    } catch {
-      // It is tried again when the list is moved.
-    } finally {
-      isLoading.current = false;
-    }
-  }, [client, options, place]);
+  const load = useCallback(
+    async (direction: "older" | "newer") => {
+      const now = client.getQueryData<Conversation>(dataKey);
+      const edge = direction === "older" ? now?.hasOlder && now.items[0] : now?.hasNewer && now.items.at(-1);
+      if (!edge || isLoading.current) return;
+      isLoading.current = true;
+      try {
+        const limit = PAGE * 2;
+        const { items } = await fetchMessages(place, { limit, [direction === "older" ? "before" : "after"]: edge.id });
+        client.setQueryData<Conversation>(dataKey, (latest) => {
+          if (!latest) return latest;
+          if (direction === "older") return withOlder(latest, items);
+          return { ...latest, items: merge(latest.items, items), hasNewer: items.length >= limit };
+        });
+      } catch {
+        // It is tried again when the list is moved.
+      } finally {
+        isLoading.current = false;
+      }
+    },
+    [client, dataKey, place],
+  );
 
-  // A message that one asked for and that is not there yet.
-  useEffect(() => {
-    if (at === undefined || isThere || !wanted.data || isElsewhere || !data.hasOlder) return;
-    if ((data.items[0]?.id ?? 0) > at) void loadOlder(MOST_AT_ONCE);
-  }, [at, isThere, isElsewhere, wanted.data, data, loadOlder]);
-
+  const isPart = data.hasNewer === true;
   const onScroll = useCallback(() => {
     const element = box.current;
     if (!element) return;
-    if (element.scrollTop < NEAR_TOP) void loadOlder();
-    setAtEnd(element.scrollHeight - element.scrollTop - element.clientHeight < 80);
-  }, [loadOlder]);
+    const below = element.scrollHeight - element.scrollTop - element.clientHeight;
+    if (element.scrollTop < NEAR) void load("older");
+    if (below < NEAR) void load("newer");
+    if (below < 5) isOnTheWay.current = false;
+    setAtEnd(below < 80 && !isPart);
+  }, [load, isPart]);
+
+  // Who writes wants to see it, at the end.
+  useEffect(() => {
+    if (isPart && mine.length > 0) onLeave();
+  }, [isPart, mine.length, onLeave]);
+  const stay = () => {
+    isOnTheWay.current = false;
+  };
+  const goToEnd = () => {
+    if (isPart) onLeave();
+    else virtual.scrollToIndex(rows.length - 1, { align: "end" });
+  };
 
   // Read is what was on the screen, at the end, in a window that has the attention, for a while.
   useEffect(() => {
@@ -197,7 +236,7 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
         const body = place.kind === "channel" ? { channel: place.name, message_id: last } : { dm: place.name, message_id: last };
         void ok(api.POST("/api/notifications/mark-read", { body })).then(
           () => {
-            client.setQueryData<Conversation>(options.queryKey, (now) => (now ? { ...now, lastRead: last } : now));
+            client.setQueryData<Conversation>(dataKey, (now) => (now ? { ...now, lastRead: last } : now));
             void client.invalidateQueries({ queryKey: ["unread"] });
           },
           () => undefined,
@@ -212,12 +251,12 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
       window.removeEventListener("focus", watch);
       document.removeEventListener("visibilitychange", watch);
     };
-  }, [isAtEnd, last, lastRead, key, client, options, place]);
+  }, [isAtEnd, last, lastRead, key, client, dataKey, place]);
 
   useEffect(() => {
     if (isAtEnd) setSeenLast(last);
   }, [isAtEnd, last]);
-  const missed = data.items.filter((message) => seenLast !== null && message.id > seenLast).length;
+  const missed = isPart ? 0 : data.items.filter((message) => seenLast !== null && message.id > seenLast).length;
 
   const onKeyDown = useMessageKeys({
     messages: data.items,
@@ -254,6 +293,8 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
       <div
         ref={box}
         onScroll={onScroll}
+        onWheel={stay}
+        onPointerDown={stay}
         onKeyDown={onKeyDown}
         onFocus={(event) => {
           const id = event.target.closest<HTMLElement>("[data-message]")?.dataset["message"];
@@ -289,7 +330,7 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
       {isAtEnd ? null : (
         <Button
           className="absolute right-6 bottom-3 shadow-md"
-          onClick={() => virtual.scrollToIndex(rows.length - 1, { align: "end" })}
+          onClick={goToEnd}
         >
           <ArrowDown size={14} aria-hidden="true" />
           {missed > 0 ? `${missed} new` : "Latest"}

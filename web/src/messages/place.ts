@@ -11,13 +11,6 @@ export function placeOf(message: Pick<Message, "channel" | "from" | "to">, me: M
   return isMine(from) ? { kind: "dm", name: to, as: from } : { kind: "dm", name: from, as: isMine(to) ? to : undefined };
 }
 
-/** Whether a message belongs to a conversation, as the person sees it. */
-export function isIn(message: Pick<Message, "channel" | "from" | "to">, place: Place, me: string | undefined): boolean {
-  if (place.kind === "channel") return message.channel === place.name;
-  const two = [place.name, place.as ?? me];
-  return !message.channel && two.includes(message.from.name) && two.includes(message.to ?? message.from.name);
-}
-
 /** What a link needs to show a message, or a thread, where it is. */
 export function linkTo(place: Place, search: { at?: number; thread?: number }) {
   return place.kind === "channel"
