@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, CircleDashed, Clock, OctagonX } from "lucide-react";
+import { Check, CircleDashed, CirclePause, Clock, Hand, OctagonX } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 
 import { type Trace, type Trust, dayOfTracesQuery, trustQuery } from "../api/agents";
@@ -36,6 +36,16 @@ export function OverviewTab({ agent }: { agent: Agent }) {
               <StepRow key={step.name} step={step} />
             ))}
           </ol>
+          <p className="mt-3">
+            <Link
+              to="/agents/$name"
+              params={{ name: agent.name }}
+              search={{ tab: "triggers" }}
+              className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
+            >
+              Change what starts it
+            </Link>
+          </p>
         </Card>
         <Card title="About">
           <Facts
@@ -238,6 +248,8 @@ function ActivityPart({ name }: { name: string }) {
 
 const OUTCOMES: Record<ChainStep["outcome"], { icon: ReactNode; word: string; colour: string }> = {
   passed: { icon: <Check size={14} />, word: "passed", colour: "text-approved" },
+  rests: { icon: <CirclePause size={14} />, word: "waits for the agent", colour: "text-muted" },
+  held: { icon: <Hand size={14} />, word: "held back", colour: "text-amber" },
   stopped: { icon: <OctagonX size={14} />, word: "stops here", colour: "text-rejected" },
   later: { icon: <Clock size={14} />, word: "checked each time", colour: "text-muted" },
   unasked: { icon: <CircleDashed size={14} />, word: "not reached", colour: "text-muted" },

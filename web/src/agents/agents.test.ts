@@ -75,9 +75,20 @@ describe("activity", () => {
 });
 
 describe("the chain before a run", () => {
-  it("asks nothing after what stops it", () => {
+  it("asks nothing after where it ends", () => {
     const outcomes = chainOf({ ...agent, trigger_mode: "passive" }).map((step) => step.outcome);
-    expect(outcomes).toEqual(["passed", "stopped", "unasked", "unasked", "unasked", "unasked"]);
+    expect(outcomes).toEqual(["passed", "rests", "unasked", "unasked", "unasked", "unasked"]);
+  });
+
+  it("is broken only by what is wrong", () => {
+    const first = (more: Partial<Agent>) => chainOf({ ...agent, ...more }).find(({ outcome }) => !["passed", "later"].includes(outcome))?.outcome;
+    expect(first({})).toBeUndefined();
+    expect(first({ trigger_mode: "passive" })).toBe("rests");
+    expect(first({ trigger_mode: "disabled" })).toBe("rests");
+    expect(first({ paused_at: "2026-01-01T00:00:00Z" })).toBe("held");
+    expect(first({ quarantined_at: "2026-01-01T00:00:00Z" })).toBe("stopped");
+    expect(first({ max_trigger_depth: 0 })).toBe("stopped");
+    expect(first({ budget: { runs_per_day: 0, cost_usd_per_day: null } })).toBe("stopped");
   });
 
   it("lets quarantine come before a pause", () => {

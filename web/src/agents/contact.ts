@@ -33,7 +33,8 @@ export function contactOf(
   const calls = known.filter((call) => call.id > start.lastCall);
   const last = known.at(-1) ?? null;
   // The call is exact, the mark is noted once in a while.
-  const seenAt = [last?.created_at, now.lastSeenAt].filter((at) => typeof at === "string").sort((one, other) => Date.parse(one) - Date.parse(other)).at(-1) ?? null;
+  const isCallLater = last !== null && (now.lastSeenAt === null || Date.parse(last.created_at) > Date.parse(now.lastSeenAt));
+  const seenAt = isCallLater ? last.created_at : now.lastSeenAt;
   const isRecent = seenAt !== null && now.at - Date.parse(seenAt) < RECENT_MS;
   const isFresh = now.isOnline || calls.length > 0 || now.lastSeenAt !== start.lastSeenAt || isRecent;
   return { isConnected: now.isOnline || seenAt !== null, isFresh, seenAt, last, calls };
