@@ -1,4 +1,4 @@
-// Agents: bringing one in.
+// Agents: bringing one in, and what becomes of it.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { equal } from "./frame.mjs";
@@ -50,4 +50,43 @@ export async function welcome({ hub, watcher }) {
   }
   const { members } = await hub.admin.call("GET", "/api/channels/ops");
   equal(members.some(({ name }) => name === "pathfinder"), true, "whether it is in the channel");
+}
+
+/** Whether an agent is connected, what a message does to it, and that it is gone, are told as they are. */
+export async function standing({ hub, watcher }) {
+  const scout = await hub.agent("scout", "Scout");
+  const bob = await hub.person("bob");
+  await bob.call("POST", "/api/agents", { name: "rover" });
+  await scout.say("general", "here I am");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/agents/scout?tab=connect`);
+  await page.getByText("@scout is connected").waitFor();
+  await page.getByText(/Last called just now through the HTTP API/).waitFor();
+  await scout.say("general", "and again");
+  const calls = page.getByRole("region", { name: "What @scout does" });
+  await calls.getByText("called send_message").waitFor();
+  await watcher.checkAccess(page, "an agent that is connected");
+
+  // It is passive, as new ones are: nothing is wrong with that.
+  await page.getByRole("tab", { name: "Overview" }).click();
+  const chain = page.getByRole("region", { name: "When a message arrives" });
+  await chain.getByText("passive: nothing starts it").waitFor();
+  equal(await chain.getByText("stops here").count(), 0, "what is said to be wrong");
+  await watcher.checkAccess(page, "a passive agent");
+  await chain.getByRole("link", { name: "Change what starts it" }).click();
+  await page.getByLabel("Mode").waitFor();
+
+  // Somebody else's conversations are not shown, nor told of as one's own.
+  watcher.allow(/404/);
+  const other = await watcher.page(page.context());
+  await other.goto(`${hub.url}/dm/bob?as=rover`);
+  await other.getByRole("alert").getByText("There is no such agent.").waitFor();
+  equal(await other.getByText(/as the owner/).count(), 0, "whether it is said to be one's own");
+  await watcher.checkAccess(other, "a conversation that is refused");
+
+  await hub.admin.call("DELETE", "/api/agents/scout");
+  await page.getByText("@scout is gone").waitFor();
+  await watcher.checkAccess(page, "an agent that is gone");
+  await page.getByRole("link", { name: "Go to your agents" }).click();
+  await page.getByText("You have no agents yet").waitFor();
 }

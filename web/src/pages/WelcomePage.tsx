@@ -8,6 +8,7 @@ import { api, ok } from "../api/client";
 import { Problem, sentenceOf } from "../api/problem";
 import { channelsQuery, conversationQuery } from "../api/queries";
 import type { Agent, Place } from "../api/types";
+import { AgentGone } from "../agents/AgentGone";
 import { ClientSettings } from "../agents/ClientSettings";
 import { LiveCalls } from "../agents/LiveCalls";
 import { NoContact } from "../agents/NoContact";
@@ -254,7 +255,7 @@ function Buttons({ onBack, isBusy, next }: { onBack?: () => void; isBusy?: boole
 /** The steps with an agent that is made. They can be left and come back to. */
 function Joining({ name, step }: { name: string; step: "connect" | "message" }) {
   const agent = useQuery(agentQuery(name));
-  if (agent.error instanceof Problem && agent.error.status === 404) return <NotFound />;
+  if (agent.error instanceof Problem && agent.error.status === 404) return agent.data ? <AgentGone name={name} /> : <NotFound />;
   const notes = { name, archetype: agent.data?.agent.archetype };
   return (
     <Frame at={step} notes={notes}>
