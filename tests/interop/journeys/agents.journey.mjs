@@ -90,3 +90,35 @@ export async function standing({ hub, watcher }) {
   await page.getByRole("link", { name: "Go to your agents" }).click();
   await page.getByText("You have no agents yet").waitFor();
 }
+
+/** Of many agents only those in sight are drawn, and all of them can be come to: by scrolling, by the keyboard, by their names. */
+export async function manyAgents({ hub, watcher }) {
+  const names = Array.from({ length: 90 }, (_, at) => `agent-${String(at).padStart(2, "0")}`);
+  await Promise.all(names.map((name) => hub.agent(name, `Agent ${name.slice(-2)}`)));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/agents`);
+  const table = page.getByRole("table");
+  const link = (name) => table.getByRole("link", { name, exact: true });
+  await link("Agent 00").waitFor();
+  equal((await table.getByRole("row").count()) < 60, true, "whether only some are drawn");
+  equal(await table.getAttribute("aria-rowcount"), "91", "how many there are said to be");
+  await watcher.checkAccess(page, "many agents");
+  await link("Agent 00").focus();
+  for (let at = 1; at < 40; at += 1) await page.keyboard.press("Tab");
+  equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "where the keyboard is after as many steps");
+  await table.hover();
+  await page.mouse.wheel(0, 100_000);
+  await link("Agent 89").waitFor();
+  equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "whether the keyboard has kept its place");
+  await page.getByRole("button", { name: "What does “Mode” mean?" }).press("Enter");
+  await page.getByText(/Passive: it waits until the agent asks/).waitFor();
+  await page.getByLabel("Find").fill("agent-71");
+  await link("Agent 71").waitFor();
+  equal(await table.getByRole("row").count(), 2, "what is found");
+  await page.getByLabel("Find").fill("");
+  await link("Agent 00").waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await link("Agent 00").waitFor();
+  equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "whether it fits a phone");
+  await watcher.checkAccess(page, "many agents on a phone");
+}

@@ -10,6 +10,7 @@ import type { Agent } from "../api/types";
 import { clockTime } from "../lib/time";
 import { Button } from "../ui/Button";
 import { type Column, DataTable } from "../ui/DataTable";
+import { Explained } from "../ui/Explained";
 import { Facts } from "../ui/Facts";
 import { Meter } from "../ui/Meter";
 import { Sparkline } from "../ui/Sparkline";
@@ -18,6 +19,7 @@ import { type Threshold, thresholdsOf } from "../workflow/trust";
 import { Unquarantine } from "./AgentHeader";
 import { type Bar, barsOf, spanOf } from "./activity";
 import { type ChainStep, chainOf, effectOf } from "./chain";
+import { WORDS } from "./words";
 
 /** How the agent stands, what it is trusted with and what it did. */
 export function OverviewTab({ agent }: { agent: Agent }) {
@@ -51,12 +53,12 @@ export function OverviewTab({ agent }: { agent: Agent }) {
           <Facts
             items={[
               ["Owner", `@${agent.owner}`],
-              ["Archetype", agent.archetype],
-              ["Mode", agent.trigger_mode],
-              ["Budget", budgetOf(agent)],
-              ["Depth", `at most ${agent.max_trigger_depth}`],
-              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none"],
-              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none"],
+              ["Archetype", agent.archetype, WORDS.archetype],
+              ["Mode", agent.trigger_mode, WORDS.mode],
+              ["Budget", budgetOf(agent), WORDS.budget],
+              ["Depth", `at most ${agent.max_trigger_depth}`, WORDS.depth],
+              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
+              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none", WORDS.pending],
               ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />
@@ -91,7 +93,7 @@ function Standing({ agent }: { agent: Agent }) {
           <p>
             <strong className="text-rejected">Quarantined</strong> since <Time at={agent.quarantined_at} as="clock" /> (
             <Time at={agent.quarantined_at} />
-            ): its reputation fell below 0.3. It is not started until you lift the quarantine.
+            ): the hub has stopped it, because its reputation fell below 0.3. Nothing starts it until you lift the quarantine.
           </p>
           <Button className="self-start" onClick={() => setAsked(true)}>
             Lift the quarantine
@@ -121,12 +123,12 @@ function TrustPart({ name }: { name: string }) {
     <section aria-label="Trust per action">
       <div className="flex flex-wrap items-baseline gap-x-2">
         <h2 className="font-semibold">Trust per action</h2>
-        <span className="text-muted">approve adds 0.05, reject takes 0.10</span>
+        <span className="text-muted">from 0 to 1: an approval adds 0.05, a rejection takes 0.10</span>
         <span className="flex-1" />
         {hasWorkflow && trust.data?.length ? (
-          <span className="inline-flex items-center gap-1.5 self-center text-sm text-muted">
-            <span aria-hidden="true" className="h-4 w-0.5 bg-accent" />
-            channel threshold
+          <span className="self-center text-sm text-muted">
+            <span aria-hidden="true" className="mr-1.5 inline-block h-4 w-0.5 bg-accent align-middle" />
+            <Explained word="channel threshold" about={WORDS.threshold} />
           </span>
         ) : null}
       </div>
