@@ -8,7 +8,7 @@ import { BARS, barsOf, byAgent, spanOf } from "./activity";
 import { chainOf, standing } from "./chain";
 import { addressOf, commandOf, shortened, textOf, withKey } from "./clients";
 import { contactOf, surfaceOf, usedWith } from "./contact";
-import { filterAgents } from "./filter";
+import { bySeen, filterAgents } from "./filter";
 import { READS, expiryOf, keyState, summaryOf } from "./keys";
 import { agentTab } from "./tabs";
 import { changesOf, formOf } from "./triggers";
@@ -222,6 +222,12 @@ describe("lists and names", () => {
     expect(filterAgents(agents, " SCO ", undefined).map((one) => one.name)).toEqual(["scout"]);
     expect(filterAgents(agents, "", "paused").map((one) => one.name)).toEqual(["scribe"]);
     expect(filterAgents(agents, "writer", undefined).map((one) => one.name)).toEqual(["scribe"]);
+  });
+
+  it("puts those first that were seen last", () => {
+    const known = (name: string, last_seen_at: string | null) => ({ ...agent, name, last_seen_at });
+    const agents = [known("never", null), known("a", null), known("old", "2026-01-01T00:00:00Z"), known("new", "2026-02-01T00:00:00Z")];
+    expect(bySeen(agents).map(({ name }) => name)).toEqual(["new", "old", "a", "never"]);
   });
 
   it("makes names that the hub takes", () => {

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { bySeen } from "../../agents/filter";
 import type { Agent } from "../../api/types";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
@@ -8,7 +9,6 @@ import { type Column, DataTable } from "../../ui/DataTable";
 import { AgentName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Time } from "../../ui/Time";
-import { bySeen } from "./ownKeys";
 
 const FIRST = 8;
 

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Agent } from "../../api/types";
 import { withLevel } from "./levels";
-import { bySeen } from "./ownKeys";
 import { passwordFault } from "./password";
 import { AREAS, READS, expiryOf, permissionWords } from "./permissions";
 
@@ -29,10 +27,4 @@ test("permissions are told in few words", () => {
 test("a key ends when it was said to", () => {
   expect(expiryOf("7", Date.parse("2026-11-01T00:00:00Z"))).toBe("2026-11-08T00:00:00.000Z");
   expect(expiryOf("")).toBeNull();
-});
-
-test("agents whose key is in use come first", () => {
-  const agent = (name: string, last_seen_at: string | null) => ({ name, last_seen_at }) as Agent;
-  const agents = [agent("never", null), agent("a", null), agent("old", "2026-01-01T00:00:00Z"), agent("new", "2026-02-01T00:00:00Z")];
-  expect(bySeen(agents).map(({ name }) => name)).toEqual(["new", "old", "a", "never"]);
 });
