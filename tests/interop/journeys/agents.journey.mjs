@@ -48,6 +48,10 @@ export async function welcome({ hub, watcher }) {
   } finally {
     await client.close();
   }
+  // Who comes again is told that there is one, and that it is connected.
+  await page.goto(`${hub.url}/welcome`);
+  await page.getByRole("region", { name: "Agents that you have" }).getByText(/is connected; last seen/).waitFor();
+  await watcher.checkAccess(page, "another agent");
   const { members } = await hub.admin.call("GET", "/api/channels/ops");
   equal(members.some(({ name }) => name === "pathfinder"), true, "whether it is in the channel");
 }

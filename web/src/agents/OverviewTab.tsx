@@ -265,7 +265,10 @@ function StepRow({ step }: { step: ChainStep }) {
         {icon}
       </span>
       <span className="min-w-0 flex-1">
-        <span className={step.outcome === "unasked" ? "text-muted" : "font-medium"}>{step.name}</span>{" "}
+        <span className={step.outcome === "unasked" ? "text-muted" : "font-medium"}>
+          {step.name}
+          {step.note ? ":" : ""}
+        </span>{" "}
         <span className="text-muted">{step.note}</span>
       </span>
       <span className={`text-sm whitespace-nowrap ${colour}`}>{word}</span>

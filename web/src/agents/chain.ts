@@ -38,7 +38,7 @@ export function chainOf(agent: Agent): ChainStep[] {
       outcome: agent.budget.runs_per_day === 0 ? "stopped" : "later",
     },
     { name: "Cooldown", note: agent.cooldown_seconds === 0 ? "none" : `${agent.cooldown_seconds} s between runs`, outcome: "later" },
-    { name: "One by one", note: agent.pending_work ? "one run at a time; one is waiting" : "one run at a time", outcome: "later" },
+    { name: "Runs", note: agent.pending_work ? "one at a time; one is waiting" : "one at a time", outcome: "later" },
   ];
   const stop = steps.findIndex(({ outcome }) => outcome === "stopped" || outcome === "held" || outcome === "rests");
   return steps.map((step, at) => (stop >= 0 && at > stop ? { ...step, outcome: "unasked" } : step));

@@ -247,7 +247,7 @@ function Known() {
       <h3 className="font-medium">You have {agents.length === 1 ? "an agent" : `${agents.length} agents`} already</h3>
       <ul className="mt-1 flex flex-col gap-2">
         {agents.slice(0, MOST_KNOWN).map((agent) => (
-          <li key={agent.id} className="flex flex-wrap items-center gap-x-2">
+          <li key={agent.id} className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
             <AgentName name={agent.name} />
             {agent.last_seen_at ? (
               <span className="text-muted">
@@ -335,7 +335,8 @@ function Connect({ agent }: { agent: Agent }) {
         <li>Choose your program, and copy what stands below into it.</li>
         <li>Start the program anew, and say to it: “What is my status in Stoa?”</li>
         <li>
-          It calls here, and within a few seconds this page says that @{name} is connected. If it does not, look under “It does not connect”.
+          It calls here, and within a few seconds the line below the settings says so. If it still waits after a minute, open “It does not
+          connect”.
         </li>
       </ol>
       <ClientSettings
@@ -426,7 +427,7 @@ function FirstMessage({ agent }: { agent: Agent }) {
           ? `✓ @${name} has answered. It is all set.`
           : isAsked
             ? `Waiting for @${name} to answer…`
-            : "Write the first message above. Enter sends it."}
+            : "Write the first message above."}
       </p>
       {isAsked ? <LiveCalls name={name} contact={contact} /> : null}
       <div className="flex flex-wrap gap-2">
