@@ -35,6 +35,7 @@ export async function welcome({ hub, watcher }) {
     equal((await call("my_status")).name, "pathfinder", "who the client is");
     await page.getByText("@pathfinder is connected").waitFor();
     await page.getByText("my_status").waitFor();
+    await page.getByText(/Last called just now through MCP/).waitFor();
     await page.getByRole("button", { name: "Continue to first message" }).click();
     await page.getByLabel(/^Message @pathfinder/).fill("What do you see?");
     const waiting = call("wait_for_messages", { timeout_seconds: 15 });
