@@ -1,4 +1,4 @@
-// Agents: bringing one in.
+// Agents: bringing one in, and what becomes of it.
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { equal } from "./frame.mjs";
@@ -35,6 +35,7 @@ export async function welcome({ hub, watcher }) {
     equal((await call("my_status")).name, "pathfinder", "who the client is");
     await page.getByText("@pathfinder is connected").waitFor();
     await page.getByText("my_status").waitFor();
+    await page.getByText(/Last called just now through MCP/).waitFor();
     await page.getByRole("button", { name: "Continue to first message" }).click();
     await page.getByLabel(/^Message @pathfinder/).fill("What do you see?");
     const waiting = call("wait_for_messages", { timeout_seconds: 15 });
@@ -48,6 +49,81 @@ export async function welcome({ hub, watcher }) {
   } finally {
     await client.close();
   }
+  // Who comes again is told that there is one, and that it is connected.
+  await page.goto(`${hub.url}/welcome`);
+  await page.getByRole("region", { name: "Agents that you have" }).getByText(/is connected; last seen/).waitFor();
+  await watcher.checkAccess(page, "another agent");
   const { members } = await hub.admin.call("GET", "/api/channels/ops");
   equal(members.some(({ name }) => name === "pathfinder"), true, "whether it is in the channel");
+}
+
+/** Whether an agent is connected, what a message does to it, and that it is gone, are told as they are. */
+export async function standing({ hub, watcher }) {
+  const scout = await hub.agent("scout", "Scout");
+  const bob = await hub.person("bob");
+  await bob.call("POST", "/api/agents", { name: "rover" });
+  await scout.say("general", "here I am");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/agents/scout?tab=connect`);
+  await page.getByText("@scout is connected").waitFor();
+  await page.getByText(/Last called just now through the HTTP API/).waitFor();
+  await scout.say("general", "and again");
+  const calls = page.getByRole("region", { name: "What @scout does" });
+  await calls.getByText("called send_message").waitFor();
+  await watcher.checkAccess(page, "an agent that is connected");
+
+  // It is passive, as new ones are: nothing is wrong with that.
+  await page.getByRole("tab", { name: "Overview" }).click();
+  const chain = page.getByRole("region", { name: "When a message arrives" });
+  await chain.getByText("passive: nothing starts it").waitFor();
+  equal(await chain.getByText("stops here").count(), 0, "what is said to be wrong");
+  await watcher.checkAccess(page, "a passive agent");
+  await chain.getByRole("link", { name: "Change what starts it" }).click();
+  await page.getByLabel("Mode").waitFor();
+
+  // Somebody else's conversations are not shown, nor told of as one's own.
+  watcher.allow(/404/);
+  const other = await watcher.page(page.context());
+  await other.goto(`${hub.url}/dm/bob?as=rover`);
+  await other.getByRole("alert").getByText("There is no such agent.").waitFor();
+  equal(await other.getByText(/as the owner/).count(), 0, "whether it is said to be one's own");
+  await watcher.checkAccess(other, "a conversation that is refused");
+
+  await hub.admin.call("DELETE", "/api/agents/scout");
+  await page.getByText("@scout is gone").waitFor();
+  await watcher.checkAccess(page, "an agent that is gone");
+  await page.getByRole("link", { name: "Go to your agents" }).click();
+  await page.getByText("You have no agents yet").waitFor();
+}
+
+/** Of many agents only those in sight are drawn, and all of them can be come to: by scrolling, by the keyboard, by their names. */
+export async function manyAgents({ hub, watcher }) {
+  const names = Array.from({ length: 90 }, (_, at) => `agent-${String(at).padStart(2, "0")}`);
+  await Promise.all(names.map((name) => hub.agent(name, `Agent ${name.slice(-2)}`)));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/agents`);
+  const table = page.getByRole("table");
+  const link = (name) => table.getByRole("link", { name, exact: true });
+  await link("Agent 00").waitFor();
+  equal((await table.getByRole("row").count()) < 60, true, "whether only some are drawn");
+  equal(await table.getAttribute("aria-rowcount"), "91", "how many there are said to be");
+  await watcher.checkAccess(page, "many agents");
+  await link("Agent 00").focus();
+  for (let at = 1; at < 40; at += 1) await page.keyboard.press("Tab");
+  equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "where the keyboard is after as many steps");
+  await table.hover();
+  await page.mouse.wheel(0, 100_000);
+  await link("Agent 89").waitFor();
+  equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "whether the keyboard has kept its place");
+  await page.getByRole("button", { name: "What does “Mode” mean?" }).press("Enter");
+  await page.getByText(/Passive: it waits until the agent asks/).waitFor();
+  await page.getByLabel("Find").fill("agent-71");
+  await link("Agent 71").waitFor();
+  equal(await table.getByRole("row").count(), 2, "what is found");
+  await page.getByLabel("Find").fill("");
+  await link("Agent 00").waitFor();
+  await page.setViewportSize({ width: 360, height: 740 });
+  await link("Agent 00").waitFor();
+  equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "whether it fits a phone");
+  await watcher.checkAccess(page, "many agents on a phone");
 }

@@ -78,6 +78,18 @@ export class Hub {
     return new Caller(this, key);
   }
 
+  /** A command of whoever operates the hub, and what it prints. */
+  async operate(...words) {
+    const socket = join(this.folder, "admin.sock");
+    await until("operators are heard", () => existsSync(socket));
+    const child = spawn(this.binary, ["admin", ...words], { env: { ...process.env, STOA_ADMIN_SOCKET: socket }, stdio: ["ignore", "pipe", "inherit"] });
+    let printed = "";
+    child.stdout.on("data", (data) => (printed += data));
+    const code = await new Promise((resolve) => child.once("close", resolve));
+    if (code !== 0) throw new Error(`stoa admin ${words.join(" ")}: ${code}`);
+    return printed;
+  }
+
   /** Another person, made as operators make them. */
   async person(username, role = "member") {
     // It answers requests a moment before it answers operators.

@@ -11,6 +11,9 @@ export async function keys({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "ops" });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/settings/keys`);
+  // That there is no managed key does not mean that nobody gets in.
+  await page.getByText("There are no managed keys").waitFor();
+  equal(await page.getByRole("link", { name: "Keys of @scout" }).getAttribute("href"), "/agents/scout?tab=keys", "where the agent's own key is");
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("nightly report");

@@ -41,7 +41,13 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
   );
   return (
     <div className="flex min-w-0 flex-col gap-5">
-      <Choice label="Client" value={client} onChange={setClient} options={CLIENTS.map(({ name: value, label }) => ({ value, label }))} />
+      <Choice
+        label="Client"
+        value={client}
+        onChange={setClient}
+        options={CLIENTS.map(({ name: value, label }) => ({ value, label }))}
+        hint={kind.about ?? "The program that is to act as the agent."}
+      />
       {kind.login === null ? null : (
         <Choice
           label="It logs in"
@@ -64,7 +70,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
         <>
           {command ? (
             <div className="flex flex-col gap-2">
-              <p>Run this once in a terminal:</p>
+              <p>Run this once in a terminal, in the folder where you use {kind.label}:</p>
               <CopyField
                 title={
                   <span className="flex items-center gap-2">
@@ -84,7 +90,10 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
               <div className="mt-2">{file}</div>
             </details>
           ) : (
-            file
+            <div className="flex flex-col gap-2">
+              <p>Copy this into the settings of the program. If there is something in them already, add it to that.</p>
+              {file}
+            </div>
           )}
           {auth === "oauth" ? <p>{kind.login}</p> : null}
           {auth === "key" ? (

@@ -32,7 +32,7 @@ export function ConnectTab({ name }: { name: string }) {
       </div>
       <div className="flex min-w-0 flex-col gap-4">
         <LiveCalls name={name} contact={contact} />
-        {contact.isConnected ? null : <NoContact name={name} />}
+        {contact.isFresh ? null : <NoContact name={name} />}
       </div>
     </div>
   );

@@ -1,19 +1,23 @@
+import { useQuery } from "@tanstack/react-query";
 import { Check, LoaderCircle, X } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { grantsQuery } from "../api/account";
+import { keysOfAgentQuery } from "../api/agents";
 import { clockTime, exactTime } from "../lib/time";
-import type { Contact } from "./contact";
+import { Time } from "../ui/Time";
+import { type Contact, surfaceOf, usedWith } from "./contact";
 
 const SHOWN = 8;
 
 /** What the agent does, as it does it. */
 export function LiveCalls({ name, contact }: { name: string; contact: Contact }) {
-  const { isConnected, seenAt, calls } = contact;
+  const { isConnected, calls } = contact;
   const left = calls.length - SHOWN;
   return (
     <section aria-label={`What @${name} does`} className="rounded-lg border border-line px-4 py-1">
       <ul className="divide-y divide-line">
-        <Line icon={isConnected ? "done" : "waiting"} at={isConnected ? seenAt : null}>
+        <Line icon={isConnected ? "done" : "waiting"}>
           <span role="status">
             {isConnected ? (
               <>
@@ -23,6 +27,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
               `Waiting for @${name}…`
             )}
           </span>
+          {isConnected ? <LastSeen name={name} contact={contact} /> : null}
         </Line>
         {left > 0 ? <li className="py-2 text-muted">{left} earlier {left === 1 ? "call" : "calls"}</li> : null}
         {calls.slice(-SHOWN).map((call) => (
@@ -32,9 +37,34 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
             <span className="text-muted">· {call.duration_ms} ms</span>
           </Line>
         ))}
-        {isConnected && calls.length === 0 ? <Line icon="waiting">Waiting for a call…</Line> : null}
+        {isConnected ? (
+          <Line icon="waiting">
+            <span className="text-muted">{calls.length ? "Listening for the next call…" : "Listening: the next call appears here"}</span>
+          </Line>
+        ) : null}
       </ul>
     </section>
+  );
+}
+
+const LOOKS_AGAIN_MS = 15_000;
+
+/** When the agent was last heard of, by which way and with what. */
+function LastSeen({ name, contact: { seenAt, last } }: { name: string; contact: Contact }) {
+  const grants = useQuery({ ...grantsQuery, refetchInterval: LOOKS_AGAIN_MS }).data ?? [];
+  const keys = useQuery({ ...keysOfAgentQuery(name), refetchInterval: LOOKS_AGAIN_MS }).data ?? [];
+  if (seenAt === null) return null;
+  const surface = last && surfaceOf(last);
+  const client = usedWith(seenAt, [
+    ...grants.filter(({ agent }) => agent === name).map((grant) => ({ label: grant.client.name, at: grant.last_used_at })),
+    ...keys.map((key) => ({ label: `the key “${key.name}”`, at: key.last_used_at })),
+  ]);
+  return (
+    <span className="block text-sm text-muted">
+      {last ? "Last called" : "Last seen"} <Time at={seenAt} />
+      {surface ? ` through ${surface}` : ""}
+      {client ? `, with ${client}` : ""}
+    </span>
   );
 }
 

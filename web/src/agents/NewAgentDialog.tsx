@@ -79,7 +79,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         />
         <SelectField
           label="Archetype"
-          hint={ARCHETYPES.find((one) => one.name === archetype)?.about}
+          hint={`${ARCHETYPES.find((one) => one.name === archetype)?.about ?? ""}. What kind of agent it is, for people to read: it changes nothing about what it may do.`}
           value={archetype}
           onChange={(value) => setArchetype(value as Archetype)}
         >

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Check, CircleDashed, Clock, OctagonX } from "lucide-react";
+import { Check, CircleDashed, CirclePause, Clock, Hand, OctagonX } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 
 import { type Trace, type Trust, dayOfTracesQuery, trustQuery } from "../api/agents";
@@ -10,6 +10,7 @@ import type { Agent } from "../api/types";
 import { clockTime } from "../lib/time";
 import { Button } from "../ui/Button";
 import { type Column, DataTable } from "../ui/DataTable";
+import { Explained } from "../ui/Explained";
 import { Facts } from "../ui/Facts";
 import { Meter } from "../ui/Meter";
 import { Sparkline } from "../ui/Sparkline";
@@ -18,6 +19,7 @@ import { type Threshold, thresholdsOf } from "../workflow/trust";
 import { Unquarantine } from "./AgentHeader";
 import { type Bar, barsOf, spanOf } from "./activity";
 import { type ChainStep, chainOf, effectOf } from "./chain";
+import { WORDS } from "./words";
 
 /** How the agent stands, what it is trusted with and what it did. */
 export function OverviewTab({ agent }: { agent: Agent }) {
@@ -36,17 +38,27 @@ export function OverviewTab({ agent }: { agent: Agent }) {
               <StepRow key={step.name} step={step} />
             ))}
           </ol>
+          <p className="mt-3">
+            <Link
+              to="/agents/$name"
+              params={{ name: agent.name }}
+              search={{ tab: "triggers" }}
+              className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
+            >
+              Change what starts it
+            </Link>
+          </p>
         </Card>
         <Card title="About">
           <Facts
             items={[
               ["Owner", `@${agent.owner}`],
-              ["Archetype", agent.archetype],
-              ["Mode", agent.trigger_mode],
-              ["Budget", budgetOf(agent)],
-              ["Depth", `at most ${agent.max_trigger_depth}`],
-              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none"],
-              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none"],
+              ["Archetype", agent.archetype, WORDS.archetype],
+              ["Mode", agent.trigger_mode, WORDS.mode],
+              ["Budget", budgetOf(agent), WORDS.budget],
+              ["Depth", `at most ${agent.max_trigger_depth}`, WORDS.depth],
+              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
+              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none", WORDS.pending],
               ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />
@@ -81,7 +93,7 @@ function Standing({ agent }: { agent: Agent }) {
           <p>
             <strong className="text-rejected">Quarantined</strong> since <Time at={agent.quarantined_at} as="clock" /> (
             <Time at={agent.quarantined_at} />
-            ): its reputation fell below 0.3. It is not started until you lift the quarantine.
+            ): the hub has stopped it, because its reputation fell below 0.3. Nothing starts it until you lift the quarantine.
           </p>
           <Button className="self-start" onClick={() => setAsked(true)}>
             Lift the quarantine
@@ -111,12 +123,12 @@ function TrustPart({ name }: { name: string }) {
     <section aria-label="Trust per action">
       <div className="flex flex-wrap items-baseline gap-x-2">
         <h2 className="font-semibold">Trust per action</h2>
-        <span className="text-muted">approve adds 0.05, reject takes 0.10</span>
+        <span className="text-muted">from 0 to 1: an approval adds 0.05, a rejection takes 0.10</span>
         <span className="flex-1" />
         {hasWorkflow && trust.data?.length ? (
-          <span className="inline-flex items-center gap-1.5 self-center text-sm text-muted">
-            <span aria-hidden="true" className="h-4 w-0.5 bg-accent" />
-            channel threshold
+          <span className="self-center text-sm text-muted">
+            <span aria-hidden="true" className="mr-1.5 inline-block h-4 w-0.5 bg-accent align-middle" />
+            <Explained word="channel threshold" about={WORDS.threshold} />
           </span>
         ) : null}
       </div>
@@ -238,6 +250,8 @@ function ActivityPart({ name }: { name: string }) {
 
 const OUTCOMES: Record<ChainStep["outcome"], { icon: ReactNode; word: string; colour: string }> = {
   passed: { icon: <Check size={14} />, word: "passed", colour: "text-approved" },
+  rests: { icon: <CirclePause size={14} />, word: "waits for the agent", colour: "text-muted" },
+  held: { icon: <Hand size={14} />, word: "held back", colour: "text-amber" },
   stopped: { icon: <OctagonX size={14} />, word: "stops here", colour: "text-rejected" },
   later: { icon: <Clock size={14} />, word: "checked each time", colour: "text-muted" },
   unasked: { icon: <CircleDashed size={14} />, word: "not reached", colour: "text-muted" },
@@ -251,7 +265,10 @@ function StepRow({ step }: { step: ChainStep }) {
         {icon}
       </span>
       <span className="min-w-0 flex-1">
-        <span className={step.outcome === "unasked" ? "text-muted" : "font-medium"}>{step.name}</span>{" "}
+        <span className={step.outcome === "unasked" ? "text-muted" : "font-medium"}>
+          {step.name}
+          {step.note ? ":" : ""}
+        </span>{" "}
         <span className="text-muted">{step.note}</span>
       </span>
       <span className={`text-sm whitespace-nowrap ${colour}`}>{word}</span>

@@ -56,7 +56,7 @@ export function TriggersTab({ agent }: { agent: Agent }) {
       <div className="grid gap-6 sm:grid-cols-2">
         <TextField
           label="Cooldown, in seconds"
-          hint="How long to wait between two runs"
+          hint="A run is one time that the hub starts the agent. This is how long it waits between two of them"
           error={errors.cooldown ?? said("cooldown_seconds")}
           inputMode="numeric"
           value={form.cooldown}
@@ -64,7 +64,7 @@ export function TriggersTab({ agent }: { agent: Agent }) {
         />
         <TextField
           label="Depth"
-          hint="How many agents in a row may start one another"
+          hint="How many agents in a row may start one another, so that they do not call each other for ever"
           error={errors.depth ?? said("max_trigger_depth")}
           inputMode="numeric"
           value={form.depth}
@@ -89,7 +89,7 @@ export function TriggersTab({ agent }: { agent: Agent }) {
       </div>
       <TextField
         label="Container image"
-        hint="For runs in a cluster"
+        hint="The agent's program as a container, for a hub that runs agents in a Kubernetes cluster. Leave empty otherwise"
         error={said("k8s_image")}
         value={form.image}
         onChange={set("image")}
@@ -100,8 +100,8 @@ export function TriggersTab({ agent }: { agent: Agent }) {
         label="Harness"
         hint={
           <>
-            What the hub runs, as JSON: <code className="font-mono">{'{"backend": "subprocess", "command": ["claude", "-p"], "adapter": "claude-code"}'}</code>.
-            Leave empty to run nothing.
+            The program that the hub runs when it starts the agent, and how, as JSON: <code className="font-mono">{'{"backend": "subprocess", "command": ["claude", "-p"], "adapter": "claude-code"}'}</code>.
+            Leave empty if the agent's program runs elsewhere and connects by itself.
           </>
         }
         error={errors.harness ?? said("harness")}

@@ -7,8 +7,8 @@ import type { Agent } from "../api/types";
 import { BARS, barsOf, byAgent, spanOf } from "./activity";
 import { chainOf, standing } from "./chain";
 import { addressOf, commandOf, shortened, textOf, withKey } from "./clients";
-import { contactOf } from "./contact";
-import { filterAgents } from "./filter";
+import { contactOf, surfaceOf, usedWith } from "./contact";
+import { bySeen, filterAgents } from "./filter";
 import { READS, expiryOf, keyState, summaryOf } from "./keys";
 import { agentTab } from "./tabs";
 import { changesOf, formOf } from "./triggers";
@@ -75,9 +75,20 @@ describe("activity", () => {
 });
 
 describe("the chain before a run", () => {
-  it("asks nothing after what stops it", () => {
+  it("asks nothing after where it ends", () => {
     const outcomes = chainOf({ ...agent, trigger_mode: "passive" }).map((step) => step.outcome);
-    expect(outcomes).toEqual(["passed", "stopped", "unasked", "unasked", "unasked", "unasked"]);
+    expect(outcomes).toEqual(["passed", "rests", "unasked", "unasked", "unasked", "unasked"]);
+  });
+
+  it("is broken only by what is wrong", () => {
+    const first = (more: Partial<Agent>) => chainOf({ ...agent, ...more }).find(({ outcome }) => !["passed", "later"].includes(outcome))?.outcome;
+    expect(first({})).toBeUndefined();
+    expect(first({ trigger_mode: "passive" })).toBe("rests");
+    expect(first({ trigger_mode: "disabled" })).toBe("rests");
+    expect(first({ paused_at: "2026-01-01T00:00:00Z" })).toBe("held");
+    expect(first({ quarantined_at: "2026-01-01T00:00:00Z" })).toBe("stopped");
+    expect(first({ max_trigger_depth: 0 })).toBe("stopped");
+    expect(first({ budget: { runs_per_day: 0, cost_usd_per_day: null } })).toBe("stopped");
   });
 
   it("lets quarantine come before a pause", () => {
@@ -129,19 +140,40 @@ describe("contact", () => {
   const start = { lastSeenAt: "2026-01-01T00:00:00Z", lastCall: 7 };
   const still = { lastSeenAt: start.lastSeenAt, isOnline: false, calls: [trace(7, "2026-01-01T00:00:00Z")], at: Date.parse("2026-01-02T00:00:00Z") };
 
-  it("is not made by what was before", () => {
-    expect(contactOf(start, still)).toEqual({ isConnected: false, seenAt: start.lastSeenAt, calls: [] });
+  it("is not there with an agent that was never heard of", () => {
+    const none = { lastSeenAt: null, isOnline: false, calls: [], at: still.at };
+    expect(contactOf({ lastSeenAt: null, lastCall: 0 }, none)).toEqual({ isConnected: false, isFresh: false, seenAt: null, last: null, calls: [] });
   });
 
-  it("is made by a call, by presence, or by being seen anew", () => {
+  it("that was before is told, and is not new", () => {
+    expect(contactOf(start, still)).toMatchObject({ isConnected: true, isFresh: false, seenAt: start.lastSeenAt, last: { id: 7 }, calls: [] });
+    expect(contactOf(start, { ...still, calls: [] })).toMatchObject({ isConnected: true, isFresh: false, last: null });
+  });
+
+  it("is fresh by a call, by presence, or by being seen anew", () => {
     const calls = [trace(9, "2026-01-02T00:00:02Z"), trace(8, "2026-01-02T00:00:01Z"), ...still.calls];
-    expect(contactOf(start, { ...still, calls })).toMatchObject({ isConnected: true, calls: [{ id: 8 }, { id: 9 }] });
-    expect(contactOf(start, { ...still, isOnline: true }).isConnected).toBe(true);
-    expect(contactOf(start, { ...still, lastSeenAt: "2026-01-01T12:00:00Z" }).isConnected).toBe(true);
+    expect(contactOf(start, { ...still, calls })).toMatchObject({
+      isFresh: true,
+      seenAt: "2026-01-02T00:00:02Z",
+      last: { id: 9 },
+      calls: [{ id: 8 }, { id: 9 }],
+    });
+    expect(contactOf(start, { ...still, isOnline: true }).isFresh).toBe(true);
+    expect(contactOf(start, { ...still, lastSeenAt: "2026-01-01T12:00:00Z" })).toMatchObject({ isFresh: true, seenAt: "2026-01-01T12:00:00Z" });
+  });
+
+  it("tells by which way and with what", () => {
+    const details = (value: object) => trace(1, start.lastSeenAt, { details: value as Trace["details"] });
+    expect(surfaceOf(details({ surface: "mcp" }))).toBe("MCP");
+    expect(surfaceOf(details({ method: "POST", path: "/api/messages" }))).toBe("the HTTP API");
+    expect(surfaceOf(details({ truncated: true }))).toBeNull();
+    const then = { label: "Claude Code", at: "2026-01-01T00:00:20Z" };
+    expect(usedWith(start.lastSeenAt, [then, { label: "ci", at: "2025-12-01T00:00:00Z" }, { label: "new", at: null }])).toBe("Claude Code");
+    expect(usedWith(start.lastSeenAt, [then, { label: "ci", at: start.lastSeenAt }])).toBeNull();
   });
 
   it("still holds for who was here a moment ago", () => {
-    expect(contactOf(start, { ...still, at: Date.parse("2026-01-01T00:00:30Z") }).isConnected).toBe(true);
+    expect(contactOf(start, { ...still, at: Date.parse("2026-01-01T00:00:30Z") }).isFresh).toBe(true);
   });
 });
 
@@ -190,6 +222,12 @@ describe("lists and names", () => {
     expect(filterAgents(agents, " SCO ", undefined).map((one) => one.name)).toEqual(["scout"]);
     expect(filterAgents(agents, "", "paused").map((one) => one.name)).toEqual(["scribe"]);
     expect(filterAgents(agents, "writer", undefined).map((one) => one.name)).toEqual(["scribe"]);
+  });
+
+  it("puts those first that were seen last", () => {
+    const known = (name: string, last_seen_at: string | null) => ({ ...agent, name, last_seen_at });
+    const agents = [known("never", null), known("a", null), known("old", "2026-01-01T00:00:00Z"), known("new", "2026-02-01T00:00:00Z")];
+    expect(bySeen(agents).map(({ name }) => name)).toEqual(["new", "old", "a", "never"]);
   });
 
   it("makes names that the hub takes", () => {

@@ -4,9 +4,18 @@ import type { Agent } from "../api/types";
 export interface ChainStep {
   name: string;
   note: string;
-  /** `later` depends on the message; `unasked` comes after the one that stops it. */
-  outcome: "passed" | "stopped" | "later" | "unasked";
+  /**
+   * `rests` is where it ends as it is meant to, `held` where somebody holds it back, `stopped` where something is wrong; `later`
+   * depends on the message, `unasked` comes after the one where it ends.
+   */
+  outcome: "passed" | "rests" | "held" | "stopped" | "later" | "unasked";
 }
+
+const MODES: Record<Agent["trigger_mode"], string> = {
+  passive: "passive: nothing starts it",
+  reactive: "reactive: a direct message or a mention is to start it",
+  disabled: "disabled: switched off",
+};
 
 export function standing(agent: Agent): "quarantined" | "paused" | "active" {
   return agent.quarantined_at ? "quarantined" : agent.paused_at ? "paused" : "active";
@@ -19,19 +28,19 @@ export function chainOf(agent: Agent): ChainStep[] {
     {
       name: isFree ? "Not quarantined, not paused" : agent.quarantined_at ? "Quarantined" : "Paused",
       note: "",
-      outcome: isFree ? "passed" : "stopped",
+      outcome: isFree ? "passed" : agent.quarantined_at ? "stopped" : "held",
     },
-    { name: "Mode", note: agent.trigger_mode, outcome: agent.trigger_mode === "reactive" ? "passed" : "stopped" },
-    { name: "Depth", note: `at most ${agent.max_trigger_depth}`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
+    { name: "Mode", note: MODES[agent.trigger_mode], outcome: agent.trigger_mode === "reactive" ? "passed" : "rests" },
+    { name: "Depth", note: `at most ${agent.max_trigger_depth} agents in a row start one another`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
     {
       name: "Budget",
       note: `${agent.budget.runs_per_day} runs${cost === null || cost === undefined ? "" : ` and $${cost.toFixed(2)}`} a day`,
       outcome: agent.budget.runs_per_day === 0 ? "stopped" : "later",
     },
     { name: "Cooldown", note: agent.cooldown_seconds === 0 ? "none" : `${agent.cooldown_seconds} s between runs`, outcome: "later" },
-    { name: "Sequential", note: agent.pending_work ? "one run at a time; one waits" : "one run at a time", outcome: "later" },
+    { name: "Runs", note: agent.pending_work ? "one at a time; one is waiting" : "one at a time", outcome: "later" },
   ];
-  const stop = steps.findIndex((step) => step.outcome === "stopped");
+  const stop = steps.findIndex(({ outcome }) => outcome === "stopped" || outcome === "held" || outcome === "rests");
   return steps.map((step, at) => (stop >= 0 && at > stop ? { ...step, outcome: "unasked" } : step));
 }
 
@@ -41,9 +50,9 @@ export function effectOf(agent: Agent): string {
   if (agent.paused_at) return "It waits in the inbox. Nothing starts the agent until you resume it.";
   switch (agent.trigger_mode) {
     case "passive":
-      return "It waits in the inbox until the agent asks for it.";
+      return "It waits in the inbox. The agent answers when it asks for its messages itself: nothing starts it. Most agents work like this.";
     case "disabled":
-      return "It waits in the inbox. The agent is switched off and is not started.";
+      return "It waits in the inbox. The agent is switched off: nothing starts it, but its program can still ask for messages.";
     case "reactive":
       return "It waits in the inbox until the agent asks for it. A version of the hub that starts agents will go through these steps.";
   }

@@ -10,6 +10,8 @@ export interface ClientKind {
   file: string;
   /** How its person logs in; none where it cannot. */
   login: string | null;
+  /** What it is, where its name does not say. */
+  about?: string;
 }
 
 export const CLIENTS: readonly ClientKind[] = [
@@ -18,8 +20,8 @@ export const CLIENTS: readonly ClientKind[] = [
   { name: "cursor", label: "Cursor", file: ".cursor/mcp.json in your project", login: "Then log in from Cursor's list of MCP servers." },
   { name: "vscode", label: "VS Code", file: ".vscode/mcp.json in your project", login: "VS Code asks you to log in when it starts the server." },
   { name: "gemini", label: "Gemini CLI", file: "~/.gemini/settings.json", login: "Then type /mcp auth stoa in Gemini CLI." },
-  { name: "generic", label: "Other", file: "The client's settings for MCP", login: "The client opens a page of the hub where you log in." },
-  { name: "stdio", label: "Without HTTP", file: "The client's settings for MCP", login: null },
+  { name: "generic", label: "Other", file: "The client's settings for MCP", login: "The client opens a page of the hub where you log in.", about: "Any other program that can use MCP servers. MCP is the common way in which such programs use services like this one." },
+  { name: "stdio", label: "Without HTTP", file: "The client's settings for MCP", login: null, about: "For programs that cannot call a web address, but can start another program on the same machine." },
 ];
 
 /** Where a client takes the key from when it is not in its settings. */

@@ -8,10 +8,14 @@ const RECENT_MS = 75_000;
 const LOOKS_EVERY_MS = 2000;
 
 export interface Contact {
-  /** Whether the agent has been heard of: since the person came here, or just before. */
+  /** Whether the agent has ever been heard of. */
   isConnected: boolean;
+  /** Whether that was since the person came here, or just before. */
+  isFresh: boolean;
   seenAt: string | null;
-  /** What it has done since then, oldest first. */
+  /** The latest that it did. */
+  last: Trace | null;
+  /** What it has done since the person came here, oldest first. */
   calls: Trace[];
 }
 
@@ -25,15 +29,40 @@ export function contactOf(
   start: Start,
   now: { lastSeenAt: string | null; isOnline: boolean; calls: readonly Trace[]; at: number },
 ): Contact {
-  const calls = now.calls.filter((call) => call.id > start.lastCall).sort((one, other) => one.id - other.id);
-  const isRecent = now.lastSeenAt !== null && now.at - Date.parse(now.lastSeenAt) < RECENT_MS;
-  const isConnected = now.isOnline || calls.length > 0 || now.lastSeenAt !== start.lastSeenAt || isRecent;
-  return { isConnected, seenAt: calls.at(-1)?.created_at ?? now.lastSeenAt, calls };
+  const known = [...now.calls].sort((one, other) => one.id - other.id);
+  const calls = known.filter((call) => call.id > start.lastCall);
+  const last = known.at(-1) ?? null;
+  // The call is exact, the mark is noted once in a while.
+  const isCallLater = last !== null && (now.lastSeenAt === null || Date.parse(last.created_at) > Date.parse(now.lastSeenAt));
+  const seenAt = isCallLater ? last.created_at : now.lastSeenAt;
+  const isRecent = seenAt !== null && now.at - Date.parse(seenAt) < RECENT_MS;
+  const isFresh = now.isOnline || calls.length > 0 || now.lastSeenAt !== start.lastSeenAt || isRecent;
+  return { isConnected: now.isOnline || seenAt !== null, isFresh, seenAt, last, calls };
+}
+
+/** By which way a call came in, as far as its trace tells. */
+export function surfaceOf(call: Trace): string | null {
+  const details = call.details as Record<string, unknown>;
+  if (details["surface"] === "mcp") return "MCP";
+  return typeof details["method"] === "string" ? "the HTTP API" : null;
+}
+
+/** Something that acts as the agent, and when it last did. */
+export interface Use {
+  label: string;
+  at: string | null | undefined;
+}
+
+/** What the agent was last seen with: the one that was used about then, if there is one only. Its own key leaves no such mark. */
+export function usedWith(seenAt: string, uses: readonly Use[]): string | null {
+  const then = Date.parse(seenAt);
+  const near = uses.filter(({ at }) => at && Math.abs(Date.parse(at) - then) < RECENT_MS);
+  return near.length === 1 ? near[0]!.label : null;
 }
 
 /**
  * Waits for an agent. Its calls are not told by the stream, so it is looked for again and again. An agent that is `isNew` was
- * made for this, so all that it ever did counts.
+ * made for this, so all that it ever did is shown.
  */
 export function useContact(name: string, isNew: boolean): Contact {
   const agent = useQuery({ ...agentQuery(name), refetchInterval: LOOKS_EVERY_MS }).data?.agent;
@@ -49,5 +78,6 @@ export function useContact(name: string, isNew: boolean): Contact {
     calls: traces?.items ?? [],
     at: Date.now(),
   };
-  return start === null ? { isConnected: false, seenAt: now.lastSeenAt, calls: [] } : contactOf(start, now);
+  // Until it is known what was before, nothing counts as new.
+  return contactOf(start ?? { lastSeenAt: now.lastSeenAt, lastCall: Number.POSITIVE_INFINITY }, now);
 }

@@ -12,3 +12,9 @@ export function filterAgents(agents: readonly Agent[], typed: string, status: St
     return [agent.name, agent.display_name, agent.archetype].some((text) => text.toLowerCase().includes(sought));
   });
 }
+
+/** Agents by when they were last seen, those that never were at the end. */
+export function bySeen(agents: readonly Agent[]): Agent[] {
+  const seen = (agent: Agent) => (agent.last_seen_at ? Date.parse(agent.last_seen_at) : 0);
+  return [...agents].sort((one, other) => seen(other) - seen(one) || one.name.localeCompare(other.name));
+}

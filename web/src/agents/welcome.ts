@@ -4,7 +4,7 @@ export type WelcomeStep = (typeof STEPS)[number];
 
 export const STEP_TITLES: Record<WelcomeStep, string> = {
   name: "Name",
-  archetype: "Archetype",
+  archetype: "Kind of work",
   channels: "Channels",
   connect: "Connect",
   message: "First message",

@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { api, ok } from "./client";
+import { Problem } from "./problem";
 import type { components } from "./schema";
 import type { Agent } from "./types";
 
@@ -68,28 +69,40 @@ function keep(client: QueryClient, revised: RevisedAgent): void {
   void client.invalidateQueries({ queryKey: ["me"] });
 }
 
+/** Does something to an agent. Where it is gone, all that shows it is to find that out. */
+async function change<T>(client: QueryClient, name: string, call: Promise<T>): Promise<T> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) {
+      for (const queryKey of [["agent", name], ["agents"], ["me"]]) void client.invalidateQueries({ queryKey });
+    }
+    throw error;
+  }
+}
+
 /** Changes settings; with `etag`, only if they are still as they were read. */
 export async function changeAgent(client: QueryClient, name: string, changes: AgentChanges, etag?: string | null): Promise<RevisedAgent> {
   const header = etag ? { "If-Match": etag } : undefined;
-  const revised = await withRevision(api.PATCH("/api/agents/{name}", { params: { path: { name }, header }, body: changes }));
+  const revised = await change(client, name, withRevision(api.PATCH("/api/agents/{name}", { params: { path: { name }, header }, body: changes })));
   keep(client, revised);
   return revised;
 }
 
 export async function pauseAgent(client: QueryClient, name: string): Promise<void> {
-  keep(client, await withRevision(api.POST("/api/agents/{name}/pause", { params: { path: { name } } })));
+  keep(client, await change(client, name, withRevision(api.POST("/api/agents/{name}/pause", { params: { path: { name } } }))));
 }
 
 export async function resumeAgent(client: QueryClient, name: string): Promise<void> {
-  keep(client, await withRevision(api.POST("/api/agents/{name}/resume", { params: { path: { name } } })));
+  keep(client, await change(client, name, withRevision(api.POST("/api/agents/{name}/resume", { params: { path: { name } } }))));
 }
 
 export async function unquarantineAgent(client: QueryClient, name: string): Promise<void> {
-  keep(client, await withRevision(api.POST("/api/agents/{name}/unquarantine", { params: { path: { name } } })));
+  keep(client, await change(client, name, withRevision(api.POST("/api/agents/{name}/unquarantine", { params: { path: { name } } }))));
 }
 
 export async function deleteAgent(client: QueryClient, name: string): Promise<void> {
-  await ok(api.DELETE("/api/agents/{name}", { params: { path: { name } } }));
+  await change(client, name, ok(api.DELETE("/api/agents/{name}", { params: { path: { name } } })));
   client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.filter((one) => one.name !== name));
   for (const queryKey of [["me"], ["agents"], ["keys"]]) void client.invalidateQueries({ queryKey });
 }
@@ -107,7 +120,7 @@ export async function createAgent(
 
 /** Gives an agent a new key; the one before stops working. */
 export async function rotateKey(client: QueryClient, name: string): Promise<string> {
-  const made = await ok(api.POST("/api/agents/{name}/key", { params: { path: { name } } }));
+  const made = await change(client, name, ok(api.POST("/api/agents/{name}/key", { params: { path: { name } } })));
   void client.invalidateQueries({ queryKey: ["agent", name] });
   return made.key;
 }

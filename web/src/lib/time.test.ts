@@ -1,15 +1,22 @@
 import { afterEach, expect, test } from "vitest";
 
 import { appearance } from "./appearance";
-import { ago, clockTime, dayOf, fromInput, toInput } from "./time";
+import { age, ago, clockTime, dayOf, fromInput, toInput } from "./time";
 
 afterEach(() => appearance.set({}));
 
 test("the past and the future are told apart", () => {
   const now = Date.parse("2026-11-14T12:00:00Z");
-  expect(ago("2026-11-14T11:48:00Z", now)).toBe("12 min");
-  expect(ago("2026-11-14T12:00:30Z", now)).toBe("now");
+  expect(ago("2026-11-14T11:48:00Z", now)).toBe("12 min ago");
+  expect(ago("2026-11-14T12:00:30Z", now)).toBe("just now");
   expect(ago("2026-11-16T13:00:00Z", now)).toBe("in 2 d");
+});
+
+test("where there is little room, the same is said in fewer words", () => {
+  const now = Date.parse("2026-11-14T12:00:00Z");
+  expect(age("2026-11-14T11:48:00Z", now)).toBe("12 min");
+  expect(age("2026-11-14T12:00:30Z", now)).toBe("now");
+  expect(age("2026-11-16T13:00:00Z", now)).toBe("in 2 d");
 });
 
 test("a moment survives the way through an input, in either zone", () => {

@@ -74,8 +74,14 @@ export function duration(milliseconds: number): string {
   return "";
 }
 
+/** How long ago something was, or how long it is until then: `12 min ago`, `in 2 d`. */
 export function ago(at: string, now = Date.now()): string {
   const passed = now - new Date(at).getTime();
   if (passed <= -60_000) return `in ${duration(-passed)}`;
-  return passed < 60_000 ? "now" : duration(passed);
+  return passed < 60_000 ? "just now" : `${duration(passed)} ago`;
+}
+
+/** The same where there is little room, and what stands beside it says that it is past. */
+export function age(at: string, now = Date.now()): string {
+  return ago(at, now).replace(/^just | ago$/g, "");
 }

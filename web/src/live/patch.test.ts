@@ -5,7 +5,8 @@ import { afterEach, expect, test, vi } from "vitest";
 
 import { type Conversation, conversationQuery } from "../api/queries";
 import type { Message } from "../api/types";
-import { merge } from "./patch";
+import { merge, patch } from "./patch";
+import type { LiveEvent } from "./stream";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -104,4 +105,16 @@ test("a storm of events is no storm of requests, and the last of it is shown", a
     const times = invalidated.mock.calls.filter(([filter]) => JSON.stringify(filter?.queryKey) === JSON.stringify(queryKey));
     expect(times).toHaveLength(1);
   }
+});
+
+test("an agent that leaves a channel may be gone, so it is asked for anew; others' are not", () => {
+  const client = new QueryClient();
+  client.setQueryData(["me"], { user: { username: "mira" }, agents: [{ name: "scout" }] });
+  client.setQueryData(["agent", "scout"], {});
+  const isStale = () => client.getQueryState(["agent", "scout"])?.isInvalidated;
+  const left = (member: string) => ({ name: "channel", data: { change: "member_removed", name: "general", member } }) as LiveEvent;
+  patch(client, left("scribe"));
+  expect(isStale()).toBe(false);
+  patch(client, left("scout"));
+  expect(isStale()).toBe(true);
 });

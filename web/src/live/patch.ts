@@ -58,6 +58,10 @@ export function patch(client: QueryClient, event: LiveEvent): void {
     case "channel":
       soon(client, "channels");
       soon(client, "channel", text("name") ?? "");
+      // An agent that is taken away leaves all channels, and nothing else tells of it.
+      if (text("change") === "member_removed" && client.getQueryData<Me>(["me"])?.agents.some((agent) => agent.name === text("member"))) {
+        for (const shown of ["agent", "agents", "me"]) soon(client, shown);
+      }
       break;
     case "attention":
       soon(client, "inbox");

@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
+import { AgentGone } from "../agents/AgentGone";
 import { AgentHeader } from "../agents/AgentHeader";
 import { ConnectTab } from "../agents/ConnectTab";
 import { ConversationsTab } from "../agents/ConversationsTab";
@@ -18,6 +19,7 @@ import { Tabs } from "../ui/Tabs";
 import { NotFound } from "./NotFound";
 
 const route = getRouteApi("/agents/$name");
+const LOOKS_AGAIN_MS = 30_000;
 const TITLES: Record<AgentTab, string> = {
   overview: "Overview",
   triggers: "Triggers",
@@ -32,10 +34,14 @@ export function AgentPage() {
   const { name } = route.useParams();
   const { tab = "overview" } = route.useSearch();
   const navigate = route.useNavigate();
-  const revised = useQuery(agentQuery(name));
+  const revised = useQuery({
+    ...agentQuery(name),
+    // Not all that happens to an agent is told by the stream.
+    refetchInterval: ({ state }) => (state.status === "error" ? false : LOOKS_AGAIN_MS),
+  });
   const keys = useQuery(keysOfAgentQuery(name)).data?.filter((key) => keyState(key) === "active").length;
-  if (revised.error instanceof Problem && revised.error.status === 404) return <NotFound />;
-  if (revised.isError) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
+  if (revised.error instanceof Problem && revised.error.status === 404) return revised.data ? <AgentGone name={name} /> : <NotFound />;
+  if (revised.isError && !revised.data) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
   if (!revised.data) {
     return (
       <Page title={`@${name}`}>

@@ -8,10 +8,12 @@ import { AgentStatus } from "../agents/AgentStatus";
 import { NewAgentDialog } from "../agents/NewAgentDialog";
 import { type Span, barsOf, byAgent, spanOf } from "../agents/activity";
 import { STATUSES, type Status, filterAgents } from "../agents/filter";
+import { WORDS } from "../agents/words";
 import { clockTime } from "../lib/time";
 import { Avatar } from "../ui/Avatar";
 import { Button } from "../ui/Button";
-import { type Column, DataTable } from "../ui/DataTable";
+import type { Column } from "../ui/DataTable";
+import { LongTable } from "../ui/LongTable";
 import { Page } from "../ui/Page";
 import { Sparkline } from "../ui/Sparkline";
 import { Empty, Failed, Skeleton } from "../ui/States";
@@ -87,6 +89,8 @@ export function AgentsPage() {
   );
 }
 
+const idOf = (agent: Agent) => agent.id;
+
 function AgentTable({ agents }: { agents: Agent[] }) {
   // One request for all of them: what there is more of than it holds, their own pages show.
   const traces = useQuery(dayOfTracesQuery()).data;
@@ -96,32 +100,34 @@ function AgentTable({ agents }: { agents: Agent[] }) {
     {
       title: "Agent",
       cell: (agent) => (
-        <div className="flex min-w-32 items-center gap-3">
+        <div className="flex items-center gap-3 sm:min-w-32">
           <Avatar name={agent.name} kind="agent" />
           <div className="min-w-0">
-            <Link to="/agents/$name" params={{ name: agent.name }} className="block font-medium hover:underline">
+            <Link to="/agents/$name" params={{ name: agent.name }} className="block font-medium break-words hover:underline">
               {agent.display_name}
             </Link>
-            <span className="text-muted">@{agent.name}</span>
+            <span className="block break-words text-muted">@{agent.name}</span>
           </div>
         </div>
       ),
     },
-    { title: "Status", cell: (agent) => <AgentStatus agent={agent} /> },
-    { title: "Archetype", isWideOnly: true, cell: (agent) => agent.archetype },
-    { title: "Mode", isWideOnly: true, cell: (agent) => agent.trigger_mode },
+    { title: "Status", about: WORDS.status, width: "w-44 max-sm:w-28", cell: (agent) => <span className="block overflow-hidden"><AgentStatus agent={agent} /></span> },
+    { title: "Archetype", about: WORDS.archetype, width: "w-32", isWideOnly: true, cell: (agent) => agent.archetype },
+    { title: "Mode", about: WORDS.mode, width: "w-28", isWideOnly: true, cell: (agent) => agent.trigger_mode },
     {
       title: span && !span.isWhole ? `Calls since ${clockTime(new Date(span.from).toISOString())}` : "Calls in 24 h",
+      width: "w-44",
       isWideOnly: true,
       cell: (agent) => (span ? <Activity name={agent.name} traces={groups.get(agent.name) ?? []} span={span} /> : null),
     },
     {
       title: "Last seen",
+      width: "w-28 max-sm:w-24",
       isEnd: true,
       cell: (agent) => (agent.last_seen_at ? <Time at={agent.last_seen_at} /> : <span className="text-muted">never</span>),
     },
   ];
-  return <DataTable label="Agents" columns={columns} rows={agents} keyOf={(agent) => agent.id} />;
+  return <LongTable label="Agents" columns={columns} rows={agents} keyOf={idOf} />;
 }
 
 function Activity({ name, traces, span }: { name: string; traces: Parameters<typeof barsOf>[0]; span: Span }) {

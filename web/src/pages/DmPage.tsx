@@ -1,6 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useMemo } from "react";
 
+import { conversationQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
@@ -11,11 +13,16 @@ import { Page } from "../ui/Page";
 
 const route = getRouteApi("/dm/$name");
 
+/** That there is something, whatever is in it. */
+const isThere = () => true;
+
 export function DmPage() {
   const { name } = route.useParams();
   const { at, thread, as } = route.useSearch();
   const navigate = route.useNavigate();
   const place = useMemo((): Place => ({ kind: "dm", name, as }), [name, as]);
+  // Whose agent it is, the hub knows: only what it shows is told of as the person's.
+  const isShown = useQuery({ ...conversationQuery(place), enabled: as !== undefined, select: isThere }).data;
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
   return (
     <>
@@ -23,14 +30,16 @@ export function DmPage() {
         key={`${name} ${as ?? ""}`}
         isFlush
         title={`@${name}`}
-        subtitle={as ? `What @${as} and @${name} say to each other` : undefined}
+        subtitle={as && isShown ? `What @${as} and @${name} say to each other` : undefined}
       >
         {as ? (
           <>
             <MessageList place={place} at={at} onThread={onThread} />
-            <p className="border-t border-line px-6 py-3 text-muted">
-              You see this as the owner of @{as}. Only the two of them can write here.
-            </p>
+            {isShown ? (
+              <p className="border-t border-line px-6 py-3 text-muted">
+                You see this as the owner of @{as}. Only the two of them can write here.
+              </p>
+            ) : null}
           </>
         ) : (
           <DropZone draft={draftKey(place)}>

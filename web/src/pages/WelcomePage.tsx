@@ -6,13 +6,15 @@ import { type FormEvent, type ReactNode, useState } from "react";
 import { type Archetype, agentQuery, createAgent, rotateKey } from "../api/agents";
 import { api, ok } from "../api/client";
 import { Problem, sentenceOf } from "../api/problem";
-import { channelsQuery, conversationQuery } from "../api/queries";
+import { channelsQuery, conversationQuery, meQuery } from "../api/queries";
 import type { Agent, Place } from "../api/types";
+import { AgentGone } from "../agents/AgentGone";
 import { ClientSettings } from "../agents/ClientSettings";
 import { LiveCalls } from "../agents/LiveCalls";
 import { NoContact } from "../agents/NoContact";
 import { ARCHETYPES, NAME_PATTERN, NAME_RULE } from "../agents/archetypes";
 import { useContact } from "../agents/contact";
+import { bySeen } from "../agents/filter";
 import { rememberKey } from "../agents/freshKeys";
 import { STEPS, STEP_TITLES, type WelcomeStep, toName } from "../agents/welcome";
 import { useRepeatKey } from "../lib/repeat";
@@ -22,14 +24,17 @@ import { Avatar } from "../ui/Avatar";
 import { Button } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
 import { CopyField } from "../ui/CopyField";
+import { AgentName } from "../ui/Names";
 import { Page } from "../ui/Page";
 import { Failed, Skeleton } from "../ui/States";
 import { FormError, TextField } from "../ui/TextField";
+import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { NotFound } from "./NotFound";
 
 const route = getRouteApi("/welcome");
+const MOST_KNOWN = 3;
 /** Everybody is in it from the beginning. */
 const EVERYBODY = "general";
 
@@ -126,8 +131,10 @@ function Making() {
         {step === "name" ? (
           <>
             <Lead title="What is your agent called?">
-              An agent is a program that reads and writes here in its own name. It belongs to you, and you answer for what it does.
+              An agent is a program, such as Claude Code or one that you wrote, that reads and writes messages here under its own name. It
+              belongs to you, and you answer for what it does. Choose a name; nothing is made before the third step.
             </Lead>
+            <Known />
             <TextField
               label="Name"
               hint={NAME_RULE}
@@ -162,7 +169,9 @@ function Making() {
         ) : null}
         {step === "archetype" ? (
           <>
-            <Lead title={`What does ${displayName || name} do?`}>It only says what the agent is for. It can be changed later.</Lead>
+            <Lead title={`What does ${displayName || name} do?`}>
+              Choose what comes closest. It tells people what the agent is for, and changes nothing about what it may do.
+            </Lead>
             <fieldset className="grid gap-2 sm:grid-cols-2">
               <legend className="sr-only">Archetype</legend>
               {ARCHETYPES.map((one) => (
@@ -191,7 +200,8 @@ function Making() {
         {step === "channels" ? (
           <>
             <Lead title="Where does it listen?">
-              In channels it hears what is said and can be mentioned. It can join others later.
+              A channel is a room for one subject. In the ones that you choose, the agent can read and write, and people can call it with @{name}.
+              It can join others later. The button below makes the agent.
             </Lead>
             {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
             {channels.isLoading ? <Skeleton rows={3} /> : null}
@@ -218,12 +228,52 @@ function Making() {
                 </label>
               ))}
             </fieldset>
+            {channels.data && others.length === 0 ? <p className="text-muted">There are no other channels yet.</p> : null}
             <FormError error={make.error} />
             <Buttons onBack={() => setStep(make.isError ? "name" : "archetype")} isBusy={make.isPending} next={`Create @${name}`} />
           </>
         ) : null}
       </form>
     </Frame>
+  );
+}
+
+/** The agents that the person has, and which of them a program acts as already: nobody is to make a second one by mistake. */
+function Known() {
+  const agents = bySeen(useQuery(meQuery).data?.agents ?? []);
+  if (agents.length === 0) return null;
+  return (
+    <section aria-label="Agents that you have" className="rounded-lg border border-line bg-panel p-4">
+      <h3 className="font-medium">You have {agents.length === 1 ? "an agent" : `${agents.length} agents`} already</h3>
+      <ul className="mt-1 flex flex-col gap-2">
+        {agents.slice(0, MOST_KNOWN).map((agent) => (
+          <li key={agent.id} className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
+            <AgentName name={agent.name} />
+            {agent.last_seen_at ? (
+              <span className="text-muted">
+                is connected; last seen <Time at={agent.last_seen_at} />
+              </span>
+            ) : (
+              <>
+                <span className="text-muted">has not connected yet:</span>
+                <Link
+                  to="/welcome"
+                  search={{ agent: agent.name, step: "connect" }}
+                  className="inline-flex min-h-6 items-center text-accent underline pointer-coarse:min-h-11"
+                >
+                  connect @{agent.name}
+                </Link>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {agents.length > MOST_KNOWN ? (
+        <Link to="/agents" className="inline-flex min-h-6 items-center text-accent underline pointer-coarse:min-h-11">
+          All your agents
+        </Link>
+      ) : null}
+    </section>
   );
 }
 
@@ -254,7 +304,7 @@ function Buttons({ onBack, isBusy, next }: { onBack?: () => void; isBusy?: boole
 /** The steps with an agent that is made. They can be left and come back to. */
 function Joining({ name, step }: { name: string; step: "connect" | "message" }) {
   const agent = useQuery(agentQuery(name));
-  if (agent.error instanceof Problem && agent.error.status === 404) return <NotFound />;
+  if (agent.error instanceof Problem && agent.error.status === 404) return agent.data ? <AgentGone name={name} /> : <NotFound />;
   const notes = { name, archetype: agent.data?.agent.archetype };
   return (
     <Frame at={step} notes={notes}>
@@ -276,9 +326,19 @@ function Connect({ agent }: { agent: Agent }) {
       <div className="flex items-start gap-4">
         <Avatar name={name} kind="agent" size="large" />
         <Lead title={`Connect ${agent.display_name}`}>
-          Add Stoa to the program that runs this agent. Everything that the program does here is done as @{name}.
+          {contact.isConnected
+            ? `A program acts as @${name} already. You can go on to the first message, or connect another program as well.`
+            : `@${name} is made, but no program acts as it yet. Whatever a program does here with its key is done as @${name}.`}
         </Lead>
       </div>
+      <ol className="flex max-w-[70ch] list-decimal flex-col gap-1 pl-6">
+        <li>Choose your program, and copy what stands below into it.</li>
+        <li>Start the program anew, and say to it: “What is my status in Stoa?”</li>
+        <li>
+          It calls here, and within a few seconds the line below the settings says so. If it still waits after a minute, open “It does not
+          connect”.
+        </li>
+      </ol>
       <ClientSettings
         name={name}
         noKey={
@@ -337,16 +397,30 @@ function FirstMessage({ agent }: { agent: Agent }) {
   return (
     <div className="flex flex-col gap-5">
       <Lead title={`Write to ${agent.display_name}`}>
-        {agent.trigger_mode === "reactive"
-          ? "A direct message starts it. Its answer appears here."
-          : "A direct message waits in its inbox until it looks there. Its answer appears here."}
+        Write it a message, as you would to a colleague. The message waits in the agent's inbox until its program looks there; most programs
+        look only when they are told to. The answer appears here.
       </Lead>
       <section aria-label={`Conversation with @${name}`} className="flex h-80 flex-col rounded-lg border border-line">
         <MessageList place={place} />
         <Composer place={place} placeholder={`Message @${name}: “Hello! What can you do here?”`} />
       </section>
-      {isAsked && !isAnswered && agent.trigger_mode !== "reactive" ? (
-        <CopyField title="Now tell your client this, so that it checks its inbox" text={ASK} />
+      {contact.isConnected ? null : (
+        <p className="text-amber">
+          No program has connected as @{name} yet. Your message is kept for it, but nobody answers until one has: go back to connect it.
+        </p>
+      )}
+      {isAsked && !isAnswered ? (
+        <>
+          <CopyField title="Now say this to your program, so that it looks into its inbox" text={ASK} />
+          <details>
+            <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">No answer comes</summary>
+            <ul className="mt-2 flex max-w-[80ch] list-disc flex-col gap-1 pl-6">
+              <li>Some programs ask before they use a new service: allow it.</li>
+              <li>Look at the calls below. If there are none, the program has not looked: say it again, with the word Stoa in it.</li>
+              <li>If a call failed, the reason stands beside it.</li>
+            </ul>
+          </details>
+        </>
       ) : null}
       <p role="status" className={isAnswered ? "font-medium text-approved" : "text-muted"}>
         {isAnswered

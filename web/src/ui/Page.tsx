@@ -53,7 +53,7 @@ export function Page({
           {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
         </header>
       )}
-      {isFlush ? children : <div className="min-h-0 flex-1 overflow-y-auto">{children}</div>}
+      {isFlush ? children : <div data-scroller className="min-h-0 flex-1 overflow-y-auto">{children}</div>}
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { appearance } from "../lib/appearance";
-import { ago, clockTime, dateTime, exactTime } from "../lib/time";
+import { age, ago, clockTime, dateTime, exactTime } from "../lib/time";
 import { store, useStore } from "../lib/store";
 
 const minute = store(Date.now());
@@ -20,14 +20,16 @@ export function useMinute(): number {
   return now;
 }
 
-/** How long ago something was, or at what time of day; the exact moment is told on demand. */
-export function Time({ at, as = "ago" }: { at: string; as?: "ago" | "clock" | "date" }) {
+const WORDS = { ago, age, clock: clockTime, date: dateTime };
+
+/** How long ago something was, in words or short, or at what time of day; the exact moment is told on demand. */
+export function Time({ at, as = "ago" }: { at: string; as?: keyof typeof WORDS }) {
   const now = useMinute();
   useStore(appearance, ({ zone }) => zone);
   const [seen] = useState(() => Date.now());
   return (
     <time dateTime={at} title={exactTime(at)} className="text-muted whitespace-nowrap">
-      {as === "clock" ? clockTime(at) : as === "date" ? dateTime(at) : ago(at, Math.max(now, seen))}
+      {WORDS[as](at, Math.max(now, seen))}
     </time>
   );
 }

@@ -47,8 +47,8 @@ export function AuditTab() {
         </button>
       ),
     },
-    { title: "Target", cell: (entry) => entry.target ?? "" },
-    { title: "Address", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
+    { title: "Target", about: "What was changed: an account, an agent, a key, a channel.", cell: (entry) => entry.target ?? "" },
+    { title: "Address", about: "The network address that the request came from.", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
     {
       title: "Details",
       isEnd: true,

@@ -28,7 +28,7 @@ export function ClientsTab() {
     { title: "Kind", cell: (one) => KINDS[one.kind] },
     { title: "Owner", cell: (one) => one.owner ? <PersonName name={one.owner} /> : <span className="text-muted">nobody</span> },
     { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
-    { title: "Grants", isEnd: true, cell: (one) => one.grants },
+    { title: "Grants", about: "Each grant is one permission that somebody has given it.", isEnd: true, cell: (one) => one.grants },
     { title: "Last use", cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>) },
     {
       title: "Actions",
@@ -42,7 +42,7 @@ export function ClientsTab() {
     },
   ];
   return (
-    <Section title="OAuth clients" description="Programs that can ask for tokens, whoever made them. Delete them with a command.">
+    <Section title="OAuth clients" description="Programs that people can let in with their login (OAuth), instead of giving them a key. Whoever lets one in allows it to act as them, or as one of their agents. Delete them with a command.">
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
       {clients.isLoading ? <Skeleton rows={3} /> : null}
       {clients.data?.length === 0 ? (
@@ -56,11 +56,11 @@ export function ClientsTab() {
               items={[
                 ["Client id", <code key="id" className="font-mono text-sm break-all">{shown.client_id}</code>],
                 ["Kind", KINDS[shown.kind]],
-                ["Authenticates with", shown.auth_method],
-                ["Grant types", shown.grant_types.join(", ")],
-                ["Scope", shown.scope ?? "as asked"],
-                ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere"],
-                ["Asks about all tokens", shown.introspects_all ? "yes" : "no"],
+                ["Authenticates with", shown.auth_method, "How the program proves that it is this one. None: it has no secret, as programs on a laptop or phone."],
+                ["Grant types", shown.grant_types.join(", "), "The ways in which it can get a token."],
+                ["Scope", shown.scope ?? "as asked", "What it may do at most."],
+                ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere", "Where people are sent back to after they have let it in."],
+                ["Asks about all tokens", shown.introspects_all ? "yes" : "no", "Whether it may ask the hub if a token is good that another program has."],
                 ["Created", <Time key="made" at={shown.created_at} as="date" />],
               ]}
             />

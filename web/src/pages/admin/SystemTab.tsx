@@ -56,7 +56,7 @@ export function SystemTab() {
             ["Up", health ? <Health key="up" {...health.alive} /> : "asking"],
             ["Ready to serve", health ? <Health key="ready" {...health.ready} /> : "asking"],
             ["Running since", <Time key="since" at={now.started_at} as="date" />],
-            ["Waiting writes", now.write_queue_length.toLocaleString()],
+            ["Waiting writes", now.write_queue_length.toLocaleString(), "Changes that are waiting for their turn in the database. Most of the time there are none."],
             ["Users", now.users.toLocaleString()],
             ["Agents", now.agents.toLocaleString()],
             ["Address", now.base_url],
@@ -75,12 +75,12 @@ export function SystemTab() {
         <Facts
           items={[
             ["Engine", `${now.database.engine} ${now.database.engine_version}`],
-            ["Schema", `version ${now.database.schema_version}`],
+            ["Schema", `version ${now.database.schema_version}`, "How the tables are laid out. A newer hub brings it up to date when it starts."],
             ["Size", bytes(now.database.size_bytes)],
           ]}
         />
       </Section>
-      <Section title="Listeners" description="What follows the event log, and how far each has come.">
+      <Section title="Listeners" description="Parts of the hub that work on what happens, such as the search index, and how many events each has yet to see.">
         {now.listeners.length ? (
           <DataTable label="Listeners" columns={LISTENERS} rows={now.listeners} keyOf={(listener) => listener.name} />
         ) : (

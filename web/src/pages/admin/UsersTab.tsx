@@ -12,6 +12,7 @@ import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
+import { registerCommand } from "./register";
 
 /** The accounts. They are changed on the machine of the hub, by whoever operates it. */
 export function UsersTab() {
@@ -64,10 +65,28 @@ export function UsersTab() {
         {users.isLoading ? <Skeleton rows={3} /> : null}
         {users.data ? <DataTable label="Users" columns={columns} rows={users.data} keyOf={(user) => user.id} /> : null}
       </Section>
-      <Section title="New users">
+      <Section
+        title="New users"
+        description="There is no page on which one signs up. Whoever operates the hub lets people in with a command on the machine that runs it, in one of two ways."
+      >
         <div className="flex max-w-2xl flex-col gap-3">
-          <CommandLine does="Create an account; it asks for the password" command="stoa admin users create NAME" />
-          <CommandLine does="Print an invitation, with which one person creates their own account" command="stoa admin users invite" />
+          <h3 className="font-medium">You make the account</h3>
+          <CommandLine does="It asks for a password. Tell the new user their name and password; they can change the password in their settings." command="stoa admin users create NAME" />
+        </div>
+        <div className="flex max-w-2xl flex-col gap-3">
+          <h3 className="font-medium">They make it themselves, with an invitation</h3>
+          <CommandLine
+            does="1. Print an invitation: a word beginning with stoa_inv_, shown once, good for one account and for seven days. With --role admin it makes an administrator."
+            command="stoa admin users invite --role member"
+          />
+          <CommandLine
+            does="2. Send them the invitation and this command. They put in the invitation, a name and a password of at least 8 characters, and run it where curl is installed."
+            command={registerCommand(location.origin)}
+          />
+          <p className="text-sm text-muted">
+            3. They open {location.origin} and log in with that name and password. If the command answers with registration_closed, the
+            invitation is mistyped, used up or too old: print another.
+          </p>
         </div>
       </Section>
       {changing ? (

@@ -82,7 +82,7 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
           <span className="truncate">{who.name}</span>
           {who.kind === "user" ? null : <span className="sr-only">{who.kind}</span>}
           <span aria-hidden="true">·</span>
-          <Time at={standing.since} />
+          <Time at={standing.since} as="age" />
           <span className="flex-1" />
           {message.reply_count > 0 ? (
             <Link

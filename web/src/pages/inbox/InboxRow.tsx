@@ -125,7 +125,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         </PlaceLink>
       </div>
       <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
-        <Time at={kind === "mentions" ? message.created_at : standing.since} />
+        <Time at={kind === "mentions" ? message.created_at : standing.since} as="age" />
       </span>
     </li>
   );

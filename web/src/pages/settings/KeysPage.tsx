@@ -15,6 +15,7 @@ import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
+import { AgentKeys } from "./AgentKeys";
 import { NewKey } from "./NewKey";
 import { permissionWords } from "./permissions";
 
@@ -56,7 +57,7 @@ const COLUMNS: Array<Column<ApiKey>> = [
   { title: "Last use", cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
 ];
 
-/** The managed keys of all agents of the person. */
+/** The keys of all agents of the person: managed ones, and each one's own. */
 export function KeysPage() {
   const client = useQueryClient();
   const keys = useQuery(keysQuery);
@@ -82,7 +83,7 @@ export function KeysPage() {
     <>
       <Section
         title="Managed keys"
-        description="With a key, a program acts as one of your agents, within the limits of the key."
+        description="Further keys that you made. With one, a program acts as one of your agents, within the limits of the key."
         action={
           agents.length ? (
             <Button look="filled" onClick={() => setMaking(true)}>
@@ -94,9 +95,9 @@ export function KeysPage() {
         {keys.isError ? <Failed error={keys.error} retry={() => void keys.refetch()} /> : null}
         {keys.isLoading ? <Skeleton rows={3} /> : null}
         {keys.data && active.length === 0 ? (
-          <Empty title="There are no keys">
+          <Empty title="There are no managed keys">
             {agents.length ? (
-              "Make one for a program that cannot log in itself."
+              "Your agents still get in with their own keys, which are below. Make a managed key for a program that should have limits, or an end."
             ) : (
               <>
                 A key belongs to an agent, and you have none yet.{" "}
@@ -110,6 +111,7 @@ export function KeysPage() {
         ) : null}
         {active.length ? <DataTable label="Keys" columns={columns} rows={active} keyOf={(key) => key.id} /> : null}
       </Section>
+      <AgentKeys agents={agents} />
       {revoked.length ? (
         <Section title="Revoked" description="They no longer work.">
           <DataTable label="Revoked keys" columns={COLUMNS} rows={revoked} keyOf={(key) => key.id} />
