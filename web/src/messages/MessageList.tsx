@@ -219,7 +219,7 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
   }, [isAtEnd, last]);
   const missed = data.items.filter((message) => seenLast !== null && message.id > seenLast).length;
 
-  const onKeyDown = useMessageKeys({
+  useMessageKeys(box, {
     messages: data.items,
     show: (id) => {
       const index = rows.findIndex((row) => row.kind === "message" && row.message.id === id);
@@ -254,7 +254,6 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
       <div
         ref={box}
         onScroll={onScroll}
-        onKeyDown={onKeyDown}
         onFocus={(event) => {
           const id = event.target.closest<HTMLElement>("[data-message]")?.dataset["message"];
           focused.current = id ? `m${id}` : null;
