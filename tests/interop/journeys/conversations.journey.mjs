@@ -190,6 +190,36 @@ export async function palette({ hub, watcher }) {
   await watcher.checkAccess(page, "the palette");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "# deep-sea" }).waitFor();
+  // What the page can do has a name, too.
+  const run = async (typed, option) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search or jump to" }).fill(typed);
+    await page.locator("[role=option][aria-selected=true]", { hasText: option }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await run("dark", "Switch to dark theme");
+  await page.locator("html.dark").waitFor();
+  await run("mark this", "Mark this conversation read");
+  await page.getByText("#deep-sea is read.").waitFor();
+  await run("keyboard", "Keyboard shortcuts");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  await run("new agent", "New agent");
+  await page.getByRole("dialog", { name: "New agent" }).waitFor();
+  await page.keyboard.press("Escape");
+  // A channel is made wherever one is, and called what the hub takes.
+  await page.getByRole("button", { name: "New channel" }).click();
+  const dialog = page.getByRole("dialog", { name: "New channel" });
+  await dialog.getByLabel("Name").pressSequentially("Ice & Snow ");
+  await dialog.getByText("It will be called #ice-snow", { exact: true }).waitFor();
+  await dialog.getByLabel("Name").press("Home");
+  await dialog.getByLabel("Name").pressSequentially("On ");
+  equal(await dialog.getByLabel("Name").inputValue(), "on-ice-snow-", "what is in the field");
+  await watcher.checkAccess(page, "a new channel");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "# on-ice-snow" }).waitFor();
+  await run("log out", "Log out");
+  await page.waitForURL(/\/login/);
 }
 
 /** Many tabs share one stream, so that none of them is left waiting for a connection. */
