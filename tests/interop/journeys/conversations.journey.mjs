@@ -94,6 +94,21 @@ export async function mentions({ hub, watcher }) {
   await article(page, "please").locator(".mention", { hasText: "@scout" }).waitFor();
   const { items } = await scout.call("GET", "/api/inbox");
   equal(items.length, 1, "what is in the inbox of the one called");
+  // A channel is completed, too, and leads there within the page.
+  await hub.admin.call("POST", "/api/channels", { name: "deep-sea" });
+  await page.getByRole("link", { name: "deep-sea" }).waitFor();
+  await field.pressSequentially("more in #deep");
+  await page.getByRole("option", { name: /deep-sea/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await field.pressSequentially("`#deep-sea` #nowhere");
+  await page.keyboard.press("Enter");
+  const line = article(page, "more in");
+  await line.getByRole("link", { name: "#deep-sea" }).waitFor();
+  equal(await line.getByRole("link").allInnerTexts(), ["#deep-sea"], "what is a link");
+  await watcher.checkAccess(page, "a message with a link to a channel");
+  await line.getByRole("link", { name: "#deep-sea" }).click();
+  await page.getByRole("heading", { level: 1, name: "# deep-sea" }).waitFor();
+  equal(page.context().pages().length, 1, "how many tabs there are");
 }
 
 /** Whatever people write, nothing of it runs. */
