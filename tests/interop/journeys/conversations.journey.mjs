@@ -77,6 +77,13 @@ export async function threads({ hub, watcher }) {
   await watcher.checkAccess(page, "a thread");
   await page.keyboard.press("Escape");
   await pane.waitFor({ state: "detached" });
+  // Among the other messages, an answer says what it answers.
+  await article(page, "tell us all").getByRole("button", { name: "reply to Administrator: who knows?" }).click();
+  await article(pane, "tell us all").waitFor();
+  await page.goto(`${hub.url}/search?q=quietly`);
+  await page.getByRole("link", { name: "in a thread" }).click();
+  await article(pane, "who knows?").waitFor();
+  await watcher.checkAccess(page, "a thread from afar");
 }
 
 /** A mention is completed while one types it, and reaches whom it calls. */

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { api, ok } from "../api/client";
 import { Problem } from "../api/problem";
 import { type Conversation, PAGE, conversationQuery, fetchMessages, messageQuery } from "../api/queries";
-import { type Place, placeKey } from "../api/types";
+import { type Message, type Place, placeKey } from "../api/types";
 import { afterPaint } from "../lib/afterPaint";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
@@ -278,7 +278,7 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
                 className="absolute top-0 left-0 w-full"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} place={place} at={at} onThread={onThread} />
+                <RowView row={row} items={data.items} place={place} at={at} onThread={onThread} />
               </div>
             ) : null;
           })}
@@ -298,7 +298,7 @@ function Conversed({ place, at, onThread, data }: MessageListProps & { data: Con
   );
 }
 
-function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: number; onThread?: (id: number) => void }) {
+function RowView({ row, items, place, at, onThread }: MessageListProps & { row: Row; items: readonly Message[] }) {
   const edited = useStore(editing);
   switch (row.kind) {
     case "day":
@@ -324,6 +324,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
           message={row.message}
           isContinued={row.isContinued}
           isHighlighted={row.message.id === at}
+          parent={row.message.reply_to ? items.find(({ id }) => id === row.message.reply_to) : undefined}
           onThread={onThread}
         />
       );

@@ -11,6 +11,12 @@ export function titleOf(message: Message): string {
   return message.attachments[0]?.filename ?? `Message ${message.id}`;
 }
 
+/** What an answer says of the message that it answers, if that is at hand. */
+export function answerWords(parent: Message | undefined): string {
+  if (!parent) return "in a thread";
+  return `reply to ${parent.from.display_name || parent.from.name}${parent.deleted_at ? "" : `: ${titleOf(parent)}`}`;
+}
+
 /** What a message says after its title, in a few lines. */
 export function restOf(message: Message): string {
   const lines = plain(message.body).split("\n").map((one) => one.trim()).filter(Boolean);
