@@ -36,6 +36,7 @@ export async function deciding({ hub, watcher }) {
 
   await row.getByRole("button", { name: "Approve" }).click();
   await row.getByText("by you").waitFor();
+  await page.getByText("Approved: a draft to decide on", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await row.getByText("Proposed").waitFor();
   await until("the approval is taken back", async () => (await reactionsOf(hub, draft)).length === 0);

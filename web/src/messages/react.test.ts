@@ -41,7 +41,7 @@ test("a reaction is there at once, and what the hub says counts", async () => {
   expect(shown()).toMatchObject({ workflow_state: "approved", reactions: [{ from: { name: "ada" } }] });
   await done;
   expect(shown().reactions).toHaveLength(2);
-  expect(toasts).toHaveBeenCalledWith("Approved.", { undo: expect.any(Function) });
+  expect(toasts).toHaveBeenCalledWith("Approved: x", { undo: expect.any(Function) });
 });
 
 test("a refusal is told in the hub's words, and who was first is shown", async () => {
