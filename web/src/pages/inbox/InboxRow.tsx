@@ -93,7 +93,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       <div className="min-w-0 flex-1 basis-60">
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
           {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
-          <PlaceLink message={message} self={self} own={own} className="inbox-title min-w-0 font-semibold break-words hover:underline">
+          <PlaceLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold break-words hover:underline">
             {title}
           </PlaceLink>
           <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
