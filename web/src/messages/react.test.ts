@@ -1,5 +1,5 @@
 import { QueryClient } from "@tanstack/react-query";
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 
 import type { Me, Message } from "../api/types";
 
@@ -13,6 +13,9 @@ vi.resetModules();
 const { Problem } = await import("../api/problem");
 const { meQuery, messageQuery } = await import("../api/queries");
 const { setReaction } = await import("./react");
+
+// And the next file is to have them without.
+afterAll(() => void vi.resetModules());
 
 const AT = "2026-11-14T09:00:00.000Z";
 const by = (name: string, reaction: string) => ({
