@@ -146,6 +146,22 @@ export async function filesAreKept({ hub, watcher }) {
   });
   await row.getByRole("button", { name: "Retry" }).waitFor({ state: "detached" });
   equal(await row.count(), 1, "how often it is shown");
+
+  // The session ends while a file is on its way: what is written is kept, and that the file is not is told.
+  watcher.allow(/401/);
+  await page.route("**/api/attachments", (route) => (held = route), { times: 1 });
+  held = null;
+  await page.locator("input[type=file]").setInputFiles([fileOf("late.txt", "too late", "text/plain")]);
+  await until("it is on its way", () => held);
+  await field.fill("see the file");
+  await hub.admin.call("POST", "/auth/logout");
+  await page.waitForURL(/\/login/);
+  await page.getByLabel("Username").fill("admin");
+  await page.getByLabel("Password").fill(hub.password);
+  await page.keyboard.press("Enter");
+  await page.getByText("late.txt was not sent along: attach it again.", { exact: true }).waitFor();
+  equal(await field.inputValue(), "see the file", "what was written before the login");
+  await watcher.checkAccess(page, "after a login with a file on its way");
 }
 
 async function upload(caller, name, content) {

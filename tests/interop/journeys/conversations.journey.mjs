@@ -77,6 +77,13 @@ export async function threads({ hub, watcher }) {
   await watcher.checkAccess(page, "a thread");
   await page.keyboard.press("Escape");
   await pane.waitFor({ state: "detached" });
+  // Among the other messages, an answer says what it answers.
+  await article(page, "tell us all").getByRole("button", { name: "reply to Administrator: who knows?" }).click();
+  await article(pane, "tell us all").waitFor();
+  await page.goto(`${hub.url}/search?q=quietly`);
+  await page.getByRole("link", { name: "in a thread" }).click();
+  await article(pane, "who knows?").waitFor();
+  await watcher.checkAccess(page, "a thread from afar");
 }
 
 /** A mention is completed while one types it, and reaches whom it calls. */
@@ -94,6 +101,21 @@ export async function mentions({ hub, watcher }) {
   await article(page, "please").locator(".mention", { hasText: "@scout" }).waitFor();
   const { items } = await scout.call("GET", "/api/inbox");
   equal(items.length, 1, "what is in the inbox of the one called");
+  // A channel is completed, too, and leads there within the page.
+  await hub.admin.call("POST", "/api/channels", { name: "deep-sea" });
+  await page.getByRole("link", { name: "deep-sea" }).waitFor();
+  await field.pressSequentially("more in #deep");
+  await page.getByRole("option", { name: /deep-sea/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await field.pressSequentially("`#deep-sea` #nowhere");
+  await page.keyboard.press("Enter");
+  const line = article(page, "more in");
+  await line.getByRole("link", { name: "#deep-sea" }).waitFor();
+  equal(await line.getByRole("link").allInnerTexts(), ["#deep-sea"], "what is a link");
+  await watcher.checkAccess(page, "a message with a link to a channel");
+  await line.getByRole("link", { name: "#deep-sea" }).click();
+  await page.getByRole("heading", { level: 1, name: "# deep-sea" }).waitFor();
+  equal(page.context().pages().length, 1, "how many tabs there are");
 }
 
 /** Whatever people write, nothing of it runs. */
@@ -220,6 +242,36 @@ export async function palette({ hub, watcher }) {
   await watcher.checkAccess(page, "the palette");
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { level: 1, name: "# deep-sea" }).waitFor();
+  // What the page can do has a name, too.
+  const run = async (typed, option) => {
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox", { name: "Search or jump to" }).fill(typed);
+    await page.locator("[role=option][aria-selected=true]", { hasText: option }).waitFor();
+    await page.keyboard.press("Enter");
+  };
+  await run("dark", "Switch to dark theme");
+  await page.locator("html.dark").waitFor();
+  await run("mark this", "Mark this conversation read");
+  await page.getByText("#deep-sea is read.").waitFor();
+  await run("keyboard", "Keyboard shortcuts");
+  await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
+  await page.keyboard.press("Escape");
+  await run("new agent", "New agent");
+  await page.getByRole("dialog", { name: "New agent" }).waitFor();
+  await page.keyboard.press("Escape");
+  // A channel is made wherever one is, and called what the hub takes.
+  await page.getByRole("button", { name: "New channel" }).click();
+  const dialog = page.getByRole("dialog", { name: "New channel" });
+  await dialog.getByLabel("Name").pressSequentially("Ice & Snow ");
+  await dialog.getByText("It will be called #ice-snow", { exact: true }).waitFor();
+  await dialog.getByLabel("Name").press("Home");
+  await dialog.getByLabel("Name").pressSequentially("On ");
+  equal(await dialog.getByLabel("Name").inputValue(), "on-ice-snow-", "what is in the field");
+  await watcher.checkAccess(page, "a new channel");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "# on-ice-snow" }).waitFor();
+  await run("log out", "Log out");
+  await page.waitForURL(/\/login/);
 }
 
 /** Many tabs share one stream, so that none of them is left waiting for a connection. */

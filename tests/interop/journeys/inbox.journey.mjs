@@ -28,7 +28,8 @@ export async function inboxSettles({ hub, watcher }) {
   const bad = await scribe.say("work", "Bad section");
   const own = await hub.admin.say("work", "Mine to do");
   await hub.admin.call("POST", `/api/messages/${own.id}/reactions`, { reaction: "in_progress" });
-  await scribe.say("general", "@admin may I quote that number?");
+  const number = await hub.admin.say("general", "It is 42");
+  await scribe.say("general", "@admin may I quote that number?", { reply_to: number.id });
 
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/inbox`);
@@ -36,6 +37,7 @@ export async function inboxSettles({ hub, watcher }) {
   await row(mentions, "may I quote that number").waitFor();
   await row(claimed, "Mine to do").waitFor();
   await page.getByText("4 things wait for you").waitFor();
+  await row(mentions, "may I quote").getByRole("link", { name: "in a thread" }).waitFor();
   await watcher.checkAccess(page, "the inbox");
 
   // By the keyboard: the row that one is at opens, and says what one's word does.

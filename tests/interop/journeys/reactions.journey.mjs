@@ -36,6 +36,7 @@ export async function deciding({ hub, watcher }) {
 
   await row.getByRole("button", { name: "Approve" }).click();
   await row.getByText("by you").waitFor();
+  await page.getByText("Approved: a draft to decide on", { exact: true }).waitFor();
   await page.getByRole("button", { name: "Undo" }).click();
   await row.getByText("Proposed").waitFor();
   await until("the approval is taken back", async () => (await reactionsOf(hub, draft)).length === 0);
@@ -107,9 +108,12 @@ export async function messageKeys({ hub, watcher }) {
   await page.goto(`${hub.url}/channels/work`);
   const isFocused = (text) => until(`"${text}" has the focus`, () => article(page, text).evaluate((one) => one === document.activeElement));
   await article(page, "the third draft").waitFor();
-  await page.getByRole("log", { name: "Messages" }).focus();
+  // From wherever one is; what is done to a message needs one.
+  await page.getByRole("heading", { level: 1 }).focus();
+  await page.keyboard.press("a");
   await page.keyboard.press("k");
   await isFocused("the third draft");
+  equal(await reactionsOf(hub, drafts[2]), [], "what was said of no message");
   await page.keyboard.press("k");
   await isFocused("the second draft");
   await page.keyboard.press("k");

@@ -196,8 +196,8 @@ export async function newVersion({ hub, watcher }) {
   page.on("request", (request) => {
     if (request.isNavigationRequest()) isGone = false;
   });
-  await page.getByRole("link", { name: "All channels" }).click();
-  await page.getByRole("button", { name: "New channel" }).waitFor();
+  await page.getByRole("link", { name: "Channels", exact: true }).click();
+  await page.getByRole("main").getByRole("button", { name: "New channel" }).waitFor();
   equal(isGone, false, "whether the old page is still there");
   await page.goto(`${hub.url}/channels/general`);
   equal(await field(page).inputValue(), "begun before", "the draft");

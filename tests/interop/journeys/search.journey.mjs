@@ -13,7 +13,7 @@ export async function search({ hub, watcher }) {
   const [scout, porter] = [await hub.agent("scout", "Scout"), await hub.agent("porter", "Porter")];
   await hub.admin.call("POST", "/api/channels", { name: "ops" });
   for (const agent of [scout, porter]) await agent.call("POST", "/api/channels/ops/join");
-  await scout.say("general", "The retry limit is five");
+  await scout.say("general", "The **retry** limit is `five`");
   const found = await scout.say("ops", "We reached the retry limit of <b>Vec<T></b>");
   await porter.say("ops", "retry without end");
   const dm = await scout.dm("admin", "the retry limit, between us");
@@ -30,6 +30,7 @@ export async function search({ hub, watcher }) {
   await page.keyboard.press("Enter");
   await total(page, 3);
   equal(await article(page, "Vec<T>").locator("mark").allInnerTexts(), ["retry", "limit"], "what is marked");
+  await article(page, "The retry limit is five").waitFor();
   equal(await page.locator("article b").count(), 0, "what a snippet brings in");
 
   // A channel is completed and becomes a chip; the list at the side says the same.

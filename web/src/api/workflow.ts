@@ -74,26 +74,31 @@ const MOST = 200;
 
 async function found(query: { state?: string; has?: string; channel?: string }): Promise<Found> {
   const page = await find({ ...query, limit: MOST });
-  return { items: page.items.filter(isListed), hasMore: page.total > page.items.length };
+  return { items: page.items, hasMore: page.total > page.items.length };
+}
+
+async function foundWork(query: { state: string; channel?: string }): Promise<Found> {
+  const { items, hasMore } = await found(query);
+  return { items: items.filter(isListed), hasMore };
 }
 
 /** Everything that somebody has claimed. */
 export const claimsQuery = queryOptions({
   queryKey: ["inbox", "claims"],
-  queryFn: () => found({ state: "in_progress" }),
+  queryFn: () => foundWork({ state: "in_progress" }),
 });
 
 /** What is proposed or approved in some channels, and nobody works on. */
 export const openWorkQuery = (channels: readonly string[]) =>
   queryOptions({
     queryKey: ["inbox", "open", channels],
-    queryFn: () => found({ state: "proposed,approved", channel: channels.slice(0, MOST_CHANNELS).join(",") }),
+    queryFn: () => foundWork({ state: "proposed,approved", channel: channels.slice(0, MOST_CHANNELS).join(",") }),
     enabled: channels.length > 0,
     // Where news come from one more channel, what is there stays until it is known.
     placeholderData: keepPreviousData,
   });
 
-/** Messages that call somebody, in some channels. */
+/** Messages that call somebody, in some channels, answers among them. */
 export const mentionsQuery = (channels: readonly string[]) =>
   queryOptions({
     queryKey: ["inbox", "mentions", channels],

@@ -1,5 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useRef, useState } from "react";
 
+import { channelsQuery } from "../api/queries";
 import { bytes } from "../lib/bytes";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
@@ -7,7 +10,7 @@ import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { copy } from "../ui/copy";
 import { beginningOf } from "./long";
-import { toHtml } from "./markdown";
+import { channelsIn, toHtml } from "./markdown";
 import { isPlain } from "./plain";
 
 interface MarkdownProps {
@@ -17,7 +20,7 @@ interface MarkdownProps {
 
 /** A text of somebody's. */
 export const Markdown = memo(function Markdown({ text, className }: MarkdownProps) {
-  if (!isPlain(text)) return <Marked text={text} className={className} />;
+  if (!isPlain(text)) return text.includes("#") ? <WithChannels text={text} className={className} /> : <Marked text={text} className={className} />;
   return (
     <div className={classes("prose max-w-[80ch]", className)}>
       <p>{text}</p>
@@ -25,8 +28,27 @@ export const Markdown = memo(function Markdown({ text, className }: MarkdownProp
   );
 });
 
+/** Channels that it names are links, once it is known that there are such channels. */
+function WithChannels({ text, className }: MarkdownProps) {
+  const navigate = useNavigate();
+  const channels = useQuery({ ...channelsQuery, select: (all) => channelsIn(text, (name) => all.some((one) => one.name === name)) }).data;
+  return (
+    <div
+      className="contents"
+      onClick={(event) => {
+        const link = (event.target as Element).closest("a.channel");
+        if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+        event.preventDefault();
+        void navigate({ to: link.getAttribute("href")! });
+      }}
+    >
+      <Marked text={text} className={className} channels={channels} />
+    </div>
+  );
+}
+
 /** Blocks of code get a button that copies them. */
-function Marked({ text, className }: MarkdownProps) {
+function Marked({ text, className, channels }: MarkdownProps & { channels?: readonly string[] }) {
   const me = useMe()?.user.username;
   const box = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
@@ -46,13 +68,13 @@ function Marked({ text, className }: MarkdownProps) {
       });
       block.append(button);
     }
-  }, [shown, me]);
+  }, [shown, me, channels]);
   return (
     <>
       <div
         ref={box}
         className={classes("prose max-w-[80ch]", className)}
-        dangerouslySetInnerHTML={{ __html: toHtml(shown, me) as unknown as string }}
+        dangerouslySetInnerHTML={{ __html: toHtml(shown, me, channels) as unknown as string }}
       />
       {shown.length < text.length ? (
         <Button size="row" className="mt-1" onClick={() => setWhole(true)}>

@@ -6,7 +6,7 @@ import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } fr
 import { api, ok } from "../api/client";
 import { Problem } from "../api/problem";
 import { type Conversation, PAGE, aroundQuery, conversationQuery, fetchMessages } from "../api/queries";
-import { type Place, placeKey } from "../api/types";
+import { type Message, type Place, placeKey } from "../api/types";
 import { afterPaint } from "../lib/afterPaint";
 import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
@@ -258,7 +258,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
   }, [isAtEnd, last]);
   const missed = isPart ? 0 : data.items.filter((message) => seenLast !== null && message.id > seenLast).length;
 
-  const onKeyDown = useMessageKeys({
+  useMessageKeys(box, {
     messages: data.items,
     show: (id) => {
       const index = rows.findIndex((row) => row.kind === "message" && row.message.id === id);
@@ -295,7 +295,6 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
         onScroll={onScroll}
         onWheel={stay}
         onPointerDown={stay}
-        onKeyDown={onKeyDown}
         onFocus={(event) => {
           const id = event.target.closest<HTMLElement>("[data-message]")?.dataset["message"];
           focused.current = id ? `m${id}` : null;
@@ -320,7 +319,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
                 className="absolute top-0 left-0 w-full"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} place={place} at={at} onThread={onThread} />
+                <RowView row={row} items={data.items} place={place} at={at} onThread={onThread} />
               </div>
             ) : null;
           })}
@@ -340,7 +339,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
   );
 }
 
-function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: number; onThread?: (id: number) => void }) {
+function RowView({ row, items, place, at, onThread }: MessageListProps & { row: Row; items: readonly Message[] }) {
   const edited = useStore(editing);
   switch (row.kind) {
     case "day":
@@ -366,6 +365,7 @@ function RowView({ row, place, at, onThread }: { row: Row; place: Place; at?: nu
           message={row.message}
           isContinued={row.isContinued}
           isHighlighted={row.message.id === at}
+          parent={row.message.reply_to ? items.find(({ id }) => id === row.message.reply_to) : undefined}
           onThread={onThread}
         />
       );

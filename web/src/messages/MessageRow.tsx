@@ -1,4 +1,5 @@
 import { Link } from "@tanstack/react-router";
+import { CornerLeftUp } from "lucide-react";
 import { memo } from "react";
 
 import type { Message } from "../api/types";
@@ -7,6 +8,7 @@ import { AuthorName } from "../ui/AuthorName";
 import { Avatar } from "../ui/Avatar";
 import { Time } from "../ui/Time";
 import { classes } from "../ui/classes";
+import { answerWords } from "../workflow/title";
 import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
 import { MessageFoot } from "./MessageFoot";
@@ -19,10 +21,12 @@ interface MessageRowProps {
   /** Written by the same one just after the message above it. */
   isContinued?: boolean;
   isHighlighted?: boolean;
+  /** What it answers, if that is at hand. */
+  parent?: Message;
   onThread?: (id: number) => void;
 }
 
-export const MessageRow = memo(function MessageRow({ message, isContinued, isHighlighted, onThread }: MessageRowProps) {
+export const MessageRow = memo(function MessageRow({ message, isContinued, isHighlighted, parent, onThread }: MessageRowProps) {
   const me = useMe()?.user;
   // The hub's own word: what callers send cannot have it.
   const mention = message.metadata["mention"] as { channel: string; message_id: number } | undefined;
@@ -61,6 +65,17 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             <Time at={message.created_at} as="clock" />
           </div>
         )}
+        {/* Within the thread itself, nobody needs to be told. */}
+        {message.reply_to && onThread ? (
+          <button
+            type="button"
+            className="flex min-h-6 max-w-full items-center gap-1 text-sm text-muted hover:text-fg hover:underline"
+            onClick={() => onThread(message.reply_to!)}
+          >
+            <CornerLeftUp size={13} aria-hidden="true" className="shrink-0" />
+            <span className="truncate">{answerWords(parent)}</span>
+          </button>
+        ) : null}
         {mention?.channel ? (
           <p className="text-sm text-muted">
             Said in{" "}

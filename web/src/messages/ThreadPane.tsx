@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useMemo } from "react";
+import { useMemo, useRef } from "react";
 
 import { messageQuery, repliesQuery } from "../api/queries";
 import { type Message, type Place, placeKey } from "../api/types";
@@ -28,7 +28,8 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
     () => [...(parent.data ? [parent.data] : []), ...(replies.data ?? [])],
     [parent.data, replies.data],
   );
-  const onKeyDown = useMessageKeys({
+  const list = useRef<HTMLDivElement>(null);
+  useMessageKeys(list, {
     messages,
     onReply: () => document.querySelector<HTMLElement>(`[data-thread="${id}"] textarea`)?.focus(),
   });
@@ -51,7 +52,7 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
         </IconButton>
       </header>
       <DropZone draft={draftKey(place, id)}>
-        <div className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0} onKeyDown={onKeyDown}>
+        <div ref={list} className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
           {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
           {parent.data && edited === id ? <MessageEditor message={parent.data} /> : null}
           {parent.data && edited !== id ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}

@@ -10,6 +10,7 @@ import { putBack } from "./rewrite";
 
 afterEach(() => {
   localStorage.clear();
+  sessionStorage.clear();
   draftFiles.set({});
 });
 
@@ -53,4 +54,17 @@ test("what is put back comes before what is there, each file once", () => {
 test("what a browser keeps may be anything", () => {
   save(`${key}.files`, { not: "a list" });
   expect(filesOf(key)).toEqual([]);
+});
+
+test("files that were on their way are known after a reload, once", () => {
+  const half = { key: "k", name: "b", size: 2, part: 0.5, error: null, canRetry: false, attachment: null };
+  const names = () => load<string[]>(`${key}.unsent`, [], "tab");
+  setFiles(key, () => [half, { ...half, name: "too large", error: "No." }, { ...half, name: "c", error: "Later.", canRetry: true }]);
+  expect(names()).toEqual(["b", "c"]);
+  draftFiles.set({});
+  filesOf(key);
+  expect(names()).toEqual([]);
+  setFiles(key, () => [half]);
+  setFiles(key, () => []);
+  expect(names()).toEqual([]);
 });

@@ -38,6 +38,7 @@ export function fromAttachment(attachment: Attachment): DraftFile {
 export function filesOf(key: string): DraftFile[] {
   const known = all.get()[key];
   if (known) return known;
+  tellUnsent(key);
   const kept = load<Attachment[]>(`${key}.files`, []);
   if (!Array.isArray(kept) || kept.length === 0) return NONE;
   const files = kept.map(fromAttachment);
@@ -50,6 +51,16 @@ export function setFiles(key: string, change: (now: DraftFile[]) => DraftFile[])
   all.set((now) => ({ ...now, [key]: files }));
   const kept = files.flatMap(({ attachment }) => (attachment ? [attachment] : []));
   save(`${key}.files`, kept.length ? kept : null);
+  const unsent = files.filter(({ attachment, error, canRetry }) => !attachment && (error === null || canRetry)).map(({ name }) => name);
+  save(`${key}.unsent`, unsent.length ? unsent : null, "tab");
+}
+
+/** What was on its way when the page was left, for a login perhaps, the browser does not keep; the person has to know. */
+function tellUnsent(key: string): void {
+  const names = load<string[]>(`${key}.unsent`, [], "tab");
+  if (!Array.isArray(names) || names.length === 0) return;
+  save(`${key}.unsent`, null, "tab");
+  void import("./upload").then(({ sayUnsent }) => sayUnsent(names), () => undefined);
 }
 
 /** Counts what was put back, so that whoever shows the draft looks again. */

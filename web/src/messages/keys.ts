@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { type KeyboardEvent, useRef } from "react";
+import { type RefObject, useEffect, useRef } from "react";
 
 import type { Message } from "../api/types";
 import { hasSingleKeys } from "../lib/appearance";
@@ -14,24 +14,42 @@ export interface ListOfMessages {
   onReply: (id: number) => void;
 }
 
+/** Whether a key is for a list: for a thread's while one is in the thread or it covers the page, and else for the conversation's. */
+export function isFor(box: Element, target: Element): boolean {
+  const thread = document.querySelector("[data-thread]");
+  const hasThread = thread !== null && (thread.contains(target) || getComputedStyle(thread).position === "fixed");
+  return hasThread === (box.closest("[data-thread]") !== null);
+}
+
 /**
- * The keys of a list of messages. They work while the list has the focus, and only where single keys are switched on. What they do is
- * loaded with the first of them.
+ * The keys of a list of messages. They work wherever nothing else has the keys, and only where single keys are switched on. What they do
+ * is loaded with the first of them.
  */
-export function useMessageKeys(list: ListOfMessages): (event: KeyboardEvent<HTMLElement>) => void {
+export function useMessageKeys(box: RefObject<HTMLElement | null>, list: ListOfMessages): void {
   const client = useQueryClient();
-  const wasG = useRef(false);
-  return (event) => {
-    const { key, currentTarget } = event;
-    const target = event.target as HTMLElement;
-    // `g` and a second key go somewhere, whatever that key does alone.
-    const isGoing = wasG.current;
-    wasG.current = key === "g";
-    if (isGoing || !/^[jkraxcd]$/.test(key) || event.ctrlKey || event.metaKey || event.altKey || !hasSingleKeys()) return;
-    if (!currentTarget.contains(target) || target.closest(ELSEWHERE)) return;
-    event.preventDefault();
-    const isRepeated = event.repeat;
-    // A part that cannot be loaded is told when somebody clicks.
-    void import("./keyActions").then(({ onMessageKey }) => onMessageKey(client, list, currentTarget, key, isRepeated), () => undefined);
-  };
+  const latest = useRef(list);
+  latest.current = list;
+  useEffect(() => {
+    let wasG = false;
+    const onKey = (event: KeyboardEvent) => {
+      const { key, target } = event;
+      if (!(target instanceof Element) || target.closest(ELSEWHERE)) return;
+      // `g` and a second key go somewhere, whatever that key does alone.
+      const isGoing = wasG;
+      wasG = key === "g";
+      if (isGoing || !/^[jkraxcd]$/.test(key) || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      const element = box.current;
+      if (!element || !hasSingleKeys() || !isFor(element, target)) return;
+      // One goes to a message from anywhere; what is done is done to the one that has the focus.
+      if (key !== "j" && key !== "k" && !target.closest("[data-message]")) return;
+      event.preventDefault();
+      // A part that cannot be loaded is told when somebody clicks.
+      void import("./keyActions").then(
+        ({ onMessageKey }) => onMessageKey(client, latest.current, element, key, event.repeat),
+        () => undefined,
+      );
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, [box, client]);
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { toHtml } from "./markdown";
+import { channelsIn, toHtml } from "./markdown";
 
 const html = (text: string, me?: string) => String(toHtml(text, me)).trim();
 
@@ -47,4 +47,22 @@ test("who is called out is marked, and oneself more so; not in code, not in addr
     '<p><span class="mention">@scout</span> and <span class="mention mention-me">@ada</span></p>',
   );
   expect(html("`@scout` a@b.example")).not.toContain("mention");
+});
+
+test("a channel that there is becomes a link within the page", () => {
+  const linked = (text: string) => String(toHtml(text, "ada", ["general", "deep-sea"])).trim();
+  const general = '<a class="channel" href="/channels/general">#general</a>';
+  expect(linked("see #general, or (#deep-sea)")).toBe(
+    `<p>see ${general}, or (<a class="channel" href="/channels/deep-sea">#deep-sea</a>)</p>`,
+  );
+  expect(linked("**#general**")).toBe(`<p><strong>${general}</strong></p>`);
+  for (const text of ["#1 and #fff", "#generals #general-x #General", "a#general", "&#general;", "https://a.example/#general", "a.example?#general", "`#general`", "```\n#general\n```"]) {
+    expect(linked(text), text).not.toContain('class="channel"');
+  }
+  expect(linked("[#general](https://a.example)")).toContain('<a href="https://a.example" target="_blank" rel="noopener noreferrer nofollow">#general</a>');
+});
+
+test("which channels a text speaks of", () => {
+  const isThere = (name: string) => name !== "fff";
+  expect(channelsIn("#general, #fff, #deep-sea and #general; x#not", isThere)).toEqual(["general", "deep-sea"]);
 });

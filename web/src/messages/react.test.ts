@@ -1,5 +1,5 @@
 import { QueryClient } from "@tanstack/react-query";
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeEach, expect, test, vi } from "vitest";
 
 import type { Me, Message } from "../api/types";
 
@@ -13,6 +13,9 @@ vi.resetModules();
 const { Problem } = await import("../api/problem");
 const { meQuery, messageQuery } = await import("../api/queries");
 const { setReaction } = await import("./react");
+
+// And the next file is to have them without.
+afterAll(() => void vi.resetModules());
 
 const AT = "2026-11-14T09:00:00.000Z";
 const by = (name: string, reaction: string) => ({
@@ -41,7 +44,7 @@ test("a reaction is there at once, and what the hub says counts", async () => {
   expect(shown()).toMatchObject({ workflow_state: "approved", reactions: [{ from: { name: "ada" } }] });
   await done;
   expect(shown().reactions).toHaveLength(2);
-  expect(toasts).toHaveBeenCalledWith("Approved.", { undo: expect.any(Function) });
+  expect(toasts).toHaveBeenCalledWith("Approved: x", { undo: expect.any(Function) });
 });
 
 test("a refusal is told in the hub's words, and who was first is shown", async () => {

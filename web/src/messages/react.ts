@@ -6,6 +6,7 @@ import type { Author, Reaction } from "../api/types";
 import { addReaction, removeReaction } from "../api/workflow";
 import { changeMessage, reacting, refresh } from "../live/patch";
 import { toast } from "../ui/Toasts";
+import { briefly } from "../workflow/title";
 import { REACTIONS, withReaction } from "./reactions";
 
 /** What is asked of the hub about a message, one after the other, so that the last click is what counts in the end. */
@@ -16,8 +17,12 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
   const user = client.getQueryData(meQuery.queryKey)?.user;
   if (!user) return;
   const from: Author = { kind: "user", name: user.username, display_name: user.display_name };
+  let title = `message ${id}`;
   const show = (isThere: boolean) =>
-    changeMessage(client, id, (message) => withReaction(message, reaction, from, isThere, new Date().toISOString()));
+    changeMessage(client, id, (message) => {
+      title = briefly(message);
+      return withReaction(message, reaction, from, isThere, new Date().toISOString());
+    });
   show(isWanted);
   reacting.set(id, reacting.get(id) ?? false);
   const turn = (turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(() => (isWanted ? addReaction : removeReaction)(id, reaction));
@@ -27,7 +32,7 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
     const { reactions, workflow_state } = await turn;
     if (isLast()) changeMessage(client, id, (message) => ({ ...message, reactions, workflow_state }));
     const { added, removed } = REACTIONS[reaction];
-    toast(isWanted ? added : removed, isUndo ? {} : { undo: () => void setReaction(client, id, reaction, !isWanted, true) });
+    toast(`${isWanted ? added : removed}: ${title}`, isUndo ? {} : { undo: () => void setReaction(client, id, reaction, !isWanted, true) });
   } catch (error) {
     if (isLast()) {
       show(!isWanted);

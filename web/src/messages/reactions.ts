@@ -7,18 +7,18 @@ interface Kind {
   verb: string;
   icon: string;
   state: WorkflowState;
-  /** What is told when one has done it, and when one has taken it back. */
+  /** What is told when one has done it, and when one has taken it back, before the name of the message. */
   added: string;
   removed: string;
 }
 
 /** The reactions there are, in the order in which work goes on. */
 export const REACTIONS: Record<Reaction, Kind> = {
-  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved.", removed: "Approval withdrawn." },
-  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected.", removed: "Rejection withdrawn." },
-  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed: it is yours.", removed: "Claim released." },
-  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done.", removed: "No longer marked done." },
-  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published.", removed: "No longer marked published." },
+  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved", removed: "Approval withdrawn" },
+  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected", removed: "Rejection withdrawn" },
+  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed for you", removed: "Claim released" },
+  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done", removed: "No longer marked done" },
+  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published", removed: "No longer marked published" },
 };
 
 export const REACTION_NAMES = Object.keys(REACTIONS) as Reaction[];

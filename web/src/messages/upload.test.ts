@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import { draftFiles, filesOf } from "./drafts";
-import { addFiles, removeFile, retryFile } from "./upload";
+import { addFiles, removeFile, retryFile, unsentWords } from "./upload";
 
 /** A request that answers when the test says so. */
 class Request {
@@ -100,4 +100,9 @@ test("what the hub would not take is not uploaded: too long ones, more than ten,
   const refused = filesOf(DRAFT).filter(({ error }) => error !== null);
   expect(refused.map(({ name }) => name)).toEqual(["long", "10", "folder"]);
   expect(Request.all).toHaveLength(3);
+});
+
+test("which files have to be attached again", () => {
+  expect(unsentWords(["a.txt"])).toBe("a.txt was not sent along: attach it again.");
+  expect(unsentWords(["a.txt", "b.txt", "c.txt"])).toBe("a.txt, b.txt and c.txt were not sent along: attach them again.");
 });

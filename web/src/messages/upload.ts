@@ -120,8 +120,19 @@ function finish(key: string, { draft }: Job, attachment: Attachment): void {
 
 function fail(key: string, job: Job, problem: Problem): void {
   job.request = null;
-  if (problem.status === 401) logIn();
+  // The file goes with the page, and is told about when one comes back.
+  if (problem.status === 401) return logIn();
   if (!problem.isPassing) jobs.delete(key);
   change(job.draft, key, { part: 0, error: sentenceOf(problem), canRetry: problem.isPassing });
   goOn();
+}
+
+/** Which files have to be attached again. */
+export function unsentWords(names: readonly string[]): string {
+  const all = new Intl.ListFormat("en-GB").format(names.map((name) => shortName(name)));
+  return names.length === 1 ? `${all} was not sent along: attach it again.` : `${all} were not sent along: attach them again.`;
+}
+
+export function sayUnsent(names: readonly string[]): void {
+  toast(unsentWords(names), { isError: true });
 }

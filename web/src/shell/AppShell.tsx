@@ -11,11 +11,13 @@ import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { ConnectionBanner } from "./ConnectionBanner";
+import { Making } from "./Making";
 import { Palette } from "./Palette";
 import { Sidebar } from "./Sidebar";
 import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { useLive } from "./live";
+import { making } from "./making";
 import { MeProvider } from "./me";
 import { palette } from "./palette";
 import { useSamePerson } from "./samePerson";
@@ -38,6 +40,7 @@ export function AppShell() {
   useEffect(() => {
     setOpen(false);
     palette.set(false);
+    making.set(null);
     lightbox.set(null);
     shortcutHelp.set(false);
   }, [path]);
@@ -90,6 +93,7 @@ export function AppShell() {
         </div>
       </main>
       <Palette />
+      <Making />
       <LightboxHost />
       {hasHelp ? (
         <Suspense>

@@ -1,7 +1,7 @@
 import * as Dialog from "@radix-ui/react-dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { ArrowRight, Hash, Lock, Search } from "lucide-react";
+import { ArrowRight, ChevronRight, Hash, Lock, Search } from "lucide-react";
 import { type ReactNode, useEffect, useId, useMemo, useRef, useState } from "react";
 
 import { api, ok } from "../api/client";
@@ -9,6 +9,7 @@ import { channelsQuery, meQuery, partnersQuery } from "../api/queries";
 import { withText } from "../pages/search/query";
 import { Avatar } from "../ui/Avatar";
 import { classes } from "../ui/classes";
+import { useCommands } from "./commands";
 import { shortcutHelp } from "./help";
 import { palette } from "./palette";
 import { PLACES } from "./places";
@@ -19,7 +20,8 @@ interface Choice {
   /** What it does, where its name alone does not say it. */
   hint: string;
   icon: ReactNode;
-  go: string;
+  /** Where it leads, or what it does. */
+  go: string | (() => void);
   /** What to look for there. */
   typed?: string;
 }
@@ -45,7 +47,7 @@ export function bestOf<One extends { group: string; label: string }>(all: readon
   return groups.flatMap((group) => best.filter((one) => one.group === group));
 }
 
-/** Goes anywhere by its name. It is loaded when somebody first wants it. */
+/** Goes anywhere, and does things, by name. It is loaded when somebody first wants it. */
 export default function PaletteDialog() {
   return (
     <Dialog.Root open onOpenChange={(next) => palette.set(next)}>
@@ -58,6 +60,7 @@ function useChoices(typed: string): Choice[] {
   const me = useQuery(meQuery).data;
   const channels = useQuery(channelsQuery).data;
   const partners = useQuery(partnersQuery).data;
+  const commands = useCommands();
   const others = useQuery({
     queryKey: ["directory", typed],
     queryFn: () => ok(api.GET("/api/directory", { params: { query: { q: typed, limit: 8 } } })),
@@ -68,7 +71,8 @@ function useChoices(typed: string): Choice[] {
     const agents = (me?.agents ?? []).map(({ name, display_name }) => ({ name, display_name, kind: "agent" as const }));
     const seen = new Set([me?.user.username]);
     const people = [...(partners ?? []), ...agents, ...(others?.items ?? [])].filter(({ name }) => !seen.has(name) && seen.add(name));
-    const all: Choice[] = [
+    // Before anything is typed, what the page can do is there to be seen.
+    const bare: Choice[] = [
       ...PLACES.filter((place) => !place.isForAdmins || me?.user.role === "admin").map((place) => ({
         group: "Go to",
         label: place.label,
@@ -76,6 +80,11 @@ function useChoices(typed: string): Choice[] {
         icon: <ArrowRight size={16} />,
         go: place.to,
       })),
+      ...commands.map(({ label, hint, run }) => ({ group: "Commands", label, hint: hint ?? "", icon: <ChevronRight size={16} />, go: run })),
+    ];
+    if (!typed) return bare;
+    const all: Choice[] = [
+      ...bare,
       ...(channels ?? []).map(({ name, topic, public: isPublic }) => ({
         group: "Channels",
         label: name,
@@ -99,10 +108,9 @@ function useChoices(typed: string): Choice[] {
       })),
     ];
     const found = bestOf(all, typed);
-    if (!typed) return found;
     const search = { label: `Search messages for “${typed}”`, hint: "Ctrl ↵", icon: <Search size={16} />, go: "/search" };
     return [...found, { ...search, group: "Messages", typed }];
-  }, [typed, me, channels, partners, others]);
+  }, [typed, me, channels, partners, others, commands]);
 }
 
 function Body() {
@@ -122,7 +130,8 @@ function Body() {
   const go = (choice: Choice | undefined) => {
     if (!choice) return;
     palette.set(false);
-    if (choice.typed === undefined) void navigate({ to: choice.go });
+    if (typeof choice.go === "function") choice.go();
+    else if (choice.typed === undefined) void navigate({ to: choice.go });
     else void navigate({ to: "/search", search: withText({}, choice.typed) });
   };
   const groups = [...new Set(choices.map((choice) => choice.group))];
@@ -162,7 +171,7 @@ function Body() {
           />
           <Key>esc</Key>
         </div>
-        <div ref={list} id={`${id}-list`} role="listbox" aria-label="Places" className="min-h-0 overflow-y-auto p-2">
+        <div ref={list} id={`${id}-list`} role="listbox" aria-label="Places and commands" className="min-h-0 overflow-y-auto p-2">
           {groups.map((group) => (
             <div key={group} role="group" aria-labelledby={`${id}-${group}`}>
               <p id={`${id}-${group}`} className="px-2 pt-2 pb-1 text-sm text-muted">
@@ -171,7 +180,7 @@ function Body() {
               {choices.map((choice, index) =>
                 choice.group === group ? (
                   <div
-                    key={choice.go}
+                    key={choice.label}
                     id={`${id}-${index}`}
                     role="option"
                     aria-selected={index === at}

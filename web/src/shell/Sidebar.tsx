@@ -6,10 +6,13 @@ import type { ReactNode } from "react";
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
 import { isMac } from "../lib/device";
 import { Avatar } from "../ui/Avatar";
+import { IconButton } from "../ui/Button";
 import { classes } from "../ui/classes";
 import { UserMenu } from "./UserMenu";
+import { making } from "./making";
 import { palette } from "./palette";
 import { MOST_PARTNERS } from "./steps";
+import { unreadIn } from "./title";
 
 const ROW =
   "flex h-7 items-center gap-2.5 rounded-md px-2 hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
@@ -39,11 +42,11 @@ function Row({ icon, children, count, isBold, ...link }: LinkProps & {
   );
 }
 
-function Group({ title, action, children }: { title: string; action?: ReactNode; children: ReactNode }) {
+function Group({ title, heading, action, children }: { title: string; heading?: ReactNode; action?: ReactNode; children: ReactNode }) {
   return (
     <section aria-label={title}>
-      <div className="flex h-7 items-center justify-between px-2">
-        <h2 className="text-sm text-muted">{title}</h2>
+      <div className="flex min-h-7 items-center justify-between px-2">
+        <h2 className="text-sm text-muted">{heading ?? title}</h2>
         {action}
       </div>
       <ul className="flex flex-col">{children}</ul>
@@ -60,6 +63,7 @@ export function Sidebar() {
   const unread = useQuery(unreadQuery).data ?? [];
   const unreadOf = (kind: string, name: string) =>
     unread.find((one) => one.kind === kind && one.name === name)?.unread_count ?? 0;
+  const allUnread = unreadIn(unread);
   const mine = channels.filter((channel) => channel.is_member);
   return (
     <nav aria-label="Main" className="flex h-full w-60 flex-col border-r border-line bg-panel">
@@ -80,7 +84,7 @@ export function Sidebar() {
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         <ul>
-          <Row to="/inbox" icon={<Inbox size={16} />}>
+          <Row to="/inbox" icon={<Inbox size={16} />} count={allUnread} isBold={allUnread > 0}>
             Inbox
           </Row>
           <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
@@ -92,10 +96,15 @@ export function Sidebar() {
         </ul>
         <Group
           title="Channels"
-          action={
-            <Link to="/channels" activeOptions={{ exact: true }} aria-label="All channels" title="All channels" className="rounded-sm p-1 text-muted hover:text-fg">
-              <Plus size={14} aria-hidden="true" />
+          heading={
+            <Link to="/channels" activeOptions={{ exact: true }} title="All channels" className="flex h-7 items-center hover:text-fg hover:underline aria-[current=page]:text-fg pointer-coarse:h-11">
+              Channels
             </Link>
+          }
+          action={
+            <IconButton label="New channel" className="-mr-1.5 hover:bg-selected" onClick={() => making.set("channel")}>
+              <Plus size={14} aria-hidden="true" />
+            </IconButton>
           }
         >
           {mine.map((channel) => {

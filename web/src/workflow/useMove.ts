@@ -11,6 +11,7 @@ import { soon } from "../live/soon";
 import { stateWord } from "../ui/StateBadge";
 import { toast } from "../ui/Toasts";
 import { type Step, backwards, moveTo, stateOf } from "./moves";
+import { briefly } from "./title";
 
 export function authorOf(me: Me): Author {
   return { kind: "user", name: me.user.username, display_name: me.user.display_name };
@@ -66,7 +67,7 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       try {
         const answer = await take(move.steps, message.id);
         settle(answer);
-        toast(`${stateWord(answer?.workflow_state ?? target)}.`, { undo: () => void undo() });
+        toast(`${stateWord(answer?.workflow_state ?? target)}: ${briefly(message)}`, { undo: () => void undo() });
         return true;
       } catch (error) {
         show(client, message);

@@ -9,6 +9,7 @@ import { meQuery, partnersQuery } from "../../api/queries";
 import type { Me, Message, Unread } from "../../api/types";
 import { markRead } from "../../api/workflow";
 import { hasSingleKeys } from "../../lib/appearance";
+import { unreadIn } from "../../shell/title";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
 import { Page } from "../../ui/Page";
@@ -56,7 +57,7 @@ export function InboxPage() {
     approvals: groups.approvals.length,
     claimed: groups.claimed.length,
     stale: groups.stale.length,
-    unread: groups.unread.reduce((sum, one) => sum + one.unread_count, 0),
+    unread: unreadIn(groups.unread),
   };
   const isEmpty = groups !== undefined && !inbox.isLoading && countOf(groups) === 0 && groups.unread.length === 0;
   return (

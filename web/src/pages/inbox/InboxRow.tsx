@@ -27,8 +27,10 @@ const ICONS: Record<RowKind, ReactNode> = {
 export const rowId = (kind: RowKind, id: number) => `row-${kind}-${id}`;
 
 /** Where a message is. What two agents say to each other is seen by the owner of one. */
-export function PlaceLink({ message, self, own, children, ...rest }: {
+export function PlaceLink({ message, thread, self, own, children, ...rest }: {
   message: Message;
+  /** The message to whose thread it leads. */
+  thread?: number;
   self: string;
   own: readonly string[];
   children: ReactNode;
@@ -38,7 +40,7 @@ export function PlaceLink({ message, self, own, children, ...rest }: {
 }) {
   if (message.channel) {
     return (
-      <Link to="/channels/$name" params={{ name: message.channel }} search={{ at: message.id }} {...rest}>
+      <Link to="/channels/$name" params={{ name: message.channel }} search={{ at: message.id, thread }} {...rest}>
         {children}
       </Link>
     );
@@ -47,7 +49,7 @@ export function PlaceLink({ message, self, own, children, ...rest }: {
   const side = sides.includes(self) ? self : sides.find((name) => own.includes(name));
   const other = sides.find((name) => name !== side) ?? message.from.name;
   return (
-    <Link to="/dm/$name" params={{ name: other }} search={{ at: message.id, as: side === self ? undefined : side }} {...rest}>
+    <Link to="/dm/$name" params={{ name: other }} search={{ at: message.id, thread, as: side === self ? undefined : side }} {...rest}>
       {children}
     </Link>
   );
@@ -91,10 +93,22 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       <div className="min-w-0 flex-1 basis-60">
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
           {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
-          <PlaceLink message={message} self={self} own={own} className="inbox-title min-w-0 font-semibold break-words hover:underline">
+          <PlaceLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold break-words hover:underline">
             {title}
           </PlaceLink>
           <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
+          {message.reply_to ? (
+            <PlaceLink
+              message={message}
+              thread={message.reply_to}
+              self={self}
+              own={own}
+              aria-label={`in a thread: ${title}`}
+              className="inline-flex min-h-6 items-center text-accent hover:underline"
+            >
+              in a thread
+            </PlaceLink>
+          ) : null}
         </div>
         {isOpen && rest ? (
           <p className="mt-1 line-clamp-4 max-w-[80ch] border-l-2 border-line pl-3 break-words">{rest}</p>

@@ -11,7 +11,7 @@ import { linkTo } from "../../messages/place";
 import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
-import { cutOf, partsOf } from "./snippet";
+import { cutOf, partsOf, withoutMarks } from "./snippet";
 
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
@@ -35,11 +35,20 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
             <time dateTime={hit.created_at} title={exactTime(hit.created_at)} className="text-muted">
               {dayName(hit.created_at)} {clockTime(hit.created_at)}
             </time>
+            {hit.reply_to ? (
+              <Link
+                {...linkTo(place, { at: hit.id, thread: hit.reply_to })}
+                aria-label={`in a thread: message ${hit.id}`}
+                className="inline-flex min-h-6 items-center text-sm text-accent hover:underline"
+              >
+                in a thread
+              </Link>
+            ) : null}
           </div>
           {hit.subject ? <p className="max-w-[80ch] font-semibold break-words">{hit.subject}</p> : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
             {cut.atStart ? "… " : ""}
-            {parts.map((part, at) =>
+            {withoutMarks(parts).map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
                   {part.text}

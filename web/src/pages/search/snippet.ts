@@ -24,3 +24,46 @@ export function cutOf(text: string, parts: ReadonlyArray<{ text: string }>): { a
   const isPart = whole.includes(shown);
   return { atStart: isPart && !whole.startsWith(shown), atEnd: isPart && !whole.endsWith(shown) };
 }
+
+/** In code, marks are what they are: its own are the first and the last group. What is cut off has only one of them. */
+const CODE = /^[ \t]*((?:```+|~~~+)[^\n`]*(?:\n|$))|(?<!`)(`+)(?!`)(?:(.*?[^`])(\2)(?!`))?/gmsd;
+/** The groups are what is left out. */
+const MARKS: readonly RegExp[] = [
+  /^[ \t]*(#{1,6}[ \t]+)/gmd,
+  /^[ \t]*((?:>[ \t]?)+)/gmd,
+  // What it says stays, where it leads goes.
+  /(!?\[)[^\]\n]*(\]\([^)\s]*\))/gd,
+  /(\*\*+)(?=\S)|(?<=\S)(\*\*+)/gd,
+  /(?<!\w)(__)(?=\S)|(?<=\S)(__)(?!\w)/gd,
+  /(~~)(?=\S)|(?<=\S)(~~)/gd,
+  /(?<![\w*])(\*)(?=[^\s*])[^*\n]*(?<=[^\s*])(\*)(?![\w*])/gd,
+  /(?<!\w)(_)(?=[^\s_])[^_\n]*(?<=[^\s_])(_)(?!\w)/gd,
+];
+const ESCAPED = /(\\)([!-/:-@[-`{-~])/gd;
+
+/** The parts of a snippet as one reads them, without the marks of Markdown. What was found is never left out. */
+export function withoutMarks<Part extends { text: string; isFound: boolean }>(parts: readonly Part[]): Part[] {
+  const whole = parts.map((part) => part.text).join("");
+  /** What becomes of each character; nothing said is said later. */
+  const fates = parts.flatMap((part) => Array<"stays" | "goes" | undefined>(part.text.length).fill(part.isFound ? "stays" : undefined));
+  const decide = (fate: "stays" | "goes", ranges: ReadonlyArray<[number, number] | undefined>) => {
+    const ends = ranges.filter((range) => range !== undefined);
+    // All of a mark, or none of it.
+    if (ends.some(([from, to]) => fates.slice(from, to).some((known) => known && known !== fate))) return;
+    for (const [from, to] of ends) fates.fill(fate, from, to);
+  };
+  for (const { indices } of whole.matchAll(CODE)) {
+    const [, fence, open, inside, close] = indices!;
+    decide("goes", [fence, open, close]);
+    if (inside) decide("stays", [inside]);
+  }
+  for (const { indices } of whole.matchAll(ESCAPED)) {
+    decide("goes", [indices![1]]);
+    decide("stays", [indices![2]]);
+  }
+  for (const pattern of MARKS) for (const { indices } of whole.matchAll(pattern)) decide("goes", indices!.slice(1));
+  let at = 0;
+  return parts
+    .map((part) => ({ ...part, text: part.text.replace(/[^]/g, (sign) => (fates[at++] === "goes" ? "" : sign)) }))
+    .filter((part) => part.text !== "");
+}
