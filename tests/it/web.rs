@@ -50,10 +50,19 @@ async fn files_come_in_the_forms_that_browsers_take() {
     let place = Place::new();
     let (hub, browser) = with_page(
         &place,
-        &[("index.html", "<h1>page</h1>"), ("assets/app.js", "plain"), ("assets/app.js.br", "br"), ("assets/app.js.gz", "gz")],
+        &[
+            ("index.html", "<h1>page</h1>"),
+            ("assets/app.js", "plain"),
+            ("assets/app.js.br", "br"),
+            ("assets/app.js.gz", "gz"),
+        ],
     );
-    let forms =
-        [("gzip, br", "br", Some("br")), ("br;q=0, GZIP", "gz", Some("gzip")), ("zstd", "plain", None), ("", "plain", None)];
+    let forms = [
+        ("gzip, br", "br", Some("br")),
+        ("br;q=0, GZIP", "gz", Some("gzip")),
+        ("zstd", "plain", None),
+        ("", "plain", None),
+    ];
     let mut tags = Vec::new();
     for (accepted, content, encoding) in forms {
         let file = browser.get("/assets/app.js").header("accept-encoding", accepted).await.ok();

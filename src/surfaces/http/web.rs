@@ -175,10 +175,9 @@ fn answer(asset: &Asset, headers: &HeaderMap) -> Response {
     };
     let variant = asset.variants.iter().find(|variant| variant.encoding.is_none_or(takes));
     let Some(variant) = variant else { return StatusCode::NOT_ACCEPTABLE.into_response() };
-    let is_known = headers
-        .get(header::IF_NONE_MATCH)
-        .and_then(|value| value.to_str().ok())
-        .is_some_and(|known| known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == variant.etag));
+    let is_known = headers.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|known| {
+        known.split(',').map(str::trim).any(|known| known == "*" || known.trim_start_matches("W/") == variant.etag)
+    });
     let mut response = Response::new(Body::empty());
     if is_known {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
