@@ -180,7 +180,7 @@ function Body() {
               {choices.map((choice, index) =>
                 choice.group === group ? (
                   <div
-                    key={choice.label}
+                    key={`${choice.group} ${choice.label}`}
                     id={`${id}-${index}`}
                     role="option"
                     aria-selected={index === at}
