@@ -271,6 +271,8 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
     },
   });
 
+  const known = useMemo(() => new Map(data.items.map((message) => [message.id, message])), [data.items]);
+
   // Which message of how many each one is. Set by hand: as properties, each new message would have all rows drawn again.
   const places = useMemo(() => {
     let count = 0;
@@ -319,7 +321,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
                 className="absolute top-0 left-0 w-full"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} items={data.items} place={place} at={at} onThread={onThread} />
+                <RowView row={row} known={known} place={place} at={at} onThread={onThread} />
               </div>
             ) : null;
           })}
@@ -339,7 +341,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
   );
 }
 
-function RowView({ row, items, place, at, onThread }: MessageListProps & { row: Row; items: readonly Message[] }) {
+function RowView({ row, known, place, at, onThread }: MessageListProps & { row: Row; known: ReadonlyMap<number, Message> }) {
   const edited = useStore(editing);
   switch (row.kind) {
     case "day":
@@ -365,7 +367,7 @@ function RowView({ row, items, place, at, onThread }: MessageListProps & { row: 
           message={row.message}
           isContinued={row.isContinued}
           isHighlighted={row.message.id === at}
-          parent={row.message.reply_to ? items.find(({ id }) => id === row.message.reply_to) : undefined}
+          parent={row.message.reply_to ? known.get(row.message.reply_to) : undefined}
           onThread={onThread}
         />
       );

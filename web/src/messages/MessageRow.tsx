@@ -65,8 +65,8 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             <Time at={message.created_at} as="clock" />
           </div>
         )}
-        {/* Within the thread itself, nobody needs to be told. */}
-        {message.reply_to && onThread ? (
+        {/* Within the thread itself, nobody needs to be told. Of a mention, it is told where it was said. */}
+        {message.reply_to && onThread && !mention ? (
           <button
             type="button"
             className="flex min-h-6 max-w-full items-center gap-1 text-sm text-muted hover:text-fg hover:underline"

@@ -19,7 +19,7 @@ function Fact({ name, value }: { name: ReactNode; value: ReactNode }) {
   return (
     <>
       <dt className="self-start text-muted">{name}</dt>
-      <dd className="min-w-0 break-words">{value}</dd>
+      <dd className="min-w-0 break-words [&_time]:whitespace-normal">{value}</dd>
     </>
   );
 }
