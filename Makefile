@@ -37,7 +37,9 @@ check: ## the page's types, tests and sizes; formatting, lints and documentation
 # With all that can be built in, so that it is built once for all tests. The lints are for what a build has without asking.
 tested := --workspace --locked --features stoa/s3
 # Tests wait more than they compute: for the disk, for a database, for a hub in another process.
-export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(nproc))))
+ifndef RUST_TEST_THREADS
+export RUST_TEST_THREADS := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
+endif
 
 # `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
 # `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.

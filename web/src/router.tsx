@@ -8,10 +8,13 @@ import {
   defaultStringifySearch,
   lazyRouteComponent,
   redirect,
+  useRouter,
 } from "@tanstack/react-router";
+import { useCallback, useEffect } from "react";
 
 import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
+import { Problem } from "./api/problem";
 import { meQuery } from "./api/queries";
 import { person } from "./lib/person";
 import { adminSearch } from "./pages/admin/search";
@@ -38,8 +41,23 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
   errorComponent: RootError,
 });
 
-function RootError({ error, reset }: ErrorComponentProps) {
-  return <Broken error={error} retry={reset} />;
+const LOOKS_AGAIN_MS = 5000;
+
+/** What went wrong. What may pass by itself is tried again, now and then and when the connection is back. */
+function RootError({ error }: ErrorComponentProps) {
+  const router = useRouter();
+  const retry = useCallback(() => void router.invalidate(), [router]);
+  const isPassing = error instanceof Problem && error.isPassing;
+  useEffect(() => {
+    if (!isPassing) return;
+    const timer = setInterval(retry, LOOKS_AGAIN_MS);
+    window.addEventListener("online", retry);
+    return () => {
+      clearInterval(timer);
+      window.removeEventListener("online", retry);
+    };
+  }, [isPassing, retry]);
+  return <Broken error={error} retry={retry} />;
 }
 
 /** Numbers in the address; anything else is as if it were not there. */

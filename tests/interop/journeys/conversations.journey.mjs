@@ -191,9 +191,11 @@ export async function longChannel({ hub, watcher }) {
   await page.getByRole("button", { name: "Latest" }).click();
   await article(page, "news from below").waitFor();
   await until("one is at the end", atEnd);
-  // Who writes far from the end is led there.
+  equal(new URL(page.url()).search, "", "what is still asked for");
+  // Who writes far from the end is led there, past all that is new.
   await page.goto(`${hub.url}/channels/${name}?at=${first.id}`);
   await page.locator(`#m${first.id}`).waitFor();
+  await Promise.all(Array.from({ length: 20 }, (_, at) => scout.say(name, `more news ${at}`)));
   await page.getByRole("textbox", { name: /Message/ }).fill("an answer from afar");
   await page.keyboard.press("Enter");
   await article(page, "an answer from afar").waitFor();
@@ -233,6 +235,26 @@ export async function phone({ hub, watcher }) {
 /** Everywhere with the keyboard alone. */
 export async function palette({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "deep-sea" });
+  const { id } = await hub.admin.say("general", "not to be touched");
+  const early = await watcher.page(await watcher.window(hub.admin));
+  // What one types before the palette is there is for the palette, and for no message.
+  const gate = Promise.withResolvers();
+  await early.route(/PaletteDialog/, async (route) => {
+    await gate.promise;
+    await route.continue();
+  });
+  await early.goto(`${hub.url}/channels/general`);
+  await article(early, "not to be touched").waitFor();
+  await early.keyboard.press("k");
+  await early.locator(`#m${id}:focus`).waitFor();
+  await early.keyboard.press("Control+k");
+  await early.keyboard.type("deep");
+  gate.resolve();
+  await early.getByRole("option", { name: /deep-sea/ }).waitFor();
+  await early.keyboard.type("-s");
+  equal(await early.getByRole("combobox", { name: "Search or jump to" }).inputValue(), "deep-s", "what was typed");
+  equal((await hub.admin.call("GET", `/api/messages/${id}`)).reactions.length, 0, "what was done to the message");
+  await early.context().close();
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/inbox`);
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();

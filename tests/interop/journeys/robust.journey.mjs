@@ -1,5 +1,5 @@
 // What goes wrong elsewhere, or is unusual, and must not lose anything: long and strange texts, slow and broken connections, many tabs,
-// small screens, other colours. `scripts/bench-web` has the channel with 10,000 messages.
+// small screens, other colours.
 
 import { equal, until } from "./frame.mjs";
 
@@ -300,6 +300,20 @@ export async function sharedBrowser({ hub, watcher }) {
   await logIn(first, hub);
   await until("the draft is there", async () => (await field(first).inputValue()) === "half a thought about bob");
   await article(first, "about bob").getByRole("button", { name: "Retry" }).waitFor();
+}
+
+/** A page that came up without the hub says so, and comes to life with it. */
+export async function comesToLife({ hub, watcher }) {
+  watcher.allow(/ERR_FAILED|Failed to load|cannot be reached/);
+  await hub.admin.say("general", "it was there all along");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  let isDown = true;
+  await page.route(/\/(api|auth)\//, (route) => (isDown ? route.abort() : route.continue()));
+  await page.goto(`${hub.url}/channels/general`);
+  await page.getByText("The hub cannot be reached").waitFor();
+  isDown = false;
+  await article(page, "it was there all along").waitFor();
+  await watcher.checkAccess(page, "a page that came to life");
 }
 
 /** A link to what is said elsewhere, or nowhere, says so, and does not look through the whole channel. */

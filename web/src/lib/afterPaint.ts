@@ -9,3 +9,16 @@ export function afterPaint(act: () => void): () => void {
     clearTimeout(timer);
   };
 }
+
+const SOON_MS = 2000;
+
+/** Does something when the page has nothing else to do. Returns what prevents it. */
+export function whenIdle(act: () => void): () => void {
+  // Not every browser tells.
+  if (!("requestIdleCallback" in window)) {
+    const timer = setTimeout(act, SOON_MS);
+    return () => clearTimeout(timer);
+  }
+  const idle = requestIdleCallback(act);
+  return () => cancelIdleCallback(idle);
+}

@@ -73,7 +73,8 @@ export function patch(client: QueryClient, event: LiveEvent): void {
       seen(client, text("name"), data["online"] === true, text("last_seen_at"));
       break;
     case "resync":
-      void client.invalidateQueries();
+      // A part from the middle may have grown since it was loaded, and would shrink.
+      void client.invalidateQueries({ predicate: ({ queryKey }) => queryKey[0] !== "conversation" || queryKey.length < 3 });
       break;
   }
 }
@@ -132,7 +133,7 @@ async function append(client: QueryClient, place: Place): Promise<void> {
         if (!isFull && appending.get(key) !== true) return;
       } catch (error) {
         // Nobody tells of it again, so it is asked for until it comes; unless it is refused.
-        if (!(error instanceof Problem && error.isPassing)) return void client.invalidateQueries({ queryKey });
+        if (!(error instanceof Problem && error.isPassing)) return void client.invalidateQueries({ queryKey, exact: true });
         await new Promise((resolve) => setTimeout(resolve, pause));
         pause = Math.min(pause * 2, LONGEST_PAUSE);
       }

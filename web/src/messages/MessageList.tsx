@@ -12,6 +12,7 @@ import { appearance } from "../lib/appearance";
 import { useStore } from "../lib/store";
 import { clockTime, dayName } from "../lib/time";
 import { merge } from "../live/patch";
+import { link } from "../shell/live";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { Empty, Failed, Skeleton } from "../ui/States";
@@ -37,6 +38,8 @@ interface MessageListProps {
   /** A message to show in the middle. */
   at?: number;
   onThread?: (id: number) => void;
+  /** Forgets which message was asked for. */
+  onLeave?: () => void;
 }
 
 /** A conversation, newest at the bottom. It stays where it is unless the person is at the end. */
@@ -46,12 +49,10 @@ export function MessageList(props: MessageListProps) {
   const end = useQuery(conversationQuery(place));
   // What one asks for may be far from the end; then what is around it is shown, until one has read on to the end or goes there.
   const isThere = at === undefined || (end.data?.items.some((message) => message.id === at) ?? true);
-  const [left, setLeft] = useState<number>();
-  const isWanted = !isThere && left !== at;
-  const around = useQuery({ ...aroundQuery(place, at ?? 0), enabled: isWanted });
-  const part = isWanted && around.data?.items.some((message) => message.id === at) ? around.data : undefined;
+  const around = useQuery({ ...aroundQuery(place, at ?? 0), enabled: !isThere });
+  const part = !isThere && around.data?.items.some((message) => message.id === at) ? around.data : undefined;
   const isRefused = around.error instanceof Problem && !around.error.isPassing;
-  const isElsewhere = isWanted && !part && (around.data !== undefined || isRefused);
+  const isElsewhere = !isThere && !part && (around.data !== undefined || isRefused);
   useEffect(() => {
     if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
   }, [isElsewhere, at]);
@@ -61,9 +62,9 @@ export function MessageList(props: MessageListProps) {
   }, [client, place, end.data, part]);
   const partOf = part ? at : undefined;
   const { queryKey } = useMemo(() => (partOf === undefined ? conversationQuery(place) : aroundQuery(place, partOf)), [place, partOf]);
-  const onLeave = useCallback(() => setLeft(at), [at]);
+  if (!isThere && around.isError && !isRefused && !around.data) return <Failed error={around.error} retry={() => void around.refetch()} />;
   // What is there stays there, also while it cannot be loaded again.
-  if (end.data && !(isWanted && around.isPending)) {
+  if (end.data && (isThere || !around.isPending)) {
     return (
       <Conversed
         key={placeKey(place)}
@@ -71,7 +72,6 @@ export function MessageList(props: MessageListProps) {
         at={isThere || part ? at : undefined}
         data={part ?? end.data}
         dataKey={queryKey}
-        onLeave={onLeave}
       />
     );
   }
@@ -107,8 +107,6 @@ interface ConversedProps extends MessageListProps {
   data: Conversation;
   /** Where that is kept. */
   dataKey: QueryKey;
-  /** Leaves a part from the middle for the end. */
-  onLeave: () => void;
 }
 
 function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedProps) {
@@ -166,24 +164,27 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
   const arrived = useRef<string | null>(null);
   // On the way to the end, more may come: one is there when one has seen the last of it.
   const isOnTheWay = useRef(false);
+  const isLeaving = useRef(false);
   useEffect(() => {
     const wanted = String(at ?? "");
     if (rows.length === 0 || (arrived.current === wanted && !isOnTheWay.current)) return;
-    const goal = goalOf(rows, at);
+    const isToEnd = isOnTheWay.current || (isLeaving.current && at === undefined);
+    const goal = isToEnd ? { index: rows.length - 1, align: "end" as const } : goalOf(rows, at);
     if (!goal) return;
+    isLeaving.current = false;
     arrived.current = wanted;
     isOnTheWay.current = goal.align === "end";
     virtual.scrollToIndex(goal.index, { align: goal.align });
   }, [rows, at, virtual]);
 
   // More is loaded as one comes near what is there.
-  const isLoading = useRef(false);
+  const loading = useRef(new Set<string>());
   const load = useCallback(
     async (direction: "older" | "newer") => {
       const now = client.getQueryData<Conversation>(dataKey);
       const edge = direction === "older" ? now?.hasOlder && now.items[0] : now?.hasNewer && now.items.at(-1);
-      if (!edge || isLoading.current) return;
-      isLoading.current = true;
+      if (!edge || loading.current.has(direction)) return;
+      loading.current.add(direction);
       try {
         const limit = PAGE * 2;
         const { items } = await fetchMessages(place, { limit, [direction === "older" ? "before" : "after"]: edge.id });
@@ -193,9 +194,9 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
           return { ...latest, items: merge(latest.items, items), hasNewer: items.length >= limit };
         });
       } catch {
-        // It is tried again when the list is moved.
+        // It is tried again when somebody goes on, or the hub is back.
       } finally {
-        isLoading.current = false;
+        loading.current.delete(direction);
       }
     },
     [client, dataKey, place],
@@ -212,15 +213,26 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
     setAtEnd(below < 80 && !isPart);
   }, [load, isPart]);
 
+  // At the edge nothing moves any more, so nothing would ask for more.
+  const isLive = useStore(link, (now) => now === "live");
+  useEffect(() => {
+    if (isLive) onScroll();
+  }, [isLive, onScroll]);
+
+  const leave = useCallback(() => {
+    isLeaving.current = true;
+    onLeave?.();
+  }, [onLeave]);
   // Who writes wants to see it, at the end.
   useEffect(() => {
-    if (isPart && mine.length > 0) onLeave();
-  }, [isPart, mine.length, onLeave]);
+    if (isPart && mine.length > 0) leave();
+  }, [isPart, mine.length, leave]);
   const stay = () => {
     isOnTheWay.current = false;
+    onScroll();
   };
   const goToEnd = () => {
-    if (isPart) onLeave();
+    if (isPart) leave();
     else virtual.scrollToIndex(rows.length - 1, { align: "end" });
   };
 
@@ -297,6 +309,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
         onScroll={onScroll}
         onWheel={stay}
         onPointerDown={stay}
+        onKeyDown={stay}
         onFocus={(event) => {
           const id = event.target.closest<HTMLElement>("[data-message]")?.dataset["message"];
           focused.current = id ? `m${id}` : null;
@@ -321,7 +334,7 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
                 className="absolute top-0 left-0 w-full"
                 style={{ transform: `translateY(${item.start}px)` }}
               >
-                <RowView row={row} known={known} place={place} at={at} onThread={onThread} />
+                <RowView row={row} known={known} isPart={isPart} place={place} at={at} onThread={onThread} />
               </div>
             ) : null;
           })}
@@ -332,6 +345,8 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
         <Button
           className="absolute right-6 bottom-3 shadow-md"
           onClick={goToEnd}
+          // It lies over the list, which is what one means to turn.
+          onWheel={({ deltaY }) => box.current?.scrollBy(0, deltaY)}
         >
           <ArrowDown size={14} aria-hidden="true" />
           {missed > 0 ? `${missed} new` : "Latest"}
@@ -341,7 +356,13 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
   );
 }
 
-function RowView({ row, known, place, at, onThread }: MessageListProps & { row: Row; known: ReadonlyMap<number, Message> }) {
+interface RowViewProps extends MessageListProps {
+  row: Row;
+  known: ReadonlyMap<number, Message>;
+  isPart: boolean;
+}
+
+function RowView({ row, known, isPart, place, at, onThread }: RowViewProps) {
   const edited = useStore(editing);
   switch (row.kind) {
     case "day":
@@ -356,7 +377,8 @@ function RowView({ row, known, place, at, onThread }: MessageListProps & { row: 
       return (
         <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
           <span className="h-px flex-1 bg-accent" />
-          New since {clockTime(row.since)} · {row.count}
+          New since {clockTime(row.since)}
+          {isPart ? null : ` · ${row.count}`}
         </div>
       );
     case "message":

@@ -3,9 +3,7 @@ import { type RefObject, useEffect, useRef } from "react";
 
 import type { Message } from "../api/types";
 import { hasSingleKeys } from "../lib/appearance";
-
-/** Where keys mean something else. */
-const ELSEWHERE = "input, textarea, select, [contenteditable], [role=menu], [role=dialog]";
+import { areKeysElsewhere } from "../shell/open";
 
 export interface ListOfMessages {
   messages: readonly Message[];
@@ -33,7 +31,7 @@ export function useMessageKeys(box: RefObject<HTMLElement | null>, list: ListOfM
     let wasG = false;
     const onKey = (event: KeyboardEvent) => {
       const { key, target } = event;
-      if (!(target instanceof Element) || target.closest(ELSEWHERE)) return;
+      if (!(target instanceof Element) || areKeysElsewhere(target)) return;
       // `g` and a second key go somewhere, whatever that key does alone.
       const isGoing = wasG;
       wasG = key === "g";

@@ -39,6 +39,7 @@ export function rowsOf(
       !starts.includes(message.id) &&
       before.deleted_at === message.deleted_at &&
       before.from.name === message.from.name &&
+      before.reply_to === message.reply_to &&
       !message.subject &&
       Date.parse(message.created_at) - Date.parse(before.created_at) < TURN_MS;
     rows.push({ kind: "message", key: `m${message.id}`, message, isContinued });

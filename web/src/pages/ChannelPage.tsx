@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { Settings2 } from "lucide-react";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 
 import { Problem } from "../api/problem";
 import { channelQuery } from "../api/queries";
@@ -25,6 +25,7 @@ export function ChannelPage() {
   const channel = useQuery(channelQuery(name));
   const place = useMemo((): Place => ({ kind: "channel", name }), [name]);
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
+  const onLeave = useCallback(() => void navigate({ search: (now) => ({ ...now, at: undefined }), replace: true }), [navigate]);
   if (channel.error instanceof Problem && channel.error.status === 404) return <NotFound />;
   if (channel.isError && !channel.data) return <Failed error={channel.error} retry={() => void channel.refetch()} />;
   const details = channel.data;
@@ -54,7 +55,7 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <MessageList place={place} at={at} onThread={onThread} />
+          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
           <Composer place={place} placeholder={`Message #${name}`} />
         </DropZone>
       </Page>

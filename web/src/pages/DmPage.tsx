@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useCallback, useMemo } from "react";
 
 import { conversationQuery } from "../api/queries";
 import type { Place } from "../api/types";
@@ -24,6 +24,7 @@ export function DmPage() {
   // Whose agent it is, the hub knows: only what it shows is told of as the person's.
   const isShown = useQuery({ ...conversationQuery(place), enabled: as !== undefined, select: isThere }).data;
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
+  const onLeave = useCallback(() => void navigate({ search: (now) => ({ ...now, at: undefined }), replace: true }), [navigate]);
   return (
     <>
       <Page
@@ -34,7 +35,7 @@ export function DmPage() {
       >
         {as ? (
           <>
-            <MessageList place={place} at={at} onThread={onThread} />
+            <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
             {isShown ? (
               <p className="border-t border-line px-6 py-3 text-muted">
                 You see this as the owner of @{as}. Only the two of them can write here.
@@ -43,7 +44,7 @@ export function DmPage() {
           </>
         ) : (
           <DropZone draft={draftKey(place)}>
-            <MessageList place={place} at={at} onThread={onThread} />
+            <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
             <Composer place={place} placeholder={`Message @${name}`} />
           </DropZone>
         )}

@@ -402,7 +402,7 @@ function FirstMessage({ agent }: { agent: Agent }) {
       </Lead>
       <section aria-label={`Conversation with @${name}`} className="flex h-80 flex-col rounded-lg border border-line">
         <MessageList place={place} />
-        <Composer place={place} placeholder={`Message @${name}: “Hello! What can you do here?”`} />
+        <Composer place={place} autoFocus placeholder={`Message @${name}: “Hello! What can you do here?”`} />
       </section>
       {contact.isConnected ? null : (
         <p className="text-amber">

@@ -11,7 +11,7 @@ import { Avatar } from "../ui/Avatar";
 import { classes } from "../ui/classes";
 import { useCommands } from "./commands";
 import { shortcutHelp } from "./help";
-import { palette } from "./palette";
+import { palette, paletteText } from "./palette";
 import { PLACES } from "./places";
 
 interface Choice {
@@ -115,7 +115,13 @@ function useChoices(typed: string): Choice[] {
 
 function Body() {
   const navigate = useNavigate();
-  const [text, setText] = useState("");
+  const [text, setText] = useState(() => paletteText.get());
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    const end = field.current?.value.length ?? 0;
+    field.current?.setSelectionRange(end, end);
+    paletteText.set("");
+  }, []);
   const [chosen, setChosen] = useState(0);
   const typed = text.trim();
   const choices = useChoices(typed);
@@ -146,6 +152,7 @@ function Body() {
         <div className="flex h-12 shrink-0 items-center gap-3 border-b border-line px-4">
           <Search size={16} aria-hidden="true" className="shrink-0 text-muted" />
           <input
+            ref={field}
             autoFocus
             role="combobox"
             aria-label="Search or jump to"

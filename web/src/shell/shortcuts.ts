@@ -4,6 +4,7 @@ import { useEffect } from "react";
 
 import { hasSingleKeys } from "../lib/appearance";
 import { shortcutHelp } from "./help";
+import { areKeysElsewhere } from "./open";
 import { palette } from "./palette";
 import { stepFrom, stopsOf } from "./steps";
 
@@ -18,12 +19,6 @@ export const GOES: Record<string, string> = {
 
 /** On the page of the search. */
 export const SEARCH_FIELD = "search-field";
-
-/** Whether keys are for writing just now. */
-function isTyping(target: EventTarget | null): boolean {
-  const element = target as HTMLElement | null;
-  return Boolean(element?.closest?.("input, textarea, select, [contenteditable], [role=dialog], [role=menu]"));
-}
 
 /** The keys that work everywhere. Single letters can be switched off (WCAG 2.1.4). */
 export function useShortcuts(): void {
@@ -44,7 +39,7 @@ export function useShortcuts(): void {
         if (to) void navigate({ to });
         return;
       }
-      if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event.target)) return;
+      if (event.metaKey || event.ctrlKey || event.altKey || areKeysElsewhere(event.target)) return;
       if (!hasSingleKeys()) return;
       if (event.key === "?") {
         event.preventDefault();

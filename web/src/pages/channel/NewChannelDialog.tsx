@@ -78,7 +78,7 @@ function NameInput({ value, onChange, ...wiring }: { id: string; value: string; 
   useLayoutEffect(() => {
     if (caret.current !== null) field.current?.setSelectionRange(caret.current, caret.current);
     caret.current = null;
-  }, [value]);
+  });
   const clean = ({ value: typed, selectionStart }: HTMLInputElement) => {
     const name = channelName(typed);
     // React puts the caret at the end where it writes something else than was typed.

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { Check, Hash, X } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 
 import { WelcomeCard } from "../../agents/WelcomeCard";
 import { sentenceOf } from "../../api/problem";
@@ -9,6 +9,7 @@ import { meQuery, partnersQuery } from "../../api/queries";
 import type { Me, Message, Unread } from "../../api/types";
 import { markRead } from "../../api/workflow";
 import { hasSingleKeys } from "../../lib/appearance";
+import { areKeysElsewhere } from "../../shell/open";
 import { unreadIn } from "../../shell/title";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
@@ -223,11 +224,16 @@ function Parts({ groups, me, show }: { groups: Groups; me: Me; show: Part }) {
   const onKey = (event: KeyboardEvent) => {
     const isAfterG = wasG.current;
     wasG.current = event.key === "g";
-    const place = rows.findIndex((row) => (event.target as HTMLElement).closest("li")?.id === row.id);
-    if (event.metaKey || event.ctrlKey || event.altKey || place < 0) return;
+    const { target } = event;
+    if (!(target instanceof Element) || event.metaKey || event.ctrlKey || event.altKey || areKeysElsewhere(target)) return;
+    // From elsewhere on the page, letters are for the row that is highlighted.
+    const focused = rows.findIndex((row) => row.id === target.closest("li")?.id);
+    const place = focused < 0 && event.key.length === 1 ? rows.findIndex((row) => row.id === open) : focused;
+    if (place < 0) return;
     const step = { ArrowDown: 1, j: 1, ArrowUp: -1, k: -1 }[event.key];
     if (step && (event.key.length > 1 || hasSingleKeys())) {
-      const next = rows[place + step];
+      // The first of them goes to the highlighted row itself.
+      const next = rows[focused < 0 ? place : place + step];
       if (!next) return;
       event.preventDefault();
       setAt(next.id);
@@ -243,8 +249,15 @@ function Parts({ groups, me, show }: { groups: Groups; me: Me; show: Part }) {
     act.run();
     if (next && event.key !== "x") document.querySelector<HTMLElement>(`#${next.id} .inbox-title`)?.focus();
   };
+  const latest = useRef(onKey);
+  latest.current = onKey;
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => latest.current(event);
+    window.addEventListener("keydown", listen);
+    return () => window.removeEventListener("keydown", listen);
+  }, []);
   return (
-    <div onKeyDown={onKey} className="pb-4">
+    <div className="pb-4">
       {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here waits for you" /> : null}
       {shown.map((kind) => (
         <section key={kind} aria-label={TITLES[kind]}>
