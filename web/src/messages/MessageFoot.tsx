@@ -3,7 +3,7 @@ import { type ReactNode, Suspense, lazy } from "react";
 
 import type { Message } from "../api/types";
 import { StateBadge } from "../ui/StateBadge";
-import { isWork } from "./work";
+import { useIsWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
 
@@ -17,10 +17,11 @@ export interface FootProps {
 export function MessageFoot(props: FootProps) {
   const { message, onThread } = props;
   const count = message.reply_count;
-  if (!isWork(message) && count === 0) return null;
+  const isWork = useIsWork(message);
+  if (!isWork && count === 0) return null;
   return (
     <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
-      {isWork(message) ? (
+      {isWork ? (
         <Suspense fallback={<StateBadge state={message.workflow_state} />}>
           <ReactionBar {...props} />
         </Suspense>

@@ -75,8 +75,14 @@ test("the badge says who, and of claims how long ago", () => {
 test("only an agent's proposal that nobody has decided on waits for a decision", () => {
   const action = { metadata: { action_type: "publish" } as unknown as Record<string, never> };
   expect(isUndecided(message([], action))).toBe(true);
-  expect(isUndecided(message())).toBe(false);
-  expect(isUndecided(message([], { ...action, from: person("ada") }))).toBe(false);
+  expect(isWork(message([], action))).toBe(true);
+  expect(isWork(message())).toBe(false);
+  expect(isWork(message([], { ...action, from: person("ada") }))).toBe(false);
+  // Where messages are work, whatever an agent says is, except its answers.
+  expect(isWork(message([], { reply_to: null }), true)).toBe(true);
+  expect(isWork(message([], { reply_to: 7 }), true)).toBe(false);
+  expect(isWork(message([], { reply_to: null, from: person("ada") }), true)).toBe(false);
+  expect(isWork(message([], { reply_to: null, deleted_at: AT }), true)).toBe(false);
   expect(isUndecided(message([], { ...action, workflow_state: "approved" }))).toBe(false);
   expect(isUndecided(message([], { ...action, deleted_at: AT }))).toBe(false);
   expect(isWork(message([], { workflow_state: "done", from: person("ada") }))).toBe(true);

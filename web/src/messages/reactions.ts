@@ -1,6 +1,5 @@
 import type { Author, Message, Reacted, Reaction, WorkflowState } from "../api/types";
 import { duration } from "../lib/time";
-import { isWork } from "./work";
 
 interface Kind {
   /** What one does with it. */
@@ -71,7 +70,7 @@ export function stateNote(message: Message, me: string | undefined, now: number)
 
 /** Whether somebody should say yes or no. */
 export function isUndecided(message: Message): boolean {
-  return message.workflow_state === "proposed" && !message.deleted_at && isWork(message);
+  return message.workflow_state === "proposed" && !message.deleted_at;
 }
 
 /** Why a message was rejected: what somebody who did so answered, as near as possible to when they did. */

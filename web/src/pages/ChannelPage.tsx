@@ -11,6 +11,7 @@ import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { ThreadPane } from "../messages/ThreadPane";
 import { draftKey } from "../messages/drafts";
+import { WorkProvider } from "../messages/work";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
@@ -55,7 +56,9 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          <WorkProvider value={details?.channel.workflow_enabled ?? false}>
+            <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          </WorkProvider>
           <Composer place={place} placeholder={`Message #${name}`} />
         </DropZone>
       </Page>
