@@ -153,13 +153,15 @@ export async function longChannel({ hub, watcher }) {
   // What comes before is put in above, and what one sees stays where it is.
   for (let round = 0; round < 3; round++) {
     const mark = await log.evaluate(async (box) => {
+      // Before one moves: they may come at once.
+      const height = box.scrollHeight;
       box.scrollTo(0, 300);
       await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
       const top = box.getBoundingClientRect().top;
       const seen = [...box.querySelectorAll("article")].find((one) => one.getBoundingClientRect().top >= top);
-      return { id: seen.id, y: seen.getBoundingClientRect().top, height: box.scrollHeight };
+      return { id: seen.id, y: seen.getBoundingClientRect().top, height };
     });
-    await until("older ones are there", async () => (await log.evaluate((box) => box.scrollHeight)) > mark.height);
+    await until("older ones are there", async () => (await log.evaluate((box) => box.scrollHeight)) > mark.height + 2000);
     await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
     const shift = await page.locator(`#${mark.id}`).evaluate((one, y) => Math.round(one.getBoundingClientRect().top - y), mark.y);
     equal(shift, 0, "how far the page jumped when older messages came");
@@ -184,8 +186,10 @@ export async function longChannel({ hub, watcher }) {
     box.scrollTop = box.scrollHeight;
     return box.scrollHeight;
   });
-  await until("newer ones are there", async () => (await log.evaluate((box) => box.scrollHeight)) > end);
-  equal((await lastShown()) > before && !(await atEnd()), true, "whether one reads on from there");
+  // More than the lines turn out to be higher than was thought.
+  await until("newer ones are there", async () => (await log.evaluate((box) => box.scrollHeight)) > end + 2000);
+  await until("one reads on from there", async () => (await lastShown()) > before);
+  equal(await atEnd(), false, "whether one was thrown to the end");
   equal(asked < 10, true, "whether little was asked for");
   page.off("request", count);
   await page.getByRole("button", { name: "Latest" }).click();
