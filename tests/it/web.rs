@@ -2,8 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
+#[cfg(debug_assertions)]
 use crate::cli_support::{Hub, Place};
-use crate::support::{Client, TestHub};
+#[cfg(debug_assertions)]
+use crate::support::Client;
+use crate::support::TestHub;
 
 const PAGE: &str = "text/html,application/xhtml+xml";
 
@@ -33,7 +36,8 @@ async fn who_is_not_logged_in_is_led_to_the_login_and_back() {
     hub.finish().await;
 }
 
-/// A hub with a page of these files, and a browser that has a session there.
+/// A hub with a page of these files, and a browser that has a session there. Only debug builds take a page from a folder.
+#[cfg(debug_assertions)]
 fn with_page(place: &Place, files: &[(&str, &str)]) -> (Hub, Client) {
     let folder = place.root().join("page");
     std::fs::create_dir_all(folder.join("assets")).unwrap();
@@ -45,6 +49,7 @@ fn with_page(place: &Place, files: &[(&str, &str)]) -> (Hub, Client) {
     (hub, browser)
 }
 
+#[cfg(debug_assertions)]
 #[tokio::test]
 async fn files_come_in_the_forms_that_browsers_take() {
     let place = Place::new();
@@ -83,6 +88,7 @@ async fn files_come_in_the_forms_that_browsers_take() {
     hub.stop();
 }
 
+#[cfg(debug_assertions)]
 #[tokio::test]
 async fn a_hub_without_its_page_says_so() {
     let place = Place::new();

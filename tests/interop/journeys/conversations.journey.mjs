@@ -204,6 +204,16 @@ export async function longChannel({ hub, watcher }) {
   await page.keyboard.press("Enter");
   await article(page, "an answer from afar").waitFor();
   await until("one is at the end, too", () => log.evaluate((box) => box.scrollHeight - box.scrollTop - box.clientHeight < 20));
+  // What could not be sent there leads nobody away from where they go next.
+  watcher.allow(/ERR_FAILED|Failed to load/);
+  await page.route("**/api/messages", (route) => route.abort());
+  await page.getByRole("textbox", { name: /Message/ }).fill("never sent");
+  await page.keyboard.press("Enter");
+  await article(page, "never sent").getByRole("button", { name: "Retry" }).waitFor();
+  await page.goto(`${hub.url}/channels/${name}?at=${first.id}`);
+  await page.locator(`#m${first.id}`).waitFor();
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve)));
+  equal(new URL(page.url()).searchParams.get("at"), String(first.id), "what is asked for");
 }
 
 /** The hub goes and comes back: it is said, and nothing is missed or doubled. */

@@ -223,9 +223,11 @@ function Conversed({ place, at, onThread, data, dataKey, onLeave }: ConversedPro
     isLeaving.current = true;
     onLeave?.();
   }, [onLeave]);
-  // Who writes wants to see it, at the end.
+  // Who writes wants to see it, at the end. What could not be sent before stays there.
+  const written = useRef(mine.length);
   useEffect(() => {
-    if (isPart && mine.length > 0) leave();
+    if (isPart && mine.length > written.current) leave();
+    written.current = mine.length;
   }, [isPart, mine.length, leave]);
   const stay = () => {
     isOnTheWay.current = false;
