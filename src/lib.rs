@@ -3,30 +3,18 @@
 //! `ARCHITECTURE.md` has the map. The short of it: [`surfaces`] translate, [`features`] check and
 //! change in one transaction through the [`hub`], [`events`] carry the consequences.
 
-pub mod actor;
-pub mod auth_log;
-pub mod batches;
-pub mod blobs;
+pub mod access;
 pub mod clock;
-pub mod columns;
 pub mod config;
-pub mod cursor;
 pub mod error;
 pub mod events;
 pub mod features;
 pub mod hub;
-pub mod idempotency;
-pub mod identity;
-pub mod keys;
-pub mod limits;
+pub(crate) mod json;
 pub mod metrics;
-pub mod migrations;
-pub mod page;
-pub mod password;
-pub mod rate_limit;
+pub mod paging;
+pub mod storage;
 pub mod surfaces;
-pub mod tarball;
-pub mod waiters;
 
 mod start;
 

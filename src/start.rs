@@ -8,16 +8,16 @@ use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
-use crate::blobs::{self, BlobStore};
 use crate::config::{Config, admin_socket_candidates};
 use crate::error::HubError;
 use crate::events::{listener, outbox, work};
 use crate::features::machines::{self, RegistryError};
 use crate::features::{self, attachments, channels, housekeeping, search, streams, traces, users};
 use crate::hub::{Extensions, Hub};
-use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
-use crate::migrations::MIGRATIONS;
+use crate::storage::blobs::{self, BlobStore};
+use crate::storage::keys::{KeyError, KeyRing};
+use crate::storage::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
 
 const ENGINE_FILE: &str = "engine";

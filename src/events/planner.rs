@@ -5,7 +5,7 @@ use stoa_model::PrincipalId;
 use stoa_model::messages::DeliveryState;
 
 use super::{Event, outbox};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 

@@ -16,10 +16,10 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{UnixListener, UnixStream};
 use uuid::Uuid;
 
-use crate::actor::{Actor, Call};
+use crate::access::{Actor, Call};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, pause};
-use crate::surfaces::json::{Banned, RESERVED_SAID, has_nul, refuse_banned};
+use crate::json::{Banned, RESERVED_SAID, has_nul, refuse_banned};
 
 const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
 

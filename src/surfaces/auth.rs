@@ -5,11 +5,11 @@ use std::sync::Arc;
 use stoa_db::{DbError, Tx};
 use stoa_model::credentials::{CredentialKind, recognise};
 
-use crate::actor::{Credential, Principal, Proof};
+use crate::access::identity::{FoundIdentity, SEEN_EVERY_MS, credential_hash};
+use crate::access::{Credential, Principal, Proof};
 use crate::error::HubError;
 use crate::features::{agents, api_keys, oauth, principals, users};
 use crate::hub::Hub;
-use crate::identity::{FoundIdentity, SEEN_EVERY_MS, credential_hash};
 
 /// Whose bearer credential this is: an agent key, a managed API key.
 pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {

@@ -3,5 +3,4 @@
 pub mod admin;
 pub mod auth;
 pub mod http;
-pub(crate) mod json;
 pub mod mcp;

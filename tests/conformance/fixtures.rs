@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Map, Value, json};
-use stoa::actor::Actor;
+use stoa::access::Actor;
 use stoa::error::HubError;
 use stoa::hub::Hub;
 use stoa::surfaces::mcp::{

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stoa::actor::{Actor, Call, Credential};
+use stoa::access::{Actor, Call, Credential};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::permissions::Permission;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use serde_json::json;
-use stoa::actor::Actor;
+use stoa::access::Actor;
 use stoa::error::HubError;
 use stoa::events::{Event, StoredEvent, emit};
 use stoa_model::PrincipalId;

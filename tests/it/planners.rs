@@ -1,7 +1,7 @@
 //! Planners: what follows from an event is stored with its cause, or neither is.
 
 use serde_json::json;
-use stoa::actor::Actor;
+use stoa::access::Actor;
 use stoa::error::HubError;
 use stoa::events::{Event, Outcome, emit, work};
 use stoa::hub::Hub;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use stoa::actor::Actor;
+use stoa::access::Actor;
 use stoa::error::HubError;
 use stoa::events::{Event, MessageChange, emit, outbox, prune};
 use stoa_model::{ConversationId, MessageId};

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use stoa::migrations::MIGRATIONS;
+use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
 
 use super::history::{self, History};

@@ -1,7 +1,7 @@
 //! Who there is in a hub that was filled: people, their agents, and the channels they are in.
 
 use serde::Serialize;
-use stoa::identity::credential_hash;
+use stoa::access::identity::credential_hash;
 use stoa_db::{Database, DbError, Tx, params};
 use stoa_model::credentials::CredentialKind;
 

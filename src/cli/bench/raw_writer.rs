@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
-use stoa::migrations::MIGRATIONS;
+use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, DbError, Options, Tx, params};
 use tokio::task::JoinSet;
 

@@ -3,7 +3,7 @@ use stoa_model::agents::{CreateAgentRequest, McpAuth, McpClient, UpdateAgentRequ
 
 use super::connect::{self, ConnectQuery};
 use super::service;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -8,7 +8,7 @@ use stoa_model::credentials::{CredentialKind, recognise};
 use utoipa::IntoParams;
 
 use super::service;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::surfaces::mcp::PATH;

@@ -12,15 +12,15 @@ use stoa_model::users::{MeView, Role};
 use stoa_model::{PrincipalId, Secret};
 
 use super::store::{self, AgentRow};
-use crate::actor::{Actor, Credential, Principal};
-use crate::auth_log::{self, AuthEvent};
+use crate::access::auth_log::{self, AuthEvent};
+use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event};
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
-use crate::identity::{FoundIdentity, credential_hash};
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Instructions and harnesses in one answer.
 const MAX_LISTED_BYTES: usize = 1024 * 1024;

@@ -2,7 +2,7 @@ use stoa_db::{DbError, Row, Tx, params};
 use stoa_model::agents::{AgentSettings, AgentView, PauseReason};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
-use crate::columns::{from_json, from_word, to_json, to_word};
+use crate::storage::columns::{from_json, from_word, to_json, to_word};
 
 /// An agent, and what only the hub needs to know about it.
 pub(super) struct AgentRow {

@@ -3,7 +3,7 @@ use stoa_model::ApiKeyId;
 use stoa_model::api_keys::CreateApiKeyRequest;
 
 use super::service;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -8,13 +8,13 @@ use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, PrincipalId, Secret};
 
 use super::store::{self, NewKey};
-use crate::actor::{Actor, Credential, Principal};
-use crate::auth_log::{self, AuthEvent};
+use crate::access::auth_log::{self, AuthEvent};
+use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::{Actor, Credential, Principal};
 use crate::error::HubError;
 use crate::features::{agents, audit, principals, users};
 use crate::hub::Hub;
-use crate::identity::{FoundIdentity, credential_hash};
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Whose managed key this is, and how far it reaches.
 pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {

@@ -5,10 +5,10 @@ use stoa_model::page::Page;
 
 use super::store::{self, StoredView};
 use super::{archive, collect};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

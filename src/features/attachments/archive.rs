@@ -19,12 +19,12 @@ use tokio::runtime::Handle;
 use super::receiving::{Received, Receiving};
 use super::store::{self, Blob};
 use super::{collect, upload};
-use crate::actor::Actor;
-use crate::blobs::{BlobError, BlobStore, new_object};
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::audit;
 use crate::hub::Hub;
-use crate::tarball;
+use crate::storage::blobs::{BlobError, BlobStore, new_object};
+use crate::storage::tarball;
 
 const BATCH: i64 = 500;
 /// Times its own size that an archive may unpack to, and what it may in any case.

@@ -27,7 +27,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::permissions::Permission;
 
 use super::store;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, work};
@@ -142,7 +142,7 @@ pub fn ensure_owner(tx: &mut Tx<'_>) -> Result<String, DbError> {
     if let Some(owner) = Hub::meta(tx, NAME)? {
         return Ok(owner);
     }
-    let owner = crate::tarball::hex(&tx.random_bytes::<16>());
+    let owner = crate::storage::tarball::hex(&tx.random_bytes::<16>());
     Hub::set_meta(tx, NAME, &owner)?;
     Ok(owner)
 }

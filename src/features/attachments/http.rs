@@ -10,10 +10,10 @@ use utoipa_axum::routes;
 
 use super::serving::{self, Wanted};
 use super::{reading, upload};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{ApiRouter, FileForm, Path, Query, piecewise_body};
 
 pub fn routes() -> ApiRouter {

@@ -11,7 +11,7 @@ use stoa_model::attachments::{AttachmentView, is_shown_inline};
 use stoa_model::permissions::Permission;
 
 use super::{collect, reading, upload};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::surfaces::mcp::{Effect, File, FileContent, ResourceSpec, Resources, ToolSpec, Tools, Toolset};

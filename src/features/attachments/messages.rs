@@ -8,7 +8,7 @@ use stoa_model::permissions::Permission;
 use stoa_model::{MessageId, PrincipalId};
 
 use super::{reading, store};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 
 /// The files that a caller wants to send, each of which they have to be able to read.

@@ -6,11 +6,11 @@ use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
 use super::store::{self, Readable};
-use crate::actor::Actor;
-use crate::blobs::BlobReader;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
+use crate::storage::blobs::BlobReader;
 
 /// A file, under the name that the caller may know it by. Whether there is none, or it is not theirs to read, cannot be told
 /// apart.

@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use stoa_model::attachments::{Detector, FileType, MAX_ATTACHMENT_BYTES};
 use tempfile::{NamedTempFile, TempPath};
 
-use crate::blobs::{BlobError, BlobStore};
 use crate::error::{ErrorKind, HubError};
-use crate::tarball;
+use crate::storage::blobs::{BlobError, BlobStore};
+use crate::storage::tarball;
 
 /// What has come so far. It goes with this, unless it is finished and put in its place.
 pub(super) struct Receiving {

@@ -14,11 +14,11 @@ use stoa_model::permissions::Permission;
 
 use super::receiving::{Received, Receiving};
 use super::store::{self, Blob};
-use crate::actor::Actor;
-use crate::blobs::{BlobError, new_object};
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
+use crate::storage::blobs::{BlobError, new_object};
 
 /// What is written at once.
 const PIECE: usize = 256 * 1024;

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::service::{self, AuditQuery};
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -5,10 +5,10 @@ use stoa_model::page::Page;
 use utoipa_axum::routes;
 
 use super::service::{self, AuditQuery};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{ApiRouter, Query};
 
 pub fn routes() -> ApiRouter {

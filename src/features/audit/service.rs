@@ -6,10 +6,10 @@ use stoa_model::page::Page;
 use utoipa::IntoParams;
 
 use super::store::{self, NewEntry};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Which entries to list.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]

@@ -15,7 +15,7 @@ use stoa_db::{Snapshot, SnapshotError, SnapshotSink, SnapshotSource};
 use stoa_model::Timestamp;
 use stoa_model::attachments::{MAX_ATTACHMENT_BYTES, is_sha256};
 
-use crate::tarball::{self, append, hex_digest};
+use crate::storage::tarball::{self, append, hex_digest};
 
 /// The second one has attachments behind the tables.
 const FORMAT: u32 = 2;

@@ -10,14 +10,14 @@ use tempfile::TempPath;
 use tokio::runtime::Handle;
 
 use super::archive::{self, ArchiveError, Content, Manifest, Spool};
-use crate::actor::Actor;
-use crate::blobs::{self, BlobError, BlobStore};
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{outbox, work};
 use crate::features::{attachments, audit, machines};
 use crate::hub::Hub;
-use crate::keys::{KeyError, KeyRing};
-use crate::migrations::MIGRATIONS;
+use crate::storage::blobs::{self, BlobError, BlobStore};
+use crate::storage::keys::{KeyError, KeyRing};
+use crate::storage::migrations::MIGRATIONS;
 
 /// What was backed up.
 #[derive(Debug, Serialize, Deserialize)]

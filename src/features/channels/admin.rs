@@ -2,7 +2,7 @@ use serde::Deserialize;
 use stoa_model::channels::{CreateChannelRequest, UpdateChannelRequest, UpdateChannelSettingsRequest};
 
 use super::{members, service};
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

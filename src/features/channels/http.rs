@@ -10,10 +10,10 @@ use utoipa_axum::routes;
 
 use super::service::{self, RevisedChannel};
 use super::{levels, members};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{ApiRouter, Body, NoBody, Path, Query, WithEtag, expected_revision, with_etag};
 
 pub fn routes() -> ApiRouter {

@@ -8,7 +8,7 @@ use stoa_model::{ConversationId, PrincipalId};
 
 use super::service::find_visible;
 use super::store;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::hub::Hub;

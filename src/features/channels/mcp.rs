@@ -4,10 +4,10 @@ use stoa_model::channels::{ChannelView, CreateChannelRequest, UpdateChannelSetti
 use stoa_model::permissions::Permission;
 
 use super::{members, service};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_COMPLETIONS, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {

@@ -8,7 +8,7 @@ use stoa_model::{ChannelId, ConversationId, PrincipalId};
 
 use super::service::{RevisedChannel, details, find_visible, require_managed};
 use super::store::{self, ChannelRow};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{audit, principals};

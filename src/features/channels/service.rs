@@ -13,12 +13,12 @@ use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 use super::members;
 use super::store::{self, ChannelRow, Member, NewChannel, PostingRow, WorkflowChannel};
 use super::visibility::{self, Audience};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event};
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// A channel, its members, and the revision that clients send back as `If-Match`.
 #[derive(Debug, Serialize, Deserialize)]

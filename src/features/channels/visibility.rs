@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use stoa_db::{DbError, Tx, params};
 use stoa_model::{ConversationId, PrincipalId};
 
-use crate::actor::Actor;
+use crate::access::Actor;
 
 /// SQL that holds for a conversation that the principal in `viewer` (a parameter like `$2`) may see.
 /// `conversation` is an expression for its id.

@@ -10,8 +10,8 @@ use super::{machines, messages, oauth, traces, users, workflow};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
+use crate::hub::idempotency;
 use crate::hub::{BoxFuture, Hub};
-use crate::idempotency;
 
 const QUEUE: &str = "housekeeping";
 const MINUTE: Duration = Duration::from_secs(60);

@@ -10,7 +10,7 @@ use stoa_registry::Scope;
 
 use super::gate::require_scope;
 use super::store;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::{audit, channels};
 use crate::hub::Hub;

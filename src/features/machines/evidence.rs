@@ -14,11 +14,11 @@ use utoipa::IntoParams;
 
 use super::gate::require_scope;
 use super::store::{self, EventRow};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::{messages, traces};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Answers that are shown of each message.
 const MAX_REPLIES: i64 = 20;

@@ -14,7 +14,7 @@ use stoa_signature::{Claim, Request, SKEW_SECONDS, SignatureError, TAG_PREFIX, a
 
 use super::registry::{self, Loaded, Memory};
 use super::{store, tallies};
-use crate::actor::{Actor, Credential, Principal};
+use crate::access::{Actor, Credential, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 

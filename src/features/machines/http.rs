@@ -14,13 +14,12 @@ use super::configs::Expected;
 use super::evidence::EvidenceQuery;
 use super::ingest::Events;
 use super::{configs, evidence, ingest, overview, status};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::page::ListQuery;
-use crate::surfaces::http::{
-    ApiRouter, Path, Query, Signed, WithEtag, essence, expected_revision, parse_json, parse_json_value, with_etag,
-};
+use crate::json::{parse_json, parse_json_value};
+use crate::paging::ListQuery;
+use crate::surfaces::http::{ApiRouter, Path, Query, Signed, WithEtag, essence, expected_revision, with_etag};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()

@@ -16,7 +16,7 @@ use stoa_registry::Scope;
 use super::gate::require_scope;
 use super::routing::Routing;
 use super::store::{self, NewEvent};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::channels::{self, Place};
 use crate::features::messages;

@@ -7,10 +7,10 @@ use stoa_registry::Registry;
 
 use super::registry::{self, Memory};
 use super::{store, tallies};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// All machine principals by name: those of the registry, and those that it once had.
 pub async fn list_principals(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<MachinePage, HubError> {

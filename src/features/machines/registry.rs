@@ -16,7 +16,7 @@ use stoa_model::{PrincipalId, Timestamp};
 use stoa_registry::{Audience, Finding, Registry, files};
 
 use super::{store, tallies};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::audit;
 use crate::hub::Hub;

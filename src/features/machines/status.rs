@@ -8,7 +8,7 @@ use stoa_registry::Scope;
 
 use super::gate::require_scope;
 use super::store;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::Hub;

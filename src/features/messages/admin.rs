@@ -6,13 +6,13 @@ use stoa_model::{MessageId, Timestamp};
 
 use super::store::{Bodies, MessageRow};
 use super::{purge, send, store};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::config::parse_duration;
 use crate::error::HubError;
 use crate::features::{attachments, audit, channels, principals, reactions};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -9,12 +9,12 @@ use stoa_model::permissions::Permission;
 
 use super::store::{self, Copy, MessageRow};
 use super::{send, view};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageChange};
 use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_with};
+use crate::paging::{ListQuery, page_with};
 
 /// Each text of a message is kept, so there cannot be any number of them.
 const MAX_EDITS: i64 = 1000;

@@ -15,10 +15,10 @@ use utoipa_axum::routes;
 use super::inbox::InboxQuery;
 use super::read::Range;
 use super::{change, inbox, read, send, threads, unread};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{ApiRouter, Body, NoBody, OptionalBody, Path, Query};
 
 pub fn routes() -> ApiRouter {

@@ -13,13 +13,13 @@ use stoa_model::permissions::Permission;
 use super::change::change_of;
 use super::store::{self, Bodies, MessageRow, Wanted};
 use super::{send, view};
-use crate::actor::Actor;
-use crate::cursor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_with};
-use crate::waiters::{Awaited, Waiter, Waiters};
+use crate::hub::waiters::{Awaited, Waiter, Waiters};
+use crate::paging::cursor;
+use crate::paging::{ListQuery, page_with};
 
 /// When those who found too many waiting may come again.
 const RETRY_SECONDS: u64 = 5;

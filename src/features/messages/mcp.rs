@@ -18,11 +18,11 @@ use stoa_model::reactions::ReactionView;
 use super::inbox::{self, InboxQuery};
 use super::read::{self, Range};
 use super::{send, unread};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::attachments;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 /// What the whole contents in one answer may cost, in bytes. What does not fit is shown by its beginning.

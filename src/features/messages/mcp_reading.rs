@@ -9,11 +9,11 @@ use super::inbox::{self, InboxQuery};
 use super::mcp::Item;
 use super::read::{self, Range};
 use super::unread;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::channels;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::mcp::{MAX_LISTED, PromptSpec, PromptValue, PromptValues, Prompts, ResourceSpec, Resources};
 
 /// Between these stands what others wrote.

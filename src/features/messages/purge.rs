@@ -7,7 +7,7 @@ use stoa_model::{MessageId, Timestamp};
 
 use super::change::bury_copies;
 use super::store;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{attachments, audit, channels};

@@ -9,12 +9,12 @@ use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::store::Bodies;
 use super::{store, thread_store, view};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::channels::visibility;
 use crate::features::{agents, channels, principals};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_with};
+use crate::paging::{ListQuery, page_with};
 
 /// A part of a conversation.
 #[derive(Debug, Clone, Copy, Default)]

@@ -18,7 +18,7 @@ use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
 
 use super::store::{self, MessageRow, NewMessage};
 use super::view;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, MessageSent, Outcome};

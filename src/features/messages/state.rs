@@ -8,7 +8,7 @@ use stoa_model::{ChannelId, ConversationId, MessageId};
 use super::change::change_of;
 use super::store::{self, Bodies, MessageRow};
 use super::{state_store, view};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageChange};
 use crate::features::channels::visibility;

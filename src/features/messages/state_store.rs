@@ -2,7 +2,7 @@ use stoa_db::{DbError, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{WorkflowState, preview};
 use stoa_model::{ChannelId, MessageId, Timestamp};
 
-use crate::columns;
+use crate::storage::columns;
 
 /// Characters from which a preview is made.
 const PREVIEW_SOURCE: usize = 500;

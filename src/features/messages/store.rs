@@ -4,9 +4,9 @@ use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, Messag
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
-use crate::columns;
 use crate::features::channels::visibility;
 use crate::features::reactions;
+use crate::storage::columns;
 
 /// A message, and what only the hub needs to know about it.
 #[derive(Debug, Clone)]

@@ -10,13 +10,13 @@ use stoa_model::permissions::Permission;
 use stoa_model::{ConversationId, MessageId, Timestamp};
 
 use super::{store, thread_store, unread_store, view};
-use crate::actor::Actor;
-use crate::cursor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{audit, channels};
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
+use crate::paging::cursor;
 
 /// Unread answers that are looked at, in all conversations together.
 const MAX_ANSWERS: i64 = 10_000;

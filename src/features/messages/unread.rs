@@ -12,7 +12,7 @@ use super::read::reader;
 use super::store::{self, Bodies};
 use super::unread_store::{self, Standing};
 use super::view;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::{channels, principals};
 use crate::hub::Hub;

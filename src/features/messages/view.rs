@@ -8,7 +8,7 @@ use stoa_model::messages::MessageView;
 use stoa_model::{ConversationId, MessageId};
 
 use super::store::{self, MessageRow};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::attachments;
 use crate::features::channels::visibility;

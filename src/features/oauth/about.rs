@@ -11,12 +11,12 @@ use super::metadata::audience;
 use super::parameters::Parameters;
 use super::store::{self, Grant};
 use super::tokens::token_kind;
-use crate::actor::{Actor, Call};
-use crate::auth_log::AuthEvent;
+use crate::access::auth_log::AuthEvent;
+use crate::access::identity::credential_hash;
+use crate::access::{Actor, Call};
 use crate::error::HubError;
 use crate::features::principals;
 use crate::hub::Hub;
-use crate::identity::credential_hash;
 
 fn token(parameters: &Parameters) -> Result<(Option<CredentialKind>, [u8; 32]), Refusal> {
     let token = parameters.one("token")?.ok_or_else(|| Refusal::invalid_request("The parameter token is missing."))?;

@@ -3,7 +3,7 @@ use stoa_model::GrantId;
 use stoa_model::oauth::CreateOauthClientRequest;
 
 use super::{grants, owned};
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -20,13 +20,13 @@ use super::parameters::{Parameters, Repeated};
 use super::redirect;
 use super::store::{self, NewGrant, PendingRequest};
 use super::tokens::GRANT_LIFETIME;
-use crate::actor::{Actor, Call};
+use crate::access::identity::credential_hash;
+use crate::access::{Actor, Call};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;
-use crate::identity::credential_hash;
-use crate::keys::Purpose;
+use crate::storage::keys::Purpose;
 use crate::surfaces::http::FormTarget;
 
 const REQUEST_LIFETIME: Duration = Duration::from_secs(10 * 60);

@@ -3,8 +3,8 @@ use stoa_model::oauth::{AuthMethod, ClientKind, GrantType, OauthClientView, Oaut
 use stoa_model::{PrincipalId, Timestamp};
 
 use super::store::IN_FORCE;
-use crate::columns::{from_json, from_word, to_json};
-use crate::identity::SEEN_EVERY_MS;
+use crate::access::identity::SEEN_EVERY_MS;
+use crate::storage::columns::{from_json, from_word, to_json};
 
 /// A client, as the protocol needs to know it.
 #[derive(Debug, Clone)]

@@ -8,8 +8,8 @@ use stoa_model::Secret;
 use super::client_store::{self, Client};
 use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
-use crate::actor::Call;
-use crate::auth_log::{self, AuthEvent};
+use crate::access::Call;
+use crate::access::auth_log::{self, AuthEvent};
 use crate::hub::Hub;
 
 const BASIC: &str = r#"Basic realm="stoa", charset="UTF-8""#;

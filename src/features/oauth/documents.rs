@@ -12,11 +12,12 @@ use url::Url;
 
 use super::client_store::{self, Client, NewClient};
 use super::registration::{UNNAMED, describe};
-use crate::actor::Call;
+use crate::access::Call;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::surfaces::http::{essence, parse_json_value};
+use crate::json::parse_json_value;
+use crate::surfaces::http::essence;
 
 const MAX_ID_BYTES: usize = 2048;
 const LIMITS: Limits = Limits {

@@ -7,12 +7,12 @@ use stoa_model::page::Page;
 use stoa_model::{GrantId, PrincipalId};
 
 use super::store::{self, Grant};
-use crate::actor::{Actor, Call};
-use crate::auth_log::{self, AuthEvent};
+use crate::access::auth_log::{self, AuthEvent};
+use crate::access::{Actor, Call};
 use crate::error::HubError;
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Puts a grant out of force, with all its tokens. False when it was already.
 pub(super) fn withdraw(

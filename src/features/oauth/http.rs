@@ -17,10 +17,10 @@ use utoipa_axum::routes;
 use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
 use super::{about, authorize, grants, metadata, owned, registration, tokens};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query, RawBody, Visitor, essence};
 
 const FORM: &str = "application/x-www-form-urlencoded";

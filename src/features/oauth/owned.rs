@@ -11,12 +11,12 @@ use stoa_model::page::Page;
 use super::client_store::{self, NewClient, Whose};
 use super::registration::{new_client_id, random_secret};
 use super::{grants, store};
-use crate::actor::Actor;
-use crate::auth_log::{self, AuthEvent};
+use crate::access::Actor;
+use crate::access::auth_log::{self, AuthEvent};
 use crate::error::HubError;
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 /// Makes a client for an agent of the caller's.
 pub async fn create_client(

@@ -11,13 +11,13 @@ use stoa_model::oauth::{
 use super::client_store::{self, Client, NewClient};
 use super::failure::{Failure, Refusal};
 use super::{owned, redirect};
-use crate::actor::{Actor, Call};
-use crate::auth_log::{self, AuthEvent};
+use crate::access::auth_log::{self, AuthEvent};
+use crate::access::identity::credential_hash;
+use crate::access::{Actor, Call};
 use crate::config::Config;
 use crate::error::HubError;
 use crate::features::audit;
 use crate::hub::Hub;
-use crate::identity::credential_hash;
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
 const MAX_REDIRECT_URIS: usize = 20;
@@ -91,7 +91,7 @@ pub(super) fn parse(body: &[u8]) -> Result<ClientRegistration, Refusal> {
     if body.len() > MAX_BODY_BYTES {
         return Err(fault(format!("The description of a client may be at most {MAX_BODY_BYTES} bytes long.")));
     }
-    crate::surfaces::http::parse_json(body).map_err(|error: HubError| {
+    crate::json::parse_json(body).map_err(|error: HubError| {
         let is_redirect = error.errors.iter().any(|fault| fault.field.starts_with("redirect_uris"));
         let word = if is_redirect { "invalid_redirect_uri" } else { "invalid_client_metadata" };
         Refusal::new(word, error.detail.clone())

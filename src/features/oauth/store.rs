@@ -3,7 +3,7 @@ use stoa_model::oauth::{GrantClient, GrantView, OauthScopes};
 use stoa_model::{GrantId, PrincipalId, SessionId, Timestamp};
 
 use super::redirect;
-use crate::columns::from_word;
+use crate::storage::columns::from_word;
 
 /// A question to a person that is not answered yet.
 pub(super) struct PendingRequest {

@@ -22,13 +22,13 @@ use super::metadata::is_own_resource;
 use super::parameters::Parameters;
 use super::redirect::is_where_the_code_went;
 use super::store::{self, Grant, NewGrant};
-use crate::actor::{Actor, Call, Credential, Principal};
-use crate::auth_log::AuthEvent;
+use crate::access::auth_log::AuthEvent;
+use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::{Actor, Call, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::identity::{FoundIdentity, credential_hash};
-use crate::keys::Purpose;
+use crate::storage::keys::Purpose;
 
 const ACCESS_LIFETIME: Duration = Duration::from_secs(3600);
 /// How long a refresh token waits to be used.

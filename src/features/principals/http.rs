@@ -7,10 +7,10 @@ use utoipa::IntoParams;
 use utoipa_axum::routes;
 
 use super::service;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{ApiRouter, Query};
 
 pub fn routes() -> ApiRouter {

@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 use stoa_model::principals::Card;
 
 use super::service;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {

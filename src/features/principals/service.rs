@@ -4,11 +4,11 @@ use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, handles};
 
 use super::store::{self, Known};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_of};
 
 const MAX_QUERY_CHARACTERS: usize = 100;
 /// Names that are compared when somebody mistyped one.

@@ -7,7 +7,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionView};
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
-use crate::columns;
+use crate::storage::columns;
 
 /// The reactions on these messages, in the order in which they were made.
 pub(super) fn list_reactions(

@@ -4,10 +4,10 @@ use stoa_model::search::{Hit, SearchPage};
 use utoipa_axum::routes;
 
 use super::service::{self, SearchQuery};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::OffsetQuery;
+use crate::paging::OffsetQuery;
 use crate::surfaces::http::{ApiRouter, Query};
 
 pub fn routes() -> ApiRouter {

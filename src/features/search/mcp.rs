@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 use stoa_model::permissions::Permission;
 
 use super::service::{self, Found, SearchQuery};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::OffsetQuery;
+use crate::paging::OffsetQuery;
 use crate::surfaces::mcp::{Effect, ToolSpec, Tools, Toolset};
 
 const MAX_LISTED: i64 = 25;

@@ -16,13 +16,13 @@ use super::entries;
 use super::index::{self, COMPLETE, State};
 use super::listener::{report_damage, touched, usable};
 use super::plan::Plan;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::outbox;
 use crate::features::channels::visibility;
 use crate::features::{messages, principals};
 use crate::hub::Hub;
-use crate::page::OffsetQuery;
+use crate::paging::OffsetQuery;
 
 /// Messages that a search looks through by itself where the index does not have them.
 const MAX_UNINDEXED: i64 = 5_000;

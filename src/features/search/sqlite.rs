@@ -271,7 +271,7 @@ mod tests {
 
     use super::super::entries::{AUTHOR, CONVERSATION};
     use super::*;
-    use crate::migrations::MIGRATIONS;
+    use crate::storage::migrations::MIGRATIONS;
 
     fn term(text: &str, is_prefix: bool) -> Term {
         Term::of(text, is_prefix).unwrap()

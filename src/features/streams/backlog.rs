@@ -13,7 +13,7 @@ use super::frames::{self, Facts};
 use super::registry::{Registry, Stream};
 use super::room::Room;
 use super::tap::reacted_to;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{Event, Position, StoredEvent, outbox};
 use crate::features::{messages, principals, reactions};

@@ -8,7 +8,7 @@ use stoa_db::DbError;
 
 use super::registry::StreamBody;
 use super::{frames, service};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::outbox;
 use crate::hub::Hub;

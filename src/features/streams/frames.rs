@@ -10,7 +10,7 @@ use stoa_model::reactions::{ReactionView, state_of};
 use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use super::room::Room;
-use crate::actor::Principal;
+use crate::access::Principal;
 use crate::events::{Event, MessageChange, Position, StoredEvent};
 use crate::features::channels::visibility::Place;
 use crate::features::principals::Known;

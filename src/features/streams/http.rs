@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 use utoipa_axum::routes;
 
 use super::service;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::surfaces::http::{ApiRouter, Query};

@@ -10,7 +10,7 @@ use stoa_model::PrincipalId;
 use super::frames;
 use super::registry::{Offered, Registry};
 use super::tap::close_slow;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, Position};
 use crate::features::principals;

@@ -12,7 +12,7 @@ use stoa_model::{ConversationId, PrincipalId};
 use tokio::sync::{Notify, Semaphore, watch};
 
 use super::room::Room;
-use crate::actor::Principal;
+use crate::access::Principal;
 use crate::error::HubError;
 use crate::events::Position;
 use crate::features::messages::Unread;

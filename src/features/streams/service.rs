@@ -5,7 +5,7 @@ use stoa_model::permissions::Permission;
 
 use super::registry::{Registry, StreamBody};
 use super::{backlog, frames};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{Position, outbox};
 use crate::hub::Hub;

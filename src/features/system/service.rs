@@ -5,12 +5,12 @@ use serde_json::json;
 use stoa_db::{Tx, params};
 use stoa_model::system::{DatabaseView, ListenerView, SystemView};
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::listener;
 use crate::features::{agents, audit, machines};
 use crate::hub::Hub;
-use crate::idempotency;
+use crate::hub::idempotency;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
 

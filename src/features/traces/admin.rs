@@ -2,7 +2,7 @@ use serde::Deserialize;
 use stoa_model::Timestamp;
 
 use super::service::{self, TraceQuery};
-use crate::page::{ListQuery, OffsetQuery};
+use crate::paging::{ListQuery, OffsetQuery};
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

@@ -10,10 +10,10 @@ use utoipa::IntoParams;
 use utoipa_axum::routes;
 
 use super::service::{self, Export, TraceQuery};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::OffsetQuery;
+use crate::paging::OffsetQuery;
 use crate::surfaces::http::{ApiRouter, Query, piecewise_body};
 
 pub fn routes() -> ApiRouter {

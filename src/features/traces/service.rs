@@ -13,11 +13,11 @@ use stoa_model::{PrincipalId, Timestamp};
 use utoipa::IntoParams;
 
 use super::store::{self, Filter, NewRow, Position};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
-use crate::page::{ListQuery, OffsetQuery, page_of};
+use crate::paging::{ListQuery, OffsetQuery, page_of};
 
 const BATCH: usize = 64;
 const BATCH_WITHIN: Duration = Duration::from_millis(100);

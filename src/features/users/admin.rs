@@ -3,7 +3,7 @@ use stoa_model::Secret;
 use stoa_model::users::{CreateUserRequest, Role};
 
 use super::service;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]

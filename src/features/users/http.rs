@@ -12,10 +12,10 @@ use utoipa_axum::routes;
 
 use super::login_page;
 use super::service::{self, NewLogin, session_cookie_name};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query};
 
 type WithCookie<T> = (AppendHeaders<[(header::HeaderName, HeaderValue); 1]>, Json<T>);

@@ -14,16 +14,16 @@ use stoa_model::users::{
 use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
 use super::store::{self, NewSession, UserRow};
-use crate::actor::{Actor, Credential, Principal};
-use crate::auth_log::{self, AuthEvent};
+use crate::access::auth_log::{self, AuthEvent};
+use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{self, Event};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
-use crate::idempotency;
-use crate::identity::{FoundIdentity, credential_hash};
-use crate::page::{ListQuery, page_of};
+use crate::hub::idempotency;
+use crate::paging::{ListQuery, page_of};
 
 const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 const MAX_USER_AGENT_CHARACTERS: usize = 200;

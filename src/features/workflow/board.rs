@@ -5,11 +5,11 @@ use stoa_model::messages::{MessageView, WorkflowState};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::{channels, messages};
 use crate::hub::Hub;
-use crate::page::{ListQuery, page_with};
+use crate::paging::{ListQuery, page_with};
 
 /// Messages of a channel that are in a state, newest first.
 pub async fn list_by_state(

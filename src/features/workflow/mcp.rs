@@ -7,11 +7,11 @@ use stoa_model::permissions::Permission;
 use stoa_model::reactions::{ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView};
 
 use super::{board, react, trust};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::messages::MessageItem;
 use crate::hub::Hub;
-use crate::page::ListQuery;
+use crate::paging::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {

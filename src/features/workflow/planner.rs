@@ -7,7 +7,7 @@ use stoa_model::trust::action_type_of;
 
 use super::react::Change;
 use super::trust;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{Event, MessageSent, Outcome};
 use crate::features::channels::visibility;

@@ -12,7 +12,7 @@ use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score};
 use stoa_model::{MessageId, PrincipalId};
 
 use super::trust;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Event, ReactionChange};
 use crate::features::messages::{self, MessageRow};

@@ -9,7 +9,7 @@ use stoa_model::reactions::Reaction;
 use stoa_model::trust::{Score, TrustView, action_type_of, delta_of};
 
 use super::trust_store::{self, NewEntry, Removed, Standing};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::messages::MessageRow;
 use crate::features::principals;

@@ -21,12 +21,12 @@ use uuid::Uuid;
 use super::leftover::Leftover;
 use super::openapi::Operations;
 use super::{address, cors, csrf, extract};
-use crate::actor::{Call, Idempotency, Principal};
+use crate::access::rate_limit::Allowance;
+use crate::access::{Call, Idempotency, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::features::traces;
 use crate::hub::{Hub, catch_panic};
-use crate::keys::Purpose;
-use crate::rate_limit::Allowance;
+use crate::storage::keys::Purpose;
 use crate::surfaces::mcp;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

@@ -34,9 +34,7 @@ use crate::hub::Hub;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
-pub(crate) use extract::{
-    call as call_of, essence, from_json_value, parse_json, parse_json_value, read_body as read_whole_body,
-};
+pub(crate) use extract::{call as call_of, essence, read_body as read_whole_body};
 pub use multipart::FileForm;
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;

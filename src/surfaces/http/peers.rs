@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::access::limits::network_of;
 use crate::config::{Config, Network};
-use crate::limits::network_of;
 
 /// The connections of this hub, by where they come from.
 pub(super) struct Peers {

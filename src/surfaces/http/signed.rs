@@ -8,7 +8,7 @@ use bytes::Bytes;
 
 use super::envelope::ResponseNotes;
 use super::extract::{MAX_BODY_BYTES, admit_write, call, read_body};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::machines::{self, Opened};
 use crate::hub::Hub;

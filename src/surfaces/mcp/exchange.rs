@@ -4,7 +4,7 @@ use rmcp::RoleServer;
 use rmcp::model::ErrorData;
 use rmcp::service::RequestContext;
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::hub::{BoxFuture, Hub};
 
 /// A whole request, and the way back to the client while it is being answered.

@@ -24,13 +24,13 @@ use super::origin::Doors;
 use super::server::{Caller, McpServer};
 use super::tools::{Effect, Toolset};
 use super::{Offer, PATH, origin};
-use crate::actor::{Actor, Call, Credential};
+use crate::access::{Actor, Call, Credential};
 use crate::error::{ErrorKind, HubError};
 use crate::features::streams;
 use crate::hub::Hub;
+use crate::json::{Banned, extent, refuse_banned};
 use crate::surfaces::auth;
 use crate::surfaces::http::{call_of, essence, read_whole_body};
-use crate::surfaces::json::{Banned, extent, refuse_banned};
 
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;

@@ -7,7 +7,7 @@ use stoa_model::permissions::{Permission, PermissionSet};
 
 use super::completion::Completer;
 use super::exchange::{Converse, Exchange};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
 

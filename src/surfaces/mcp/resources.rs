@@ -4,7 +4,7 @@ use serde_json::Value;
 use stoa_model::permissions::{Permission, PermissionSet};
 
 use super::completion::Completer;
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
 

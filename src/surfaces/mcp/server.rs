@@ -27,7 +27,7 @@ use super::prompts::PromptValues;
 use super::resources::{Contents, File, FileContent};
 use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::streams::Place;
 use crate::features::{traces, users};

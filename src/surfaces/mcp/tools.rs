@@ -15,11 +15,11 @@ use stoa_model::permissions::{Permission, PermissionSet};
 
 use super::exchange::{Converse, Exchange};
 use super::schema::{self, Schema};
-use crate::actor::{Actor, Call, Idempotency};
+use crate::access::{Actor, Call, Idempotency};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
-use crate::surfaces::http::from_json_value;
-use crate::surfaces::json::has_nul;
+use crate::json::from_json_value;
+use crate::json::has_nul;
 
 /// A list is looked through by a model, not by a machine.
 pub const MAX_LISTED: i64 = 25;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
-use stoa::migrations::MIGRATIONS;
+use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
 use tempfile::TempDir;
 

@@ -7,8 +7,8 @@ macro_rules! migration {
         Migration {
             number: $number,
             name: $name,
-            sqlite: include_str!(concat!("../migrations/sqlite/", $file, "_", $name, ".sql")),
-            postgres: include_str!(concat!("../migrations/postgres/", $file, "_", $name, ".sql")),
+            sqlite: include_str!(concat!("../../migrations/sqlite/", $file, "_", $name, ".sql")),
+            postgres: include_str!(concat!("../../migrations/postgres/", $file, "_", $name, ".sql")),
         }
     };
 }

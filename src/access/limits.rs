@@ -4,9 +4,9 @@ use std::net::IpAddr;
 
 use stoa_model::PrincipalId;
 
+use crate::access::identity::credential_hash;
+use crate::access::rate_limit::{Allowance, Limiter, Window};
 use crate::error::HubError;
-use crate::identity::credential_hash;
-use crate::rate_limit::{Allowance, Limiter, Window};
 
 const MINUTE_MS: i64 = 60_000;
 const LOGIN_FAILURES_PER_NAME: u32 = 5;

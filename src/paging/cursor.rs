@@ -5,9 +5,9 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::actor::Actor;
+use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::keys::{KeyRing, Purpose};
+use crate::storage::keys::{KeyRing, Purpose};
 
 const SIGNATURE_BYTES: usize = 16;
 /// No cursor that we issue is longer.

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use stoa_model::page::{DEFAULT_LIMIT, MAX_LIMIT, MAX_OFFSET, Page};
 use utoipa::IntoParams;
 
-use crate::actor::Actor;
-use crate::cursor;
+use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
+use crate::paging::cursor;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -11,8 +11,8 @@ use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, GrantId, PrincipalId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
+use crate::access::identity::FoundIdentity;
 use crate::error::HubError;
-use crate::identity::FoundIdentity;
 
 /// One request, whoever makes it and over whatever surface.
 #[derive(Debug, Clone, Default)]

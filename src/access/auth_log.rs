@@ -1,6 +1,6 @@
 //! The auth log: structured entries about logins, sessions and accounts.
 
-use crate::actor::{Call, Idempotency};
+use crate::access::{Call, Idempotency};
 
 /// What happened, by the names that log readers know.
 #[derive(Debug, Clone, Copy)]

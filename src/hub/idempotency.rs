@@ -5,9 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stoa_db::{DbError, Tx, params};
 
-use crate::actor::{Actor, Credential, Idempotency};
+use crate::access::{Actor, Credential, Idempotency};
 use crate::error::{ErrorKind, HubError};
-use crate::keys::{KeyRing, Purpose};
+use crate::storage::keys::{KeyRing, Purpose};
 
 const DIGEST_BYTES: usize = 32;
 

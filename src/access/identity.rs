@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use sha2::{Digest, Sha256};
 use stoa_db::{Engine, Tx};
 
-use crate::actor::Principal;
+use crate::access::Principal;
 
 /// Uses of a credential within this time are noted as one.
 pub const SEEN_EVERY_MS: i64 = 60_000;

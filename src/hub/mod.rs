@@ -14,24 +14,27 @@ use stoa_model::Timestamp;
 use stoa_model::traces::NewTrace;
 use tokio_util::sync::CancellationToken;
 
-use crate::actor::Actor;
-use crate::batches::Batches;
-use crate::blobs::BlobStore;
+use crate::access::Actor;
+use crate::access::identity::IdentityCache;
+use crate::access::limits::Limits;
+use crate::access::password::{LOWEST_COST, PasswordHasher};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
 use crate::events::{Listener, Planner, Position, Tap, Worker, listener, tail, work};
-use crate::idempotency;
-use crate::identity::IdentityCache;
-use crate::keys::KeyRing;
-use crate::limits::Limits;
+use crate::hub::batches::Batches;
+use crate::hub::waiters::Waiters;
 use crate::metrics::Metrics;
-use crate::password::{LOWEST_COST, PasswordHasher};
+use crate::storage::blobs::BlobStore;
+use crate::storage::keys::KeyRing;
 use crate::surfaces::mcp::Offer;
-use crate::waiters::Waiters;
 
 /// Traces that may wait to be written. One more is lost, and counted.
 const TRACE_QUEUE: usize = 8192;
+
+pub mod batches;
+pub mod idempotency;
+pub mod waiters;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 

@@ -1,0 +1,10 @@
+//! Who is calling and what they may do: credentials, permissions, passwords and limits on callers.
+
+mod actor;
+pub mod auth_log;
+pub mod identity;
+pub mod limits;
+pub mod password;
+pub mod rate_limit;
+
+pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof};

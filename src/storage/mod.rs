@@ -1,0 +1,7 @@
+//! What the hub keeps on disk beside its rows: attachments, the key file, migrations and archives.
+
+pub mod blobs;
+pub mod columns;
+pub mod keys;
+pub mod migrations;
+pub mod tarball;
