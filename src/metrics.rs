@@ -27,6 +27,7 @@ pub struct Metrics {
     pub streams: IntGauge,
     pub stream_chunks: IntCounter,
     pub streams_lagged: IntCounter,
+    pub events_skipped: IntCounter,
     pub registry_reloads: IntCounterVec,
     pub registry_faulty: IntGauge,
     pub machine_requests: IntCounterVec,
@@ -106,6 +107,10 @@ impl Metrics {
             streams_lagged: registered!(IntCounter::new(
                 "stoa_streams_lagged_total",
                 "Streams that were closed because their client read too slowly"
+            )),
+            events_skipped: registered!(IntCounter::new(
+                "stoa_events_skipped_total",
+                "Events that this hub could not read, because a newer version wrote them or they are damaged"
             )),
             registry_reloads: registered!(IntCounterVec::new(
                 Opts::new("stoa_registry_reloads_total", "Times that a changed registry was loaded or refused"),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use stoa_db::{DbError, Tx, params};
 
 use super::StoredEvent;
-use super::outbox::{self, Position};
+use super::outbox::{self, EventPage, Position};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
@@ -108,8 +108,7 @@ enum Look {
     /// The cursor is new, or behind what has been pruned.
     Rebuild(Position),
     Events {
-        from: Position,
-        events: Vec<StoredEvent>,
+        page: EventPage,
         held_back: bool,
     },
 }
@@ -133,12 +132,13 @@ async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubErro
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, position)).await?;
             }
-            Look::Events { events, held_back, .. } if events.is_empty() => {
-                return Ok(if held_back { NextLook::After(HELD_BACK_PAUSE) } else { NextLook::OnSignal });
-            }
-            Look::Events { from, events, .. } => {
-                listener.handle(hub, &events).await?;
-                let end = events.last().map_or(from, |event| event.position);
+            Look::Events { page, held_back } => {
+                let Some(end) = page.end else {
+                    return Ok(if held_back { NextLook::After(HELD_BACK_PAUSE) } else { NextLook::OnSignal });
+                };
+                if !page.events.is_empty() {
+                    listener.handle(hub, &page.events).await?;
+                }
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, end)).await?;
                 if !listener.rest().is_zero() {
@@ -185,9 +185,9 @@ fn look(tx: &mut Tx<'_>, name: &str, owner: &str, batch: i64) -> Result<Look, Db
     if cursor.position < outbox::pruned_through(tx)? {
         return Ok(Look::Rebuild(outbox::end(tx)?));
     }
-    let events = outbox::events_after(tx, cursor.position, batch)?;
+    let page = outbox::events_after(tx, cursor.position, batch)?;
     let held_back = outbox::is_held_back(tx)?;
-    Ok(Look::Events { from: cursor.position, events, held_back })
+    Ok(Look::Events { page, held_back })
 }
 
 /// Takes or extends the lease, unless another hub was quicker.

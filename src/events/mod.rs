@@ -13,7 +13,10 @@ pub mod prune;
 pub mod tail;
 pub mod work;
 
-pub use event::{Event, MessageChange, MessageSent, ReactionChange, StoredEvent};
+pub use event::{
+    ChannelEvent, Event, MessageChange, MessageEvent, MessageSent, PrincipalEvent, ReactionChange, ReactionEvent,
+    ReadingEvent, StoredEvent,
+};
 pub use listener::Listener;
 pub use outbox::Position;
 pub use planner::{Delivery, Outcome, Planner, emit};

@@ -49,22 +49,69 @@ fn through(engine: Engine) -> &'static str {
     }
 }
 
+/// Some rows of the outbox, one after another.
+#[derive(Debug, Default)]
+pub struct EventPage {
+    pub events: Vec<StoredEvent>,
+    /// Rows that this version cannot read: a newer one wrote them, or they are damaged. They must not hold up the rest.
+    pub skipped: Vec<SkippedRow>,
+    /// Where the rows end, skipped ones included. None if there are no rows.
+    pub end: Option<Position>,
+}
+
+/// A row of the outbox that cannot be read, and why.
+#[derive(Debug)]
+pub struct SkippedRow {
+    pub position: Position,
+    pub kind: String,
+    /// None if the kind is not known.
+    pub fault: Option<String>,
+}
+
+impl EventPage {
+    /// How many rows there were.
+    pub fn rows(&self) -> usize {
+        self.events.len() + self.skipped.len()
+    }
+
+    fn of(rows: Vec<Result<StoredEvent, SkippedRow>>) -> Self {
+        let mut page = Self { events: Vec::with_capacity(rows.len()), ..Self::default() };
+        for row in rows {
+            let position = match row {
+                Ok(stored) => {
+                    let position = stored.position;
+                    page.events.push(stored);
+                    position
+                }
+                Err(skipped) => {
+                    let position = skipped.position;
+                    page.skipped.push(skipped);
+                    position
+                }
+            };
+            page.end = Some(position);
+        }
+        page
+    }
+}
+
 /// The events after `position` that are safe to read, oldest first.
-pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<Vec<StoredEvent>, DbError> {
+pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<EventPage, DbError> {
     let horizon = horizon(tx)?;
     let after = after(tx.engine());
     let order = match tx.engine() {
         Engine::Sqlite => "seq",
         Engine::Postgres => "xid, seq",
     };
-    tx.query(
+    let rows = tx.query(
         &format!(
-            "select xid, seq, at, actor_id, payload from outbox
+            "select xid, seq, at, kind, actor_id, payload from outbox
              where {after} and xid < $3 order by {order} limit $4"
         ),
         params![position.xid, position.seq, horizon, limit],
         stored_event,
-    )
+    )?;
+    Ok(EventPage::of(rows))
 }
 
 /// Whether no event lies between two positions.
@@ -83,13 +130,14 @@ pub fn is_next(tx: &mut Tx<'_>, position: Position, next: Position) -> Result<bo
 
 /// All events after `position` that there are, safe to read or not. For who wants to know what has changed by now, and not
 /// to go on from there: one that commits late may have its place among these.
-pub fn all_events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<Vec<StoredEvent>, DbError> {
+pub fn all_events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<EventPage, DbError> {
     let after = after(tx.engine());
-    tx.query(
-        &format!("select xid, seq, at, actor_id, payload from outbox where {after} limit $3"),
+    let rows = tx.query(
+        &format!("select xid, seq, at, kind, actor_id, payload from outbox where {after} limit $3"),
         params![position.xid, position.seq, limit],
         stored_event,
-    )
+    )?;
+    Ok(EventPage::of(rows))
 }
 
 /// Deletes the events up to and with `position`, and notes that.
@@ -223,15 +271,18 @@ fn position_of(row: &Row<'_>) -> Result<Position, DbError> {
     Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? })
 }
 
-fn stored_event(row: &Row<'_>) -> Result<StoredEvent, DbError> {
-    let payload: String = row.get("payload")?;
-    let event = serde_json::from_str(&payload)
-        .map_err(|error| DbError::Decode { column: "payload".to_owned(), reason: error.to_string() })?;
-    Ok(StoredEvent {
-        position: position_of(row)?,
-        at_ms: row.get("at")?,
-        actor: row.get::<Option<i64>>("actor_id")?.map(PrincipalId),
-        event,
+fn stored_event(row: &Row<'_>) -> Result<Result<StoredEvent, SkippedRow>, DbError> {
+    let (kind, payload): (String, String) = (row.get("kind")?, row.get("payload")?);
+    let position = position_of(row)?;
+    Ok(match Event::parse(&kind, &payload) {
+        Ok(Some(event)) => Ok(StoredEvent {
+            position,
+            at_ms: row.get("at")?,
+            actor: row.get::<Option<i64>>("actor_id")?.map(PrincipalId),
+            event,
+        }),
+        Ok(None) => Err(SkippedRow { position, kind, fault: None }),
+        Err(error) => Err(SkippedRow { position, kind, fault: Some(error.to_string()) }),
     })
 }
 

@@ -37,7 +37,8 @@ pub struct Delivery {
 struct Depth(u32);
 
 /// Appends the event to the outbox and lets every planner plan.
-pub fn emit(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, event: &Event) -> Result<Outcome, HubError> {
+pub fn emit(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, event: impl Into<Event>) -> Result<Outcome, HubError> {
+    let event = &event.into();
     let depth = tx.local::<Depth>();
     if depth.0 >= MAX_EVENTS_DEEP {
         return Err(HubError::internal(format!("{} follows from itself without end", event.kind())));

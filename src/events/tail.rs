@@ -9,7 +9,7 @@ use std::time::Duration;
 use stoa_db::DbError;
 
 use super::StoredEvent;
-use super::outbox::{self, Position};
+use super::outbox::{self, Position, SkippedRow};
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
 const BATCH: i64 = 500;
@@ -40,20 +40,21 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     loop {
         changes.mark_unchanged();
         let read = hub.read_urgent(move |tx| {
-            let events = outbox::events_after(tx, position, BATCH)?;
-            let is_held_back = events.is_empty() && outbox::is_held_back(tx)?;
-            Ok::<_, DbError>((events, is_held_back))
+            let page = outbox::events_after(tx, position, BATCH)?;
+            let is_held_back = page.end.is_none() && outbox::is_held_back(tx)?;
+            Ok::<_, DbError>((page, is_held_back))
         });
         let next_look = match read.await {
-            Ok((events, is_held_back)) => {
-                if let Some(last) = events.last() {
-                    for tap in &taps {
+            Ok((page, is_held_back)) => {
+                if let Some(end) = page.end {
+                    report_skipped(&hub, &page.skipped);
+                    for tap in taps.iter().filter(|_| !page.events.is_empty()) {
                         // A panic of a feature must not end the tail for everybody.
-                        if catch_panic(tap.handle(&hub, &events)).await.is_none() {
+                        if catch_panic(tap.handle(&hub, &page.events)).await.is_none() {
                             tracing::error!("a tap panicked; the streams of this hub may have missed an event");
                         }
                     }
-                    position = last.position;
+                    position = end;
                     continue;
                 }
                 is_held_back.then_some(HELD_BACK_PAUSE)
@@ -74,5 +75,14 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
             _ = changes.changed() => {}
             () = wait => {}
         }
+    }
+}
+
+/// Every hub reads every row here once, so this is where those that cannot be read are counted.
+fn report_skipped(hub: &Hub, skipped: &[SkippedRow]) {
+    for row in skipped {
+        hub.metrics().events_skipped.inc();
+        let (kind, fault) = (&row.kind, row.fault.as_deref().unwrap_or("this version does not know its kind"));
+        tracing::warn!(kind, xid = row.position.xid, seq = row.position.seq, fault, "an event was skipped");
     }
 }

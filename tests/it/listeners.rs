@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use stoa::access::Actor;
 use stoa::error::HubError;
-use stoa::events::{Event, StoredEvent, emit};
+use stoa::events::{Event, PrincipalEvent, StoredEvent, emit};
 use stoa_model::PrincipalId;
 
 use crate::support::{KEY, Mood, Recorder, TestHub, on_postgres, together};
@@ -16,7 +16,7 @@ pub(crate) async fn happen(hub: &TestHub, principal: i64, count: usize) {
     let inner = hub.inner().clone();
     let emitted = hub.inner().write(move |tx| {
         for _ in 0..count {
-            emit(&inner, tx, &Actor::system(), &Event::PrincipalUpdated { principal: PrincipalId(principal) })?;
+            emit(&inner, tx, &Actor::system(), PrincipalEvent::Updated { principal: PrincipalId(principal) })?;
         }
         Ok::<_, HubError>(())
     });
@@ -26,9 +26,11 @@ pub(crate) async fn happen(hub: &TestHub, principal: i64, count: usize) {
 /// Which principals the events are about.
 pub(crate) fn subjects(events: &[StoredEvent]) -> Vec<i64> {
     let subject = |stored: &StoredEvent| match stored.event {
-        Event::PrincipalCreated { principal, .. }
-        | Event::PrincipalUpdated { principal }
-        | Event::PrincipalDeleted { principal } => Some(principal.0),
+        Event::Principal(
+            PrincipalEvent::Created { principal, .. }
+            | PrincipalEvent::Updated { principal }
+            | PrincipalEvent::Deleted { principal },
+        ) => Some(principal.0),
         _ => None,
     };
     events.iter().filter_map(subject).collect()

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use serde_json::json;
 use stoa::events::outbox::{self, Position};
 use stoa::events::{listener, prune};
 use stoa_db::{Database, DbError, Options, params};
@@ -57,7 +58,7 @@ async fn an_event_that_is_committed_late_is_seen_late_and_not_skipped() {
             // Later ones must not overtake it.
             let readable = hub.inner().read(|tx| {
                 let position = outbox::end(tx)?;
-                Ok::<_, DbError>((outbox::events_after(tx, position, 10)?.len(), outbox::is_held_back(tx)?))
+                Ok::<_, DbError>((outbox::events_after(tx, position, 10)?.rows(), outbox::is_held_back(tx)?))
             });
             assert_eq!(readable.await.unwrap(), (0, true));
         }
@@ -107,7 +108,7 @@ async fn events_are_kept_for_a_day() {
     hub.settle().await;
     assert_eq!(hub.count(EVENTS).await, 3);
     let left = hub.inner().read(|tx| outbox::events_after(tx, Position::default(), 10)).await.unwrap();
-    assert_eq!(subjects(&left), [2, 2, 2]);
+    assert_eq!(subjects(&left.events), [2, 2, 2]);
     // The listener goes on as if nothing had been.
     happen(&hub, 3, 1).await;
     hub.settle().await;
@@ -206,9 +207,9 @@ async fn a_new_history_keeps_order_and_cursors() {
         Ok((before, after))
     })
     .await;
-    assert_eq!(subjects(&after.0), subjects(&before.0));
+    assert_eq!(subjects(&after.0.events), subjects(&before.0.events));
     assert_ne!(after.1, before.1, "ids from before belong to another history");
-    let places: Vec<_> = after.0.iter().map(|event| event.position).collect();
+    let places: Vec<_> = after.0.events.iter().map(|event| event.position).collect();
     let expected: Vec<_> = (1..=places.len() as i64).map(|seq| Position { xid: 0, seq }).collect();
     assert_eq!(places, expected);
 
@@ -266,5 +267,46 @@ async fn a_cursor_from_nowhere_is_dropped_with_its_listener() {
     let hub = hub.stop().await.start().await;
     hub.inner().write(prune::prune).await.unwrap();
     assert_eq!(hub.count(EVENTS).await, 0);
+    hub.finish().await;
+}
+
+/// Stores what a newer version may have written, and a row that is damaged.
+async fn store_unreadable(hub: &TestHub) {
+    let stored = hub.inner().write(|tx| {
+        for (kind, payload) in [("goal_reached", r#"{"kind":"goal_reached","goal":1}"#), ("read_moved", "{")] {
+            tx.execute("insert into outbox (at, kind, payload) values (0, $1, $2)", params![kind, payload])?;
+        }
+        tx.signal_change();
+        Ok::<_, DbError>(())
+    });
+    stored.await.unwrap();
+}
+
+#[tokio::test]
+async fn events_that_cannot_be_read_are_skipped_and_counted() {
+    let recorder = Recorder::new("recorder");
+    let hub = TestHub::setup().listener(recorder.clone()).start().await;
+    let ada = hub.human("ada").await;
+    let mut stream = ada.events().await;
+    let start = stream.last_id.clone();
+    hub.settle().await;
+    recorder.forget();
+    happen(&hub, 1, 1).await;
+    store_unreadable(&hub).await;
+    happen(&hub, 2, 1).await;
+    // At the end, where only the place says that they were read.
+    store_unreadable(&hub).await;
+    hub.settle().await;
+    assert_eq!(subjects(&recorder.seen()), [1, 2]);
+    // Streams continue, live and from before, and so does search.
+    let message =
+        ada.post("/api/messages", &json!({"channel": "general", "body": "still here"})).await.status(201).json();
+    assert_eq!(stream.until("new_message").await["message_id"], message["id"]);
+    let mut again = ada.events_after(&start).await;
+    assert_eq!(again.until("new_message").await["message_id"], message["id"]);
+    hub.settle().await;
+    assert_eq!(ada.get("/api/messages/search?q=still").await.status(200).json()["total"], 1);
+    let text = hub.nobody().get("/metrics").await.text();
+    assert!(text.contains("stoa_events_skipped_total 4"), "{text}");
     hub.finish().await;
 }

@@ -3,7 +3,7 @@
 use serde_json::json;
 use stoa::access::Actor;
 use stoa::error::HubError;
-use stoa::events::{Event, Outcome, emit, work};
+use stoa::events::{Event, Outcome, PrincipalEvent, emit, work};
 use stoa::hub::Hub;
 use stoa_db::{Tx, params};
 use stoa_model::PrincipalId;
@@ -19,7 +19,7 @@ fn handle_of(tx: &mut Tx<'_>, id: PrincipalId) -> Result<String, HubError> {
 
 /// Plans work for every new principal, and refuses some.
 fn plan_or_refuse(_: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
-    let Event::PrincipalCreated { principal, .. } = event else { return Ok(()) };
+    let Event::Principal(PrincipalEvent::Created { principal, .. }) = event else { return Ok(()) };
     let name = handle_of(tx, *principal)?;
     work::enqueue(tx, QUEUE, &name, NEVER)?;
     match name.as_str() {
@@ -76,8 +76,8 @@ async fn a_planner_that_panics_undoes_its_own_command_only() {
 
 /// Lets every update be followed by another one.
 fn without_end(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
-    let Event::PrincipalUpdated { principal } = event else { return Ok(()) };
-    emit(hub, tx, &Actor::system(), &Event::PrincipalUpdated { principal: *principal })?;
+    let Event::Principal(PrincipalEvent::Updated { principal }) = event else { return Ok(()) };
+    emit(hub, tx, &Actor::system(), PrincipalEvent::Updated { principal: *principal })?;
     Ok(())
 }
 
@@ -95,8 +95,8 @@ async fn planners_that_feed_each_other_without_end_are_stopped() {
 
 /// Says once more of every new principal that it changed.
 fn one_more(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
-    let Event::PrincipalCreated { principal, .. } = event else { return Ok(()) };
-    emit(hub, tx, &Actor::system(), &Event::PrincipalUpdated { principal: *principal })?;
+    let Event::Principal(PrincipalEvent::Created { principal, .. }) = event else { return Ok(()) };
+    emit(hub, tx, &Actor::system(), PrincipalEvent::Updated { principal: *principal })?;
     Ok(())
 }
 
@@ -111,15 +111,15 @@ async fn a_planner_may_emit_events_of_its_own() {
     let (inner, id) = (hub.inner().clone(), PrincipalId(ada.id));
     let emitted = hub.inner().write(move |tx| {
         for _ in 0..20 {
-            emit(&inner, tx, &Actor::system(), &Event::PrincipalUpdated { principal: id })?;
+            emit(&inner, tx, &Actor::system(), PrincipalEvent::Updated { principal: id })?;
         }
         Ok::<_, HubError>(())
     });
     emitted.await.unwrap();
     hub.settle().await;
     let events = recorder.events();
-    assert!(matches!(events[0], Event::PrincipalCreated { principal, .. } if principal == id));
-    assert_eq!(events[1..], vec![Event::PrincipalUpdated { principal: id }; 21]);
+    assert!(matches!(events[0], Event::Principal(PrincipalEvent::Created { principal, .. }) if principal == id));
+    assert_eq!(events[1..], vec![PrincipalEvent::Updated { principal: id }.into(); 21]);
     hub.finish().await;
 }
 
@@ -142,17 +142,17 @@ async fn what_happens_to_principals_is_an_event() {
     let (ada_id, scout_id) = (PrincipalId(ada.id), PrincipalId(scout.id));
     use stoa_model::principals::PrincipalKind::{Agent, User};
     let expected = [
-        Event::PrincipalCreated { principal: ada_id, principal_kind: User, owner: None },
-        Event::PrincipalCreated { principal: scout_id, principal_kind: Agent, owner: Some(ada_id) },
-        Event::PrincipalUpdated { principal: ada_id },
-        Event::PrincipalUpdated { principal: scout_id },
-        Event::PrincipalUpdated { principal: scout_id },
-        Event::PrincipalUpdated { principal: ada_id },
-        Event::PrincipalUpdated { principal: ada_id },
-        Event::PrincipalUpdated { principal: ada_id },
-        Event::PrincipalDeleted { principal: scout_id },
+        PrincipalEvent::Created { principal: ada_id, principal_kind: User, owner: None },
+        PrincipalEvent::Created { principal: scout_id, principal_kind: Agent, owner: Some(ada_id) },
+        PrincipalEvent::Updated { principal: ada_id },
+        PrincipalEvent::Updated { principal: scout_id },
+        PrincipalEvent::Updated { principal: scout_id },
+        PrincipalEvent::Updated { principal: ada_id },
+        PrincipalEvent::Updated { principal: ada_id },
+        PrincipalEvent::Updated { principal: ada_id },
+        PrincipalEvent::Deleted { principal: scout_id },
     ];
-    assert_eq!(recorder.events(), expected);
+    assert_eq!(recorder.events(), expected.map(Event::Principal));
     let seen = recorder.seen();
     assert_eq!(seen[0].actor, None, "the operator is no principal");
     assert_eq!(seen[1].actor, Some(ada_id));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stoa::access::Actor;
 use stoa::error::HubError;
-use stoa::events::{Event, MessageChange, emit, outbox, prune};
+use stoa::events::{MessageChange, MessageEvent, emit, outbox, prune};
 use stoa_model::{ConversationId, MessageId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
@@ -64,7 +64,7 @@ async fn many_edits(hub: &TestHub, numbers: std::ops::Range<i64>) {
                     channel_name: Some("general".to_owned()),
                     recipient: None,
                 };
-                emit(&inner, tx, &Actor::system(), &Event::MessageEdited(change))?;
+                emit(&inner, tx, &Actor::system(), MessageEvent::Edited(change))?;
             }
             Ok::<_, HubError>(())
         })

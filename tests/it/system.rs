@@ -3,7 +3,7 @@
 use serde_json::json;
 use stoa::StartError;
 use stoa::error::HubError;
-use stoa::events::{Event, Outcome};
+use stoa::events::{Event, Outcome, PrincipalEvent};
 use stoa::hub::Hub;
 use stoa_db::{OpenError, Tx};
 use stoa_model::Secret;
@@ -135,7 +135,7 @@ async fn a_restart_keeps_everything() {
 static UNDER_WAY: Gate = Gate::new();
 
 fn hold_new_agents(_: &Hub, _: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
-    if matches!(event, Event::PrincipalCreated { principal_kind: PrincipalKind::Agent, .. }) {
+    if matches!(event, Event::Principal(PrincipalEvent::Created { principal_kind: PrincipalKind::Agent, .. })) {
         UNDER_WAY.pass();
     }
     Ok(())

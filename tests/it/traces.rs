@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stoa::error::HubError;
-use stoa::events::{Event, Outcome};
+use stoa::events::{Event, Outcome, PrincipalEvent};
 use stoa::features::traces;
 use stoa::hub::Hub;
 use stoa_db::Tx;
@@ -553,7 +553,7 @@ async fn a_database_that_comes_back_gets_what_waited() {
 static GATE: Gate = Gate::new();
 
 fn wait_at_the_gate(_: &Hub, _: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
-    if let Event::PrincipalCreated { owner: Some(_), .. } = event {
+    if let Event::Principal(PrincipalEvent::Created { owner: Some(_), .. }) = event {
         GATE.pass();
     }
     Ok(())

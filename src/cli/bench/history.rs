@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
-use stoa::events::{Event, MessageSent};
+use stoa::events::{MessageEvent, MessageSent};
 use stoa_db::{Database, DbError, Tx, params};
 use stoa_model::messages::Author;
 use stoa_model::principals::PrincipalKind;
@@ -412,7 +412,7 @@ impl Teller<'_> {
         let (author, recipient) = (&population.people[author], recipient.map(|place| &population.people[place]));
         let event = is_recent.then(|| {
             let kind = if is_agent { PrincipalKind::Agent } else { PrincipalKind::User };
-            Event::MessageSent(Box::new(MessageSent {
+            MessageEvent::Sent(Box::new(MessageSent {
                 message: MessageId(id),
                 conversation: ConversationId(conversation),
                 channel: room.map(|room| ChannelId(room.id)),

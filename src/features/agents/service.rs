@@ -17,7 +17,7 @@ use crate::access::identity::{FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
-use crate::events::{self, Event};
+use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
@@ -302,7 +302,7 @@ async fn change_agent(
         let agent = find(tx, &actor_in, &name)?;
         change(&hub_in, tx, &actor_in, &agent)?;
         audit::record(tx, &actor_in, action, Some(&agent.view.name), &json!({}))?;
-        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: agent.view.id })?;
+        events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: agent.view.id })?;
         let agent = find_any(tx, &name)?;
         Ok(RevisedAgent { revision: agent.revision, agent: agent.view })
     })

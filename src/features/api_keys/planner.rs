@@ -2,33 +2,26 @@ use stoa_db::Tx;
 
 use super::service;
 use crate::error::HubError;
-use crate::events::{Event, Outcome};
+use crate::events::{Event, Outcome, PrincipalEvent};
 use crate::hub::Hub;
 
 /// An agent that goes takes its managed keys along, in the same transaction.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
-        Event::PrincipalDeleted { principal } => {
+        Event::Principal(PrincipalEvent::Deleted { principal }) => {
             service::revoke_all_of_agent(tx, *principal)?;
             hub.identities().forget_after(tx);
             Ok(())
         }
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageSent(_)
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageDeleted(_)
-        | Event::MessageStatusChanged { .. }
-        | Event::MessagesPurged { .. }
-        | Event::ReadMoved { .. } => Ok(()),
+        Event::Principal(
+            PrincipalEvent::Created { .. }
+            | PrincipalEvent::Updated { .. }
+            | PrincipalEvent::AccessChanged { .. }
+            | PrincipalEvent::PresenceChanged { .. },
+        )
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_) => Ok(()),
     }
 }

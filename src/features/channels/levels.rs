@@ -10,7 +10,7 @@ use super::service::find_visible;
 use super::store;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, ReadingEvent};
 use crate::hub::Hub;
 
 pub async fn get_notification_settings(hub: &Hub, actor: &Actor) -> Result<NotificationSettings, HubError> {
@@ -58,7 +58,7 @@ pub async fn update_notification_settings(
         // Whoever shows counts is told of those that are different now.
         for (conversation, is_quiet) in quiet_of(tx, reader)? {
             if before.get(&conversation) != Some(&is_quiet) {
-                events::emit(&hub_in, tx, &actor_in, &Event::ReadMoved { principal: reader, conversation })?;
+                events::emit(&hub_in, tx, &actor_in, ReadingEvent::Moved { principal: reader, conversation })?;
             }
         }
         Ok(settings_of(tx, reader)?)

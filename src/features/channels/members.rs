@@ -10,7 +10,7 @@ use super::service::{RevisedChannel, details, find_visible, require_managed};
 use super::store::{self, ChannelRow};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, ChannelEvent};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
 
@@ -27,7 +27,7 @@ pub(super) fn add(
         return Ok(false);
     }
     store::upsert_cursor_at_end(tx, principal, conversation)?;
-    events::emit(hub, tx, actor, &Event::MemberAdded { channel, conversation, principal })?;
+    events::emit(hub, tx, actor, ChannelEvent::MemberAdded { channel, conversation, principal })?;
     Ok(true)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn remove(
     if !store::delete_member(tx, channel, principal)? {
         return Ok(false);
     }
-    events::emit(hub, tx, actor, &Event::MemberRemoved { channel, conversation, principal })?;
+    events::emit(hub, tx, actor, ChannelEvent::MemberRemoved { channel, conversation, principal })?;
     Ok(true)
 }
 

@@ -3,32 +3,25 @@ use stoa_model::principals::PrincipalKind;
 
 use super::members;
 use crate::error::HubError;
-use crate::events::{Event, Outcome};
+use crate::events::{Event, Outcome, PrincipalEvent};
 use crate::hub::Hub;
 
 /// Newcomers join `#general`; who goes leaves every channel.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
-        Event::PrincipalCreated { principal, principal_kind: PrincipalKind::User | PrincipalKind::Agent, .. } => {
-            members::welcome(hub, tx, *principal)
-        }
-        Event::PrincipalDeleted { principal } => members::forget(hub, tx, *principal),
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageSent(_)
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageDeleted(_)
-        | Event::MessageStatusChanged { .. }
-        | Event::MessagesPurged { .. }
-        | Event::ReadMoved { .. } => Ok(()),
+        Event::Principal(PrincipalEvent::Created { principal, principal_kind, .. }) => match principal_kind {
+            PrincipalKind::User | PrincipalKind::Agent => members::welcome(hub, tx, *principal),
+            PrincipalKind::System | PrincipalKind::Machine => Ok(()),
+        },
+        Event::Principal(PrincipalEvent::Deleted { principal }) => members::forget(hub, tx, *principal),
+        Event::Principal(
+            PrincipalEvent::Updated { .. }
+            | PrincipalEvent::AccessChanged { .. }
+            | PrincipalEvent::PresenceChanged { .. },
+        )
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_) => Ok(()),
     }
 }

@@ -15,7 +15,7 @@ use super::store::{self, ChannelRow, Member, NewChannel, PostingRow, WorkflowCha
 use super::visibility::{self, Audience};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::events::{self, Event};
+use crate::events::{self, ChannelEvent, ReadingEvent};
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
@@ -49,7 +49,7 @@ pub async fn ensure_general(hub: &Hub) -> Result<(), HubError> {
         // Two hubs may start on one new database.
         if let Some((id, conversation)) = insert_channel(&hub_in, tx, &Actor::system(), &channel)? {
             store::insert_everybody(tx, id)?;
-            events::emit(&hub_in, tx, &Actor::system(), &Event::ChannelUpdated { channel: id, conversation })?;
+            events::emit(&hub_in, tx, &Actor::system(), ChannelEvent::Updated { channel: id, conversation })?;
         }
         Ok(())
     })
@@ -67,7 +67,7 @@ fn insert_channel(
     }
     let conversation = store::insert_conversation(tx)?;
     let Some(id) = store::insert_channel(tx, conversation, channel)? else { return Ok(None) };
-    events::emit(hub, tx, actor, &Event::ChannelCreated { channel: id, conversation })?;
+    events::emit(hub, tx, actor, ChannelEvent::Created { channel: id, conversation })?;
     Ok(Some((id, conversation)))
 }
 
@@ -301,9 +301,9 @@ async fn change_channel(
         store::update_channel(tx, &channel)?;
         audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
         let (id, conversation) = (channel.view.id, channel.view.conversation_id);
-        events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel: id, conversation })?;
+        events::emit(&hub_in, tx, &actor_in, ChannelEvent::Updated { channel: id, conversation })?;
         if was_public && !channel.view.public {
-            events::emit(&hub_in, tx, &actor_in, &Event::ChannelHidden { channel: id, conversation })?;
+            events::emit(&hub_in, tx, &actor_in, ChannelEvent::Hidden { channel: id, conversation })?;
         }
         // Who has made it private may have lost sight of it. They are told what they did all the same.
         let changed = store::find_channel(tx, actor_in.id(), &channel.view.name)?;
@@ -329,8 +329,8 @@ pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<()
         };
         store::update_deleted(tx, id)?;
         audit::record(tx, &actor_in, "channel.deleted", Some(&channel.view.name), &json!({}))?;
-        let deleted = Event::ChannelDeleted { channel: id, conversation, name: channel.view.name, audience };
-        events::emit(&hub_in, tx, &actor_in, &deleted)?;
+        let deleted = ChannelEvent::Deleted { channel: id, conversation, name: channel.view.name, audience };
+        events::emit(&hub_in, tx, &actor_in, deleted)?;
         Ok(())
     })
     .await
@@ -485,7 +485,7 @@ pub fn move_cursor(
         return Ok(());
     }
     store::upsert_cursor(tx, actor.id(), conversation, message)?;
-    events::emit(hub, tx, actor, &Event::ReadMoved { principal: actor.id(), conversation })?;
+    events::emit(hub, tx, actor, ReadingEvent::Moved { principal: actor.id(), conversation })?;
     Ok(())
 }
 

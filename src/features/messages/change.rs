@@ -11,7 +11,7 @@ use super::store::{self, Copy, MessageRow};
 use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event, MessageChange};
+use crate::events::{self, MessageChange, MessageEvent};
 use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_with};
@@ -65,7 +65,7 @@ pub async fn edit_message(
             tell_copies(&hub_in, tx, &actor_in, id)?;
             let mentions = send::tell_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
             store::update_body(tx, id, &request.body, &mentions)?;
-            events::emit(&hub_in, tx, &actor_in, &Event::MessageEdited(change_of(&row)))?;
+            events::emit(&hub_in, tx, &actor_in, MessageEvent::Edited(change_of(&row)))?;
         }
         let row = view::find_visible(tx, &actor_in, id)?;
         view::complete_one(tx, &actor_in, row)
@@ -76,7 +76,7 @@ pub async fn edit_message(
 /// The DMs that tell of a channel message say what it says; those who look at them are told that it changed.
 fn tell_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
     for copy in store::list_copies(tx, of)? {
-        events::emit(hub, tx, actor, &Event::MessageEdited(change_of_copy(&copy)))?;
+        events::emit(hub, tx, actor, MessageEvent::Edited(change_of_copy(&copy)))?;
     }
     Ok(())
 }
@@ -112,7 +112,7 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
 fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
     store::update_deleted(tx, row.view.id)?;
     attachments::release(tx, &[row.view.id])?;
-    events::emit(hub, tx, actor, &Event::MessageDeleted(change_of(row)))?;
+    events::emit(hub, tx, actor, MessageEvent::Deleted(change_of(row)))?;
     Ok(())
 }
 
@@ -121,7 +121,7 @@ fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(
 pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: &[MessageId]) -> Result<usize, HubError> {
     let buried = store::update_copies_deleted(tx, of, MAX_BURIED)?;
     for copy in &buried {
-        events::emit(hub, tx, actor, &Event::MessageDeleted(change_of_copy(copy)))?;
+        events::emit(hub, tx, actor, MessageEvent::Deleted(change_of_copy(copy)))?;
     }
     Ok(buried.len())
 }

@@ -15,7 +15,7 @@ use super::store::{self, Bodies, MessageRow, Wanted};
 use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, Event, MessageEvent, PrincipalEvent};
 use crate::hub::Hub;
 use crate::hub::waiters::{Awaited, Waiter, Waiters};
 use crate::paging::cursor;
@@ -212,7 +212,7 @@ async fn change_status(
 }
 
 fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: MessageStatus) -> Result<(), HubError> {
-    events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
+    events::emit(hub, tx, actor, MessageEvent::StatusChanged { change: change_of(row), status })?;
     Ok(())
 }
 
@@ -230,31 +230,25 @@ pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
 /// Wakes those who wait for an inbox into which an event puts something, and those whom it may have shut out.
 pub(super) fn wake(waiters: &Waiters, event: &Event) {
     match event {
-        Event::MessageSent(sent) => {
+        Event::Message(MessageEvent::Sent(sent)) => {
             if let Some(recipient) = sent.recipient {
                 waiters.wake_for_news(recipient);
             }
         }
-        Event::MessageStatusChanged { change, .. } => {
+        Event::Message(MessageEvent::StatusChanged { change, .. }) => {
             if let Some(recipient) = change.recipient {
                 waiters.wake_for_change(recipient);
             }
         }
-        Event::PrincipalUpdated { principal }
-        | Event::PrincipalDeleted { principal }
-        | Event::AccessChanged { principal } => waiters.wake_for_access(*principal),
-        Event::PrincipalCreated { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageDeleted(_)
-        | Event::MessagesPurged { .. }
-        | Event::ReadMoved { .. } => {}
+        Event::Message(MessageEvent::Edited(_) | MessageEvent::Deleted(_) | MessageEvent::Purged { .. }) => {}
+        Event::Principal(
+            PrincipalEvent::Updated { principal }
+            | PrincipalEvent::Deleted { principal }
+            | PrincipalEvent::AccessChanged { principal },
+        ) => waiters.wake_for_access(*principal),
+        Event::Principal(PrincipalEvent::Created { .. } | PrincipalEvent::PresenceChanged { .. })
+        | Event::Channel(_)
+        | Event::Reaction(_)
+        | Event::Reading(_) => {}
     }
 }

@@ -9,7 +9,7 @@ use super::change::bury_copies;
 use super::store;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, MessageEvent};
 use crate::features::{attachments, audit, channels};
 use crate::hub::Hub;
 
@@ -76,7 +76,7 @@ fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progres
     }
     attachments::release(tx, ids)?;
     let deleted = store::delete_messages(tx, ids)?;
-    events::emit(hub, tx, &Actor::system(), &Event::MessagesPurged { messages: ids.to_vec() })?;
+    events::emit(hub, tx, &Actor::system(), MessageEvent::Purged { messages: ids.to_vec() })?;
     Ok(Progress::Messages(deleted))
 }
 

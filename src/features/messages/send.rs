@@ -21,7 +21,7 @@ use super::view;
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
-use crate::events::{self, Event, MessageSent, Outcome};
+use crate::events::{self, MessageEvent, MessageSent, Outcome};
 use crate::features::channels::{self, Place};
 use crate::features::principals::{self, Known};
 use crate::features::{agents, attachments, audit, reactions};
@@ -384,7 +384,7 @@ fn store_and_tell(
         },
     )?;
     attachments::attach(tx, id, message.sender, &message.attachments)?;
-    let event = Event::MessageSent(Box::new(MessageSent {
+    let event = MessageEvent::Sent(Box::new(MessageSent {
         message: id,
         conversation,
         channel: channel.map(|place| place.channel),
@@ -400,7 +400,7 @@ fn store_and_tell(
         no_wake: draft.no_wake,
         is_work: message.is_work(),
     }));
-    let outcome = events::emit(hub, tx, actor, &event)?;
+    let outcome = events::emit(hub, tx, actor, event)?;
     Ok((id, outcome))
 }
 

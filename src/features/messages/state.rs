@@ -10,7 +10,7 @@ use super::store::{self, Bodies, MessageRow};
 use super::{state_store, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event, MessageChange};
+use crate::events::{self, MessageChange, MessageEvent};
 use crate::features::channels::visibility;
 use crate::hub::Hub;
 
@@ -64,7 +64,7 @@ pub fn couple_status(
         (true, false) | (false, true) => return Ok(()),
     };
     store::update_status(tx, row.view.id, status)?;
-    events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
+    events::emit(hub, tx, actor, MessageEvent::StatusChanged { change: change_of(row), status })?;
     Ok(())
 }
 

@@ -12,7 +12,7 @@ use stoa_model::{ConversationId, MessageId, Timestamp};
 use super::{store, thread_store, unread_store, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, ChannelEvent};
 use crate::features::{audit, channels};
 use crate::hub::Hub;
 use crate::paging::ListQuery;
@@ -145,7 +145,7 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
         let what = json!({"message_id": id});
         audit::record(tx, &actor_in, action, Some(&channel.name), &what)?;
         let (channel, conversation) = (channel.id, channel.conversation_id);
-        events::emit(&hub_in, tx, &actor_in, &Event::ChannelUpdated { channel, conversation })?;
+        events::emit(&hub_in, tx, &actor_in, ChannelEvent::Updated { channel, conversation })?;
         Ok(())
     })
     .await

@@ -6,7 +6,7 @@ use stoa_model::{PrincipalId, handles};
 use super::store::{self, Known};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, PrincipalEvent};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
@@ -27,7 +27,7 @@ pub fn create(
     owner: Option<PrincipalId>,
 ) -> Result<PrincipalId, HubError> {
     let id = store::insert_principal(tx, kind, handle, display_name, owner)?.ok_or_else(|| name_taken(handle))?;
-    events::emit(hub, tx, actor, &Event::PrincipalCreated { principal: id, principal_kind: kind, owner })?;
+    events::emit(hub, tx, actor, PrincipalEvent::Created { principal: id, principal_kind: kind, owner })?;
     Ok(id)
 }
 
@@ -52,7 +52,7 @@ pub fn set_display_name(
     display_name: &str,
 ) -> Result<(), HubError> {
     store::update_display_name(tx, id, display_name)?;
-    events::emit(hub, tx, actor, &Event::PrincipalUpdated { principal: id })?;
+    events::emit(hub, tx, actor, PrincipalEvent::Updated { principal: id })?;
     Ok(())
 }
 
@@ -64,7 +64,7 @@ pub fn find_ever(tx: &mut Tx<'_>, handles: &[String]) -> Result<Vec<PrincipalId>
 /// Marks a principal as gone. What it wrote stays, and so does its claim to the handle.
 pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Result<(), HubError> {
     store::update_deleted(tx, id)?;
-    events::emit(hub, tx, actor, &Event::PrincipalDeleted { principal: id })?;
+    events::emit(hub, tx, actor, PrincipalEvent::Deleted { principal: id })?;
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub fn delete(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Res
 /// was found out with them may be believed any more.
 pub fn withdraw_access(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, id: PrincipalId) -> Result<(), HubError> {
     hub.identities().forget_after(tx);
-    events::emit(hub, tx, actor, &Event::AccessChanged { principal: id })?;
+    events::emit(hub, tx, actor, PrincipalEvent::AccessChanged { principal: id })?;
     Ok(())
 }
 

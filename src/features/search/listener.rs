@@ -14,7 +14,9 @@ use stoa_model::MessageId;
 use super::entries::{Entry, Gathered};
 use super::index::{self, COMPLETE, State};
 use crate::error::HubError;
-use crate::events::{Event, Listener, Position, StoredEvent, listener as listeners, outbox};
+use crate::events::{
+    Event, Listener, MessageEvent, Position, ReactionEvent, StoredEvent, listener as listeners, outbox,
+};
 use crate::features::messages;
 use crate::hub::{BoxFuture, Hub};
 
@@ -114,25 +116,16 @@ pub(super) fn usable(tx: &mut Tx<'_>, state: Option<State>) -> Result<Option<Sta
 pub(super) fn touched(event: &Event) -> &[MessageId] {
     match event {
         // A DM that tells of a mention is not found.
-        Event::MessageSent(sent) if sent.mention_of.is_some() => &[],
-        Event::MessageSent(sent) => std::slice::from_ref(&sent.message),
-        Event::MessageEdited(change) | Event::MessageDeleted(change) => std::slice::from_ref(&change.message),
-        Event::ReactionChanged(reaction) => std::slice::from_ref(&reaction.change.message),
-        Event::MessagesPurged { messages } => messages,
-        // Who may see a conversation is asked when somebody searches.
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageStatusChanged { .. }
-        | Event::ReadMoved { .. } => &[],
+        Event::Message(MessageEvent::Sent(sent)) if sent.mention_of.is_some() => &[],
+        Event::Message(MessageEvent::Sent(sent)) => std::slice::from_ref(&sent.message),
+        Event::Message(MessageEvent::Edited(change) | MessageEvent::Deleted(change)) => {
+            std::slice::from_ref(&change.message)
+        }
+        Event::Message(MessageEvent::Purged { messages }) => messages,
+        Event::Message(MessageEvent::StatusChanged { .. }) => &[],
+        Event::Reaction(ReactionEvent::Changed(reaction)) => std::slice::from_ref(&reaction.change.message),
+        // Who may see a conversation is checked when somebody searches.
+        Event::Principal(_) | Event::Channel(_) | Event::Reading(_) => &[],
     }
 }
 
@@ -216,7 +209,13 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     }
     let changes = match continuing(tx, &before, given)? {
         Some(changes) => changes,
-        None => outbox::events_after(tx, before.position, BATCH)?.iter().map(Change::of).collect(),
+        None => {
+            let page = outbox::events_after(tx, before.position, BATCH)?;
+            let mut changes: Vec<Change> = page.events.iter().map(Change::of).collect();
+            // Rows that could not be read change nothing here, and are left behind all the same.
+            changes.extend(page.end.map(|position| Change { position, messages: Vec::new() }));
+            changes
+        }
     };
     let Some(end) = changes.last().map(|change| change.position) else { return Ok(Progress::Done) };
     let mut gathered = Gathered::default();

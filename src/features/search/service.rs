@@ -197,11 +197,11 @@ fn unindexed(tx: &mut Tx<'_>, state: Option<&State>) -> Result<BTreeSet<MessageI
         unindexed.extend(to_come);
     }
     if let Some(state) = state {
-        let events = outbox::all_events_after(tx, state.position, MAX_BEHIND + 1)?;
-        if events.len() as i64 > MAX_BEHIND {
+        let page = outbox::all_events_after(tx, state.position, MAX_BEHIND + 1)?;
+        if page.rows() as i64 > MAX_BEHIND {
             return Err(building().into());
         }
-        unindexed.extend(events.iter().flat_map(|stored| touched(&stored.event)));
+        unindexed.extend(page.events.iter().flat_map(|stored| touched(&stored.event)));
     }
     Ok(unindexed)
 }

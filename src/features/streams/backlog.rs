@@ -15,7 +15,7 @@ use super::room::Room;
 use super::tap::reacted_to;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{Event, Position, StoredEvent, outbox};
+use crate::events::{ChannelEvent, Event, MessageEvent, Position, ReadingEvent, StoredEvent, outbox};
 use crate::features::{messages, principals, reactions};
 use crate::hub::Hub;
 
@@ -91,11 +91,10 @@ async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading
     hub.read(move |tx| {
         actor.require_still_valid(tx)?;
         let mut reading = reading.clone();
-        let events = outbox::events_after(tx, reading.from, PAGE)?;
-        reading.is_at_end = (events.len() as i64) < PAGE;
-        if let Some(last) = events.last() {
-            reading.from = last.position;
-        }
+        let page = outbox::events_after(tx, reading.from, PAGE)?;
+        reading.is_at_end = (page.rows() as i64) < PAGE;
+        reading.from = page.end.unwrap_or(reading.from);
+        let events = page.events;
         let mut rooms = Rooms::new();
         let epoch = outbox::history_epoch(tx)?;
         let reacted: Vec<_> = events.iter().filter_map(|stored| reacted_to(&stored.event)).collect();
@@ -133,32 +132,28 @@ fn render(
 ) -> Result<(), HubError> {
     let me = actor.id();
     let changes_unread = match &stored.event {
-        // Who was online then is no news.
-        Event::PresenceChanged { .. } => return Ok(()),
-        Event::ReadMoved { principal, conversation } => {
+        // Only presence is shown of these, and who was online then is no news.
+        Event::Principal(_) => return Ok(()),
+        Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
             if *principal == me {
                 reading.touched.insert(*conversation);
             }
             return Ok(());
         }
-        Event::MemberAdded { principal, .. } | Event::MemberRemoved { principal, .. } => {
+        Event::Channel(ChannelEvent::MemberAdded { principal, .. } | ChannelEvent::MemberRemoved { principal, .. }) => {
             facts.members.extend(principals::find_by_id(tx, *principal)?.map(|known| (*principal, known)));
             false
         }
-        Event::MessageSent(sent) => sent.author != me,
-        Event::MessageDeleted(_) => true,
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
-        | Event::MessagesPurged { .. } => return Ok(()),
-        Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageStatusChanged { .. } => false,
+        Event::Channel(
+            ChannelEvent::Created { .. }
+            | ChannelEvent::Updated { .. }
+            | ChannelEvent::Hidden { .. }
+            | ChannelEvent::Deleted { .. },
+        ) => false,
+        Event::Message(MessageEvent::Sent(sent)) => sent.author != me,
+        Event::Message(MessageEvent::Deleted(_)) => true,
+        Event::Message(MessageEvent::Purged { .. }) => return Ok(()),
+        Event::Message(MessageEvent::Edited(_) | MessageEvent::StatusChanged { .. }) | Event::Reaction(_) => false,
     };
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;

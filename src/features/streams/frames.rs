@@ -11,7 +11,10 @@ use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use super::room::Room;
 use crate::access::Principal;
-use crate::events::{Event, MessageChange, Position, StoredEvent};
+use crate::events::{
+    ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent,
+    StoredEvent,
+};
 use crate::features::channels::visibility::Place;
 use crate::features::principals::Known;
 
@@ -79,49 +82,67 @@ impl Telling {
 /// What is told of an event. None for those that say nothing to clients, or whose room is gone.
 pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<Telling> {
     match &stored.event {
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
-        | Event::MessagesPurged { .. } => None,
-        Event::PresenceChanged { name, is_online, .. } => {
-            let last_seen_at = Timestamp::from_ms(stored.at_ms);
+        Event::Principal(event) => tell_of_principal(event, stored.at_ms),
+        Event::Channel(event) => tell_of_channel(event, stored, room, facts),
+        Event::Message(event) => tell_of_message(event),
+        Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
+        Event::Reading(ReadingEvent::Moved { principal, .. }) => {
+            // The count is added for each reader, so there is nothing but the id to tell here.
+            let channel = room?.place.channel().map(str::to_owned);
+            let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
+            Some(Telling { told, channel, permission, text: String::new() })
+        }
+    }
+}
+
+fn tell_of_principal(event: &PrincipalEvent, at_ms: i64) -> Option<Telling> {
+    match event {
+        PrincipalEvent::PresenceChanged { name, is_online, .. } => {
+            let last_seen_at = Timestamp::from_ms(at_ms);
             let data = json!({"name": name, "online": is_online, "last_seen_at": last_seen_at});
             Some(Telling::new(Told::Everybody, None, "presence", &data))
         }
-        Event::MessageSent(sent) => {
+        PrincipalEvent::Created { .. }
+        | PrincipalEvent::Updated { .. }
+        | PrincipalEvent::Deleted { .. }
+        | PrincipalEvent::AccessChanged { .. } => None,
+    }
+}
+
+fn tell_of_message(event: &MessageEvent) -> Option<Telling> {
+    match event {
+        MessageEvent::Sent(sent) => {
             let data = json!({
                 "message_id": sent.message, "channel": sent.channel_name, "conversation_id": sent.conversation,
                 "from": sent.from, "to": sent.to, "reply_to": sent.reply_to,
             });
             Some(Telling::new(Told::Room, sent.channel_name.as_deref(), "new_message", &data))
         }
-        Event::MessageEdited(change) => Some(changed("message_updated", change, None)),
-        Event::MessageStatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
-        Event::MessageDeleted(change) => Some(changed("message_deleted", change, None)),
-        Event::ReactionChanged(reaction) => Some(reacted(&reaction.change, facts)),
-        Event::ReadMoved { principal, .. } => {
-            // The count is added for each reader, so there is nothing but the id to tell here.
-            let channel = room?.place.channel().map(str::to_owned);
-            let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
-            Some(Telling { told, channel, permission, text: String::new() })
-        }
-        Event::ChannelCreated { .. } => about_channel(Told::Room, stored, room?, "created", None),
-        Event::ChannelUpdated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
-        // For those outside it is not there any more.
-        Event::ChannelHidden { .. } => about_channel(Told::Outside, stored, room?, "deleted", None),
-        Event::ChannelDeleted { conversation, name, audience, .. } => {
+        MessageEvent::Edited(change) => Some(changed("message_updated", change, None)),
+        MessageEvent::StatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
+        MessageEvent::Deleted(change) => Some(changed("message_deleted", change, None)),
+        MessageEvent::Purged { .. } => None,
+    }
+}
+
+fn tell_of_channel(event: &ChannelEvent, stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<Telling> {
+    match event {
+        ChannelEvent::Created { .. } => about_channel(Told::Room, stored, room?, "created", None),
+        ChannelEvent::Updated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
+        // Those outside no longer see it, so for them it is deleted.
+        ChannelEvent::Hidden { .. } => about_channel(Told::Outside, stored, room?, "deleted", None),
+        ChannelEvent::Deleted { conversation, name, audience, .. } => {
             let told = audience.clone().map_or(Told::Everybody, Told::Only);
             let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});
             (!name.is_empty()).then(|| Telling::new(told, Some(name), CHANNEL, &data))
         }
-        Event::MemberAdded { principal, .. } => {
+        ChannelEvent::MemberAdded { principal, .. } => {
             let (room, member) = (room?, facts.members.get(principal)?);
             // Everybody sees a public channel; who joins it is news for few.
             let told = if room.is_public() { Told::Only(concerned(member)) } else { Told::Room };
             about_channel(told, stored, room, "member_added", Some(member))
         }
-        Event::MemberRemoved { principal, .. } => {
+        ChannelEvent::MemberRemoved { principal, .. } => {
             let (room, member) = (room?, facts.members.get(principal)?);
             let concerned = concerned(member);
             let told = if room.is_public() { Told::Only(concerned) } else { Told::RoomAnd(concerned) };

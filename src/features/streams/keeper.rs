@@ -12,7 +12,7 @@ use super::registry::{Offered, Registry};
 use super::tap::close_slow;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event, Position};
+use crate::events::{self, Position, PrincipalEvent};
 use crate::features::principals;
 use crate::hub::{Hub, pause};
 
@@ -116,8 +116,8 @@ async fn tell_presence(hub: &Hub, registry: &Registry, now_ms: i64) {
             principals::note_all_seen(tx, &ids)?;
             for (principal, name, is_online) in &told {
                 let (principal, name, is_online) = (*principal, name.clone(), *is_online);
-                let event = Event::PresenceChanged { principal, name, is_online };
-                events::emit(&hub_in, tx, &Actor::system(), &event)?;
+                let event = PrincipalEvent::PresenceChanged { principal, name, is_online };
+                events::emit(&hub_in, tx, &Actor::system(), event)?;
             }
             Ok::<_, HubError>(())
         })

@@ -12,7 +12,9 @@ use stoa_model::{ConversationId, MessageId, PrincipalId};
 use super::frames::{self, Facts, Telling, Told};
 use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
 use super::room::Room;
-use crate::events::{Event, Position, StoredEvent, Tap};
+use crate::events::{
+    ChannelEvent, Event, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, StoredEvent, Tap,
+};
 use crate::features::channels::visibility::Audience;
 use crate::features::{messages, principals, reactions};
 use crate::hub::{BoxFuture, Hub, pause};
@@ -75,30 +77,24 @@ async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
 fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
     for stored in events {
         match &stored.event {
-            Event::ChannelUpdated { conversation, .. }
-            | Event::ChannelHidden { conversation, .. }
-            | Event::ChannelDeleted { conversation, .. } => {
+            Event::Channel(
+                ChannelEvent::Updated { conversation, .. }
+                | ChannelEvent::Hidden { conversation, .. }
+                | ChannelEvent::Deleted { conversation, .. },
+            ) => {
                 turn.rooms.remove(conversation);
             }
-            Event::MemberAdded { conversation, principal, .. } => {
+            Event::Channel(ChannelEvent::MemberAdded { conversation, principal, .. }) => {
                 change_members(turn, *conversation, |members| members.insert(*principal));
             }
-            Event::MemberRemoved { conversation, principal, .. } => {
+            Event::Channel(ChannelEvent::MemberRemoved { conversation, principal, .. }) => {
                 change_members(turn, *conversation, |members| members.remove(principal));
             }
-            Event::PrincipalCreated { .. }
-            | Event::PrincipalUpdated { .. }
-            | Event::PrincipalDeleted { .. }
-            | Event::AccessChanged { .. }
-            | Event::PresenceChanged { .. }
-            | Event::ChannelCreated { .. }
-            | Event::MessageSent(_)
-            | Event::MessageEdited(_)
-            | Event::ReactionChanged(_)
-            | Event::MessageDeleted(_)
-            | Event::MessagesPurged { .. }
-            | Event::MessageStatusChanged { .. }
-            | Event::ReadMoved { .. } => {}
+            Event::Channel(ChannelEvent::Created { .. })
+            | Event::Principal(_)
+            | Event::Message(_)
+            | Event::Reaction(_)
+            | Event::Reading(_) => {}
         }
     }
     if turn.remembered > MAX_REMEMBERED {
@@ -205,7 +201,7 @@ impl Batch {
         for stored in events {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
             let Some(telling) = frames::tell(stored, room.map(|room| &**room), &self.facts) else { continue };
-            if let Event::PresenceChanged { principal, is_online, .. } = &stored.event {
+            if let Event::Principal(PrincipalEvent::PresenceChanged { principal, is_online, .. }) = &stored.event {
                 presence.push_str(&telling.text);
                 presence.push('\n');
                 if !is_online {
@@ -242,71 +238,43 @@ pub(super) fn close_slow(hub: &Hub, registry: &Registry, slow: &[Arc<Stream>]) {
 /// The member that an event is about, whose name it does not say.
 fn member_of(event: &Event) -> Option<PrincipalId> {
     match event {
-        Event::MemberAdded { principal, .. } | Event::MemberRemoved { principal, .. } => Some(*principal),
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MessageSent(_)
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageDeleted(_)
-        | Event::MessagesPurged { .. }
-        | Event::MessageStatusChanged { .. }
-        | Event::ReadMoved { .. } => None,
+        Event::Channel(ChannelEvent::MemberAdded { principal, .. } | ChannelEvent::MemberRemoved { principal, .. }) => {
+            Some(*principal)
+        }
+        Event::Channel(
+            ChannelEvent::Created { .. }
+            | ChannelEvent::Updated { .. }
+            | ChannelEvent::Hidden { .. }
+            | ChannelEvent::Deleted { .. },
+        )
+        | Event::Principal(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_) => None,
     }
 }
 
 /// The message whose reactions have changed.
 pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
     match event {
-        Event::ReactionChanged(reaction) => Some(reaction.change.message),
-        Event::PrincipalCreated { .. }
-        | Event::PrincipalUpdated { .. }
-        | Event::PrincipalDeleted { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageSent(_)
-        | Event::MessageEdited(_)
-        | Event::MessageDeleted(_)
-        | Event::MessagesPurged { .. }
-        | Event::MessageStatusChanged { .. }
-        | Event::ReadMoved { .. } => None,
+        Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reaction.change.message),
+        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reading(_) => None,
     }
 }
 
-/// Whose credentials an event may have put out of force.
+/// The principal whose credentials an event may have revoked.
 fn doubtful(event: &Event) -> Option<PrincipalId> {
     match event {
-        Event::PrincipalUpdated { principal }
-        | Event::PrincipalDeleted { principal }
-        | Event::AccessChanged { principal } => Some(*principal),
-        Event::PrincipalCreated { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelHidden { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MemberRemoved { .. }
-        | Event::MessageSent(_)
-        | Event::MessageEdited(_)
-        | Event::ReactionChanged(_)
-        | Event::MessageDeleted(_)
-        | Event::MessagesPurged { .. }
-        | Event::MessageStatusChanged { .. }
-        | Event::ReadMoved { .. } => None,
+        Event::Principal(
+            PrincipalEvent::Updated { principal }
+            | PrincipalEvent::Deleted { principal }
+            | PrincipalEvent::AccessChanged { principal },
+        ) => Some(*principal),
+        Event::Principal(PrincipalEvent::Created { .. } | PrincipalEvent::PresenceChanged { .. })
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_) => None,
     }
 }
 
@@ -325,8 +293,10 @@ fn suspects(state: &State, events: &[StoredEvent]) -> Vec<Arc<Stream>> {
 fn missing_rooms(state: &State, turn: &Turn, events: &[StoredEvent]) -> Vec<ConversationId> {
     let wanted = events.iter().filter_map(|stored| match &stored.event {
         // Most of those who read have no stream here, and the deleted channel says itself who saw it.
-        Event::ReadMoved { principal, conversation } => state.is_connected(*principal).then_some(*conversation),
-        Event::ChannelDeleted { .. } => None,
+        Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
+            state.is_connected(*principal).then_some(*conversation)
+        }
+        Event::Channel(ChannelEvent::Deleted { .. }) => None,
         event => event.conversation(),
     });
     let wanted: HashSet<ConversationId> = wanted.collect();
@@ -352,7 +322,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
         let Some(conversation) = stored.event.conversation() else { continue };
         let Some(room) = turn.rooms.get(&conversation) else { continue };
         match &stored.event {
-            Event::MessageSent(sent) => {
+            Event::Message(MessageEvent::Sent(sent)) => {
                 spoken_in.insert(conversation);
                 for_each_connected(state, &room.participants, |id, connected| {
                     if id != sent.author && !connected.unread.contains_key(&conversation) {
@@ -361,7 +331,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
                     }
                 });
             }
-            Event::MessageDeleted(_) => {
+            Event::Message(MessageEvent::Deleted(_)) => {
                 for_each_connected(state, &room.participants, |id, connected| {
                     let known = connected.unread.get(&conversation);
                     let has_read_all =
@@ -371,26 +341,17 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
                     }
                 });
             }
-            Event::ReadMoved { principal, .. } => {
+            Event::Reading(ReadingEvent::Moved { principal, .. }) => {
                 if state.is_connected(*principal) {
                     count_all(&mut uncounted, conversation, *principal);
                 }
             }
-            Event::PrincipalCreated { .. }
-            | Event::PrincipalUpdated { .. }
-            | Event::PrincipalDeleted { .. }
-            | Event::AccessChanged { .. }
-            | Event::PresenceChanged { .. }
-            | Event::ChannelCreated { .. }
-            | Event::ChannelUpdated { .. }
-            | Event::ChannelHidden { .. }
-            | Event::ChannelDeleted { .. }
-            | Event::MemberAdded { .. }
-            | Event::MemberRemoved { .. }
-            | Event::MessageEdited(_)
-            | Event::ReactionChanged(_)
-            | Event::MessagesPurged { .. }
-            | Event::MessageStatusChanged { .. } => {}
+            Event::Message(
+                MessageEvent::Edited(_) | MessageEvent::Purged { .. } | MessageEvent::StatusChanged { .. },
+            )
+            | Event::Principal(_)
+            | Event::Channel(_)
+            | Event::Reaction(_) => {}
         }
     }
     uncounted
@@ -539,7 +500,7 @@ impl<'a> Delivery<'a> {
         let conversation = self.stored.event.conversation()?;
         let counted = || self.counts.get(&conversation).and_then(|counts| counts.get(&id)).copied();
         match &self.stored.event {
-            Event::MessageSent(sent) => {
+            Event::Message(MessageEvent::Sent(sent)) => {
                 if id == sent.author || !self.room?.participants.contains(&id) {
                     return None;
                 }
@@ -555,24 +516,15 @@ impl<'a> Delivery<'a> {
                 };
                 (!unread.is_quiet).then_some(unread.count)
             }
-            Event::MessageDeleted(_) | Event::ReadMoved { .. } => {
+            Event::Message(MessageEvent::Deleted(_)) | Event::Reading(ReadingEvent::Moved { .. }) => {
                 Some(remember(connected, conversation, counted()?).count)
             }
-            Event::PrincipalCreated { .. }
-            | Event::PrincipalUpdated { .. }
-            | Event::PrincipalDeleted { .. }
-            | Event::AccessChanged { .. }
-            | Event::PresenceChanged { .. }
-            | Event::ChannelCreated { .. }
-            | Event::ChannelUpdated { .. }
-            | Event::ChannelHidden { .. }
-            | Event::ChannelDeleted { .. }
-            | Event::MemberAdded { .. }
-            | Event::MemberRemoved { .. }
-            | Event::MessageEdited(_)
-            | Event::ReactionChanged(_)
-            | Event::MessagesPurged { .. }
-            | Event::MessageStatusChanged { .. } => None,
+            Event::Message(
+                MessageEvent::Edited(_) | MessageEvent::Purged { .. } | MessageEvent::StatusChanged { .. },
+            )
+            | Event::Principal(_)
+            | Event::Channel(_)
+            | Event::Reaction(_) => None,
         }
     }
 

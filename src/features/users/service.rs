@@ -19,7 +19,7 @@ use crate::access::identity::{FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
-use crate::events::{self, Event};
+use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
 use crate::hub::idempotency;
@@ -429,7 +429,7 @@ pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disable
             principals::withdraw_access(&hub_in, tx, &actor_in, user.id)?;
             let action = if is_disabled { "user.disabled" } else { "user.enabled" };
             audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
-            events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
+            events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: user.id })?;
             Ok(require_user(tx, &username)?.view)
         })
         .await?;
@@ -450,7 +450,7 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
         store::update_role(tx, user.id, role)?;
         hub_in.identities().forget_after(tx);
         audit::record(tx, &actor_in, "user.role_changed", Some(&user.username), &json!({"role": role}))?;
-        events::emit(&hub_in, tx, &actor_in, &Event::PrincipalUpdated { principal: user.id })?;
+        events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: user.id })?;
         Ok(require_user(tx, &username)?.view)
     })
     .await

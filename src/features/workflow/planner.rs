@@ -9,7 +9,7 @@ use super::react::Change;
 use super::trust;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{Event, MessageSent, Outcome};
+use crate::events::{ChannelEvent, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent};
 use crate::features::channels::visibility;
 use crate::features::{channels, messages, principals, reactions};
 use crate::hub::Hub;
@@ -20,38 +20,44 @@ const MAX_CLAIMS: i64 = 1000;
 /// What trusted agents propose is approved at once; who goes gives back what they have claimed.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
-        Event::MessageSent(sent) => approve_trusted(hub, tx, sent),
-        Event::PrincipalDeleted { principal } => {
+        Event::Message(MessageEvent::Sent(sent)) => approve_trusted(hub, tx, sent),
+        Event::Principal(PrincipalEvent::Deleted { principal }) => {
             give_back(hub, tx, *principal, true)?;
             give_back_of_owner(hub, tx, *principal)
         }
-        Event::MemberRemoved { principal, .. } => {
+        Event::Channel(ChannelEvent::MemberRemoved { principal, .. }) => {
             give_back(hub, tx, *principal, false)?;
             give_back_of_owner(hub, tx, *principal)
         }
-        Event::PrincipalUpdated { principal } => {
+        Event::Principal(PrincipalEvent::Updated { principal }) => {
             let is_shut_out = principals::find_by_id(tx, *principal)?.is_some_and(|known| known.is_disabled);
             if is_shut_out { give_back(hub, tx, *principal, true) } else { Ok(()) }
         }
-        Event::ChannelHidden { conversation, .. } => {
+        Event::Channel(ChannelEvent::Hidden { conversation, .. }) => {
             for principal in reactions::list_claimants_in(tx, *conversation, MAX_CLAIMS)? {
                 give_back(hub, tx, principal, false)?;
             }
             Ok(())
         }
-        Event::PrincipalCreated { .. }
-        | Event::AccessChanged { .. }
-        | Event::PresenceChanged { .. }
-        | Event::ChannelCreated { .. }
-        | Event::ChannelUpdated { .. }
-        | Event::ChannelDeleted { .. }
-        | Event::MemberAdded { .. }
-        | Event::MessageEdited(_)
-        | Event::MessageDeleted(_)
-        | Event::MessagesPurged { .. }
-        | Event::MessageStatusChanged { .. }
-        | Event::ReactionChanged(_)
-        | Event::ReadMoved { .. } => Ok(()),
+        Event::Principal(
+            PrincipalEvent::Created { .. }
+            | PrincipalEvent::AccessChanged { .. }
+            | PrincipalEvent::PresenceChanged { .. },
+        )
+        | Event::Channel(
+            ChannelEvent::Created { .. }
+            | ChannelEvent::Updated { .. }
+            | ChannelEvent::Deleted { .. }
+            | ChannelEvent::MemberAdded { .. },
+        )
+        | Event::Message(
+            MessageEvent::Edited(_)
+            | MessageEvent::Deleted(_)
+            | MessageEvent::Purged { .. }
+            | MessageEvent::StatusChanged { .. },
+        )
+        | Event::Reaction(_)
+        | Event::Reading(_) => Ok(()),
     }
 }
 

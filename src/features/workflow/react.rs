@@ -14,7 +14,7 @@ use stoa_model::{MessageId, PrincipalId};
 use super::trust;
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::events::{self, Event, ReactionChange};
+use crate::events::{self, ReactionChange, ReactionEvent};
 use crate::features::messages::{self, MessageRow};
 use crate::features::reactions::{self, Added};
 use crate::features::{channels, principals};
@@ -183,7 +183,7 @@ impl<'a> Change<'a> {
                 trust::withdraw(tx, &self.message, self.principal, reaction)?;
             }
         }
-        let event = Event::ReactionChanged(Box::new(ReactionChange {
+        let event = ReactionEvent::Changed(Box::new(ReactionChange {
             change: messages::place_of(&self.message),
             principal: self.principal,
             reaction,
@@ -191,7 +191,7 @@ impl<'a> Change<'a> {
             state_before: self.message.view.workflow_state,
             state,
         }));
-        events::emit(self.hub, tx, self.actor, &event)?;
+        events::emit(self.hub, tx, self.actor, event)?;
         if self.workflow.is_some() {
             messages::couple_status(self.hub, tx, self.actor, &self.message, state)?;
         }
