@@ -12,6 +12,9 @@ use stoa_registry::Audience;
 
 use crate::clock::Clock;
 
+/// Where agents reach the hub over MCP.
+pub const MCP_PATH: &str = "/mcp";
+
 /// The one private redirect URI that a widely used client insists on.
 pub const CURSOR_REDIRECT: &str = "cursor://anysphere.cursor-mcp/oauth/callback";
 

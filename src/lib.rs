@@ -8,6 +8,7 @@ pub mod clock;
 pub mod config;
 pub mod error;
 pub mod events;
+pub mod feature;
 pub mod features;
 pub mod hub;
 pub(crate) mod json;
@@ -18,4 +19,5 @@ pub mod surfaces;
 
 mod start;
 
-pub use start::{StartError, run, run_with};
+pub use hub::StartError;
+pub use start::{run, run_with};

@@ -1,63 +1,25 @@
 //! From a configuration to a running hub, and back to nothing.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use stoa_db::{Database, DbError, Engine, OpenError, Options};
+use stoa_db::{Database, DbError, Engine, Options};
 use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, admin_socket_candidates};
-use crate::error::HubError;
-use crate::events::{listener, outbox, work};
-use crate::features::machines::{self, RegistryError};
-use crate::features::{self, attachments, channels, housekeeping, search, streams, traces, users};
-use crate::hub::{Extensions, Hub};
+use crate::events::{followers, listener, outbox, work};
+use crate::feature::{Feature, Features, LifeStep};
+use crate::features;
+use crate::hub::{Hub, StartError};
 use crate::metrics::Metrics;
-use crate::storage::blobs::{self, BlobStore};
-use crate::storage::keys::{KeyError, KeyRing};
+use crate::storage::blobs::BlobStore;
+use crate::storage::keys::KeyRing;
 use crate::storage::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
 
 const ENGINE_FILE: &str = "engine";
-
-/// Why a hub could not start, in a sentence that an operator can act on.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    #[error(transparent)]
-    Key(#[from] KeyError),
-    #[error("the key is not the one that this database was used with; bring back the key file, or set STOA_KEY")]
-    WrongKey,
-    #[error("the data folder {path} belongs to a hub on {found}; {advice}")]
-    Engine { path: PathBuf, found: String, advice: &'static str },
-    #[error("the admin socket {path} cannot be opened: {reason}")]
-    AdminSocket { path: PathBuf, reason: String },
-    #[error("the base URL {0} must be http:// or https:// and a host, without a path")]
-    BaseUrl(String),
-    #[error("the redirect URI {uri} of STOA_OAUTH_REDIRECTS {reason}")]
-    Redirect { uri: String, reason: String },
-    #[error(transparent)]
-    Attachments(#[from] blobs::OpenError),
-    #[error("{0}")]
-    Registry(RegistryError),
-    #[error("the hub could not start: {0}")]
-    Other(String),
-}
-
-impl From<HubError> for StartError {
-    fn from(error: HubError) -> Self {
-        StartError::Other(error.to_string())
-    }
-}
-
-impl From<DbError> for StartError {
-    fn from(error: DbError) -> Self {
-        StartError::Other(error.to_string())
-    }
-}
 
 /// Runs a hub with all its features until `shutdown` ends.
 pub async fn run(
@@ -65,19 +27,18 @@ pub async fn run(
     listener: TcpListener,
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
-    run_with(config, features::extensions(), listener, |_| {}, shutdown).await
+    run_with(config, features::all(), listener, |_| {}, shutdown).await
 }
 
-/// Runs a hub with the given planners, listeners and workers. `started` gets the hub as soon as it
-/// serves.
+/// Runs a hub with the given features. `started` gets the hub as soon as it serves.
 pub async fn run_with(
     config: Config,
-    extensions: Extensions,
+    features: Features,
     listener: TcpListener,
     started: impl FnOnce(Hub),
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
-    let hub = open(config, extensions, &listener).await?;
+    let hub = open(config, features, &listener).await?;
     let result = serve(&hub, listener, started, shutdown).await;
     hub.db().close().await;
     result
@@ -89,22 +50,19 @@ async fn serve(
     started: impl FnOnce(Hub),
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
+    let features = Features::of(hub);
     prepare(hub).await?;
-    search::prepare(hub).await?;
-    machines::begin(hub).await.map_err(StartError::Registry)?;
-    let router = http::router(hub)?;
+    each_step(hub, |feature| feature.prepare).await?;
+    let router = http::router(hub, features.routes(hub.config()), features.offer())?;
     let admin_socket = bind_admin_socket(hub.config())?;
-    if let Some(password) = users::ensure_first_admin(hub).await? {
-        (hub.config().show_password)(password.expose());
-    }
-    channels::ensure_general(hub).await?;
-    let traces_written = tokio::spawn(traces::write_batches(hub.clone()));
+    each_step(hub, |feature| feature.start).await?;
     let tasks = TaskTracker::new();
-    let outbox_end = hub.begin_taps().await?;
-    hub.start_followers(&tasks, outbox_end);
-    tasks.spawn(streams::keep(hub.clone()));
-    tasks.spawn(machines::keep(hub.clone()));
-    tasks.spawn(admin::serve(hub.clone(), admin_socket, features::admin_methods()));
+    let outbox_end = followers::begin_taps(hub).await?;
+    followers::start(hub, &tasks, outbox_end);
+    for run in features.iter().filter_map(|feature| feature.background) {
+        tasks.spawn(run(hub.clone()));
+    }
+    tasks.spawn(admin::serve(hub.clone(), admin_socket, features.admin_methods()));
     tracing::info!(address = %hub.base_url(), version = env!("CARGO_PKG_VERSION"), "the hub is serving");
     started(hub.clone());
     let serving = http::serve(hub, listener, router);
@@ -112,8 +70,10 @@ async fn serve(
     let stopping = async {
         shutdown.await;
         tracing::info!("the hub is stopping");
-        // Streams end while the hub still serves, so that no client finds the door closed before it was told.
-        streams::close_all(hub).await;
+        // Features say goodbye while the hub still serves, so that no client finds the door closed without a word.
+        for stop in features.iter().filter_map(|feature| feature.stop) {
+            stop(hub).await;
+        }
         hub.stop();
     };
     tokio::select! {
@@ -123,12 +83,18 @@ async fn serve(
     hub.stop();
     tasks.close();
     tasks.wait().await;
-    // Last, when nobody does anything any more that is to be traced.
-    hub.traces().close();
-    if let Err(error) = traces_written.await {
-        tracing::error!(%error, "the last traces could not be written");
+    for close in features.iter().filter_map(|feature| feature.close) {
+        close(hub).await;
     }
     tracing::info!("the hub has stopped");
+    Ok(())
+}
+
+/// Takes a step of every feature's life, one after another in floor order.
+async fn each_step(hub: &Hub, step: fn(&Feature) -> Option<LifeStep>) -> Result<(), StartError> {
+    for step in Features::of(hub).iter().filter_map(step) {
+        step(hub).await?;
+    }
     Ok(())
 }
 
@@ -147,14 +113,13 @@ fn bind_admin_socket(config: &Config) -> Result<admin::Socket, StartError> {
     Err(failure)
 }
 
-async fn open(config: Config, extensions: Extensions, listener: &TcpListener) -> Result<Hub, StartError> {
+async fn open(config: Config, features: Features, listener: &TcpListener) -> Result<Hub, StartError> {
     let base_url = match &config.base_url {
         Some(base_url) => checked_base_url(base_url)?,
         None => format!("http://{}", listener.local_addr().map_err(|error| StartError::Other(error.to_string()))?),
     };
-    for uri in &config.oauth_redirects {
-        features::oauth::check_private_redirect(uri)
-            .map_err(|reason| StartError::Redirect { uri: uri.clone(), reason })?;
+    for check in features.iter().filter_map(|feature| feature.check) {
+        check(&config)?;
     }
     let is_everywhere = listener.local_addr().is_ok_and(|address| address.ip().is_unspecified());
     if config.base_url.is_none() && is_everywhere {
@@ -176,7 +141,7 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
             observed.commit_commands.observe(report.commands as f64);
             observed.commit_seconds.observe(report.duration.as_secs_f64());
         })),
-        companion: Some(search::COMPANION),
+        companion: features.iter().find_map(|feature| feature.companion),
         ..Options::new(&config.data)
     };
     let engine = if config.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
@@ -203,7 +168,7 @@ async fn open(config: Config, extensions: Extensions, listener: &TcpListener) ->
             return Err(error.into());
         }
     };
-    Ok(Hub::new(config, db, blobs, keys, extensions, metrics, base_url)?)
+    Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, base_url)?)
 }
 
 /// A hub on PostgreSQL that is started without its address would begin anew on SQLite, and look empty.
@@ -237,7 +202,7 @@ fn checked_base_url(base_url: &str) -> Result<String, StartError> {
 
 /// Brings the database's bookkeeping in order: what a crash left behind is mended here.
 async fn prepare(hub: &Hub) -> Result<(), StartError> {
-    let (keys, names) = (hub.keys(), hub.listener_names());
+    let (keys, names) = (hub.keys(), followers::listener_names(hub));
     let key_fits = hub
         .write(move |tx| {
             match Hub::meta(tx, "key_check")? {
@@ -248,14 +213,8 @@ async fn prepare(hub: &Hub) -> Result<(), StartError> {
             outbox::ensure_history(tx)?;
             listener::tidy_at_start(tx, &names)?;
             work::tidy_at_start(tx)?;
-            housekeeping::schedule(tx)?;
-            attachments::schedule(tx)?;
             Ok::<_, DbError>(true)
         })
         .await?;
-    if !key_fits {
-        return Err(StartError::WrongKey);
-    }
-    let owner = hub.write(attachments::ensure_owner).await?;
-    Ok(hub.blobs().claim(&owner).await?)
+    if key_fits { Ok(()) } else { Err(StartError::WrongKey) }
 }

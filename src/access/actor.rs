@@ -11,7 +11,7 @@ use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, GrantId, PrincipalId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
-use crate::access::identity::FoundIdentity;
+use crate::access::identity::CredentialStore;
 use crate::error::HubError;
 
 /// One request, whoever makes it and over whatever surface.
@@ -103,14 +103,14 @@ pub struct Principal {
 #[derive(Debug, Clone, Copy)]
 pub struct Proof {
     pub hash: [u8; 32],
-    pub find: fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>,
+    pub store: CredentialStore,
 }
 
 impl Principal {
     /// Whether the credential is still there, and still gives what it gave.
     pub fn is_still_valid(&self, tx: &mut Tx<'_>) -> Result<bool, DbError> {
         let Some(proof) = self.proof else { return Ok(true) };
-        let found = (proof.find)(tx, &proof.hash)?.map(|found| found.principal);
+        let found = (proof.store.find)(tx, &proof.hash)?.map(|found| found.principal);
         Ok(found.is_some_and(|found| {
             found.role == self.role && found.permissions == self.permissions && found.channels == self.channels
         }))

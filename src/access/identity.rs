@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use sha2::{Digest, Sha256};
-use stoa_db::{Engine, Tx};
+use stoa_db::{DbError, Engine, Tx};
+use stoa_model::credentials::CredentialKind;
 
 use crate::access::Principal;
 
@@ -19,6 +20,32 @@ pub struct FoundIdentity {
     pub principal: Principal,
     /// When its use was last noted.
     pub seen_at: Option<i64>,
+}
+
+/// A kind of credential: how its principal is found, and how its use is noted. The feature that issues it registers it.
+#[derive(Debug, Clone, Copy)]
+pub struct CredentialStore {
+    pub form: CredentialForm,
+    pub find: fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>,
+    pub note_use: fn(&mut Tx<'_>, &Principal) -> Result<(), DbError>,
+}
+
+/// How a credential comes in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CredentialForm {
+    /// In a cookie.
+    Session,
+    /// As a bearer token, recognised by its prefix.
+    Bearer(CredentialKind),
+}
+
+/// Every kind of credential that is looked up by its hash, a part of the hub.
+pub struct CredentialStores(pub Vec<CredentialStore>);
+
+impl CredentialStores {
+    pub fn find(&self, form: CredentialForm) -> Option<CredentialStore> {
+        self.0.iter().find(|store| store.form == form).copied()
+    }
 }
 
 /// Credentials that were found good, until anything about identities changes.

@@ -157,9 +157,11 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
 
 async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
     let address = arguments.listen;
-    let mut extensions = stoa::features::extensions();
+    let mut features = stoa::features::all();
     if !arguments.search_indexing {
-        extensions.listeners.retain(|listener| listener.name() != stoa::features::search::LISTENER);
+        for feature in &mut features.0 {
+            feature.listeners.retain(|listener| listener.name() != stoa::features::search::LISTENER);
+        }
     }
     let config = configuration(arguments)?;
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
@@ -180,7 +182,7 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
             }
         });
     };
-    stoa::run_with(config, extensions, listener, started, shutdown).await.map_err(|error| error.to_string())
+    stoa::run_with(config, features, listener, started, shutdown).await.map_err(|error| error.to_string())
 }
 
 async fn reload_registry(hub: &Hub) {

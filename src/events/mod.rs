@@ -6,6 +6,7 @@
 //! work by lease. Both tolerate doing a thing twice; neither can miss one.
 
 mod event;
+pub mod followers;
 pub mod listener;
 pub mod outbox;
 mod planner;
@@ -17,6 +18,7 @@ pub use event::{
     ChannelEvent, Event, MessageChange, MessageEvent, MessageSent, PrincipalEvent, ReactionChange, ReactionEvent,
     ReadingEvent, StoredEvent,
 };
+pub use followers::{Followers, settle};
 pub use listener::Listener;
 pub use outbox::Position;
 pub use planner::{Delivery, Outcome, Planner, emit};

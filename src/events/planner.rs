@@ -4,7 +4,7 @@ use stoa_db::Tx;
 use stoa_model::PrincipalId;
 use stoa_model::messages::DeliveryState;
 
-use super::{Event, outbox};
+use super::{Event, Followers, outbox};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -46,7 +46,7 @@ pub fn emit(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, event: impl Into<Event>) 
     depth.0 += 1;
     outbox::append(tx, actor.id(), event)?;
     let mut outcome = Outcome::default();
-    for planner in hub.planners() {
+    for planner in &Followers::of(hub).planners {
         planner(hub, tx, event, &mut outcome)?;
     }
     tx.local::<Depth>().0 -= 1;

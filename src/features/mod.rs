@@ -19,71 +19,28 @@ pub mod traces;
 pub mod users;
 pub mod workflow;
 
-use crate::hub::Extensions;
-use crate::surfaces::admin::Methods;
-use crate::surfaces::http::ApiRouter;
-use crate::surfaces::mcp::Offer;
+use crate::feature::Features;
 
-/// Every planner, listener, worker and tap.
-pub fn extensions() -> Extensions {
-    Extensions {
-        planners: vec![api_keys::plan, oauth::plan, channels::plan, workflow::plan],
-        listeners: vec![search::listener()],
-        workers: vec![attachments::worker(), housekeeping::worker()],
-        taps: vec![messages::tap(), streams::tap()],
-        offers: vec![],
-    }
-}
-
-/// Every REST route.
-pub fn routes() -> ApiRouter {
-    ApiRouter::new()
-        .merge(users::routes())
-        .merge(agents::routes())
-        .merge(api_keys::routes())
-        .merge(oauth::routes())
-        .merge(principals::routes())
-        .merge(channels::routes())
-        .merge(attachments::routes())
-        .merge(messages::routes())
-        .merge(workflow::routes())
-        .merge(search::routes())
-        .merge(machines::routes())
-        .merge(streams::routes())
-        .merge(audit::routes())
-        .merge(traces::routes())
-        .merge(system::routes())
-}
-
-/// Every method of the admin socket.
-pub fn admin_methods() -> Methods {
-    let mut methods = Methods::default();
-    users::add_methods(&mut methods);
-    agents::add_methods(&mut methods);
-    api_keys::add_methods(&mut methods);
-    oauth::add_methods(&mut methods);
-    channels::add_methods(&mut methods);
-    attachments::add_methods(&mut methods);
-    messages::add_methods(&mut methods);
-    machines::add_methods(&mut methods);
-    audit::add_methods(&mut methods);
-    traces::add_methods(&mut methods);
-    system::add_methods(&mut methods);
-    backup::add_methods(&mut methods);
-    methods
-}
-
-/// All that agents are offered over MCP.
-pub fn offer() -> Offer {
-    let mut offer = Offer::default();
-    messages::add_tools(&mut offer.tools);
-    messages::add_resources(&mut offer.resources);
-    messages::add_prompts(&mut offer.prompts);
-    search::add_tools(&mut offer.tools);
-    channels::add_tools(&mut offer.tools);
-    workflow::add_tools(&mut offer.tools);
-    attachments::add_tools(&mut offer.tools);
-    attachments::add_resources(&mut offer.resources);
-    principals::add_tools(&mut offer.tools);
-    offer
+/// All features, in floor order: each calls only those before it, and is prepared and started after them.
+pub fn all() -> Features {
+    Features(vec![
+        audit::feature(),
+        traces::feature(),
+        principals::feature(),
+        users::feature(),
+        agents::feature(),
+        api_keys::feature(),
+        oauth::feature(),
+        channels::feature(),
+        attachments::feature(),
+        reactions::feature(),
+        messages::feature(),
+        workflow::feature(),
+        search::feature(),
+        machines::feature(),
+        streams::feature(),
+        housekeeping::feature(),
+        system::feature(),
+        backup::feature(),
+    ])
 }

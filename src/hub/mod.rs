@@ -21,33 +21,25 @@ use crate::access::password::{LOWEST_COST, PasswordHasher};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
-use crate::events::{Listener, Planner, Position, Tap, Worker, listener, tail, work};
 use crate::hub::batches::Batches;
 use crate::hub::waiters::Waiters;
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
-use crate::surfaces::mcp::Offer;
 
 /// Traces that may wait to be written. One more is lost, and counted.
 const TRACE_QUEUE: usize = 8192;
 
 pub mod batches;
 pub mod idempotency;
+mod parts;
+mod start_error;
 pub mod waiters;
 
-pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+pub use parts::Parts;
+pub use start_error::StartError;
 
-/// What features add to the hub when it starts.
-#[derive(Default, Clone)]
-pub struct Extensions {
-    pub planners: Vec<Planner>,
-    pub listeners: Vec<Arc<dyn Listener>>,
-    pub workers: Vec<Arc<dyn Worker>>,
-    pub taps: Vec<Arc<dyn Tap>>,
-    /// What agents are offered beside what features offer.
-    pub offers: Vec<fn(&mut Offer)>,
-}
+pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// A handle to the running hub. Clones share it.
 #[derive(Clone)]
@@ -59,7 +51,7 @@ struct Inner {
     blobs: BlobStore,
     keys: RwLock<Arc<KeyRing>>,
     key_rotation: tokio::sync::Mutex<()>,
-    extensions: Extensions,
+    parts: Parts,
     identities: IdentityCache,
     limits: Limits,
     waiters: Waiters,
@@ -85,7 +77,7 @@ impl Hub {
         db: Database,
         blobs: BlobStore,
         keys: KeyRing,
-        extensions: Extensions,
+        parts: Parts,
         metrics: Arc<Metrics>,
         base_url: String,
     ) -> Result<Self, HubError> {
@@ -107,7 +99,7 @@ impl Hub {
             config,
             db,
             blobs,
-            extensions,
+            parts,
             metrics,
             base_url,
             stopping: CancellationToken::new(),
@@ -157,6 +149,20 @@ impl Hub {
         Ok(self.0.outbound.get_or_init(|| client))
     }
 
+    /// Records what was done, soon. The caller does not wait, and does not learn when the hub cannot keep up and the trace
+    /// is lost; the metrics count that.
+    pub fn record_trace(&self, trace: NewTrace) {
+        let metrics = self.metrics();
+        metrics.traces_total.inc();
+        metrics.traces_by_action.with_label_values(&[&*trace.action]).inc();
+        if trace.error.is_some() {
+            metrics.errors_total.inc();
+        }
+        if !self.0.traces.offer((self.clock().now_ms(), trace)) {
+            metrics.traces_dropped.inc();
+        }
+    }
+
     pub(crate) fn traces(&self) -> &Batches<(i64, NewTrace)> {
         &self.0.traces
     }
@@ -189,17 +195,19 @@ impl Hub {
         &self.0.instance
     }
 
+    /// The name of the session cookie. It makes browsers strict where they can be.
+    pub(crate) fn session_cookie_name(&self) -> &'static str {
+        if self.base_url().starts_with("https://") { "__Host-stoa_session" } else { "stoa_session" }
+    }
+
     /// The public address, without a slash at its end.
     pub fn base_url(&self) -> &str {
         &self.0.base_url
     }
 
-    pub fn planners(&self) -> &[Planner] {
-        &self.0.extensions.planners
-    }
-
-    pub(crate) fn offers(&self) -> &[fn(&mut Offer)] {
-        &self.0.extensions.offers
+    /// What a floor above handed over at the start, by its type.
+    pub(crate) fn part<T: 'static>(&self) -> Option<&T> {
+        self.0.parts.get()
     }
 
     pub fn keys(&self) -> Arc<KeyRing> {
@@ -223,6 +231,11 @@ impl Hub {
 
     pub fn is_stopping(&self) -> bool {
         self.0.stopping.is_cancelled()
+    }
+
+    /// Makes those who rest between two batches go on at once.
+    pub(crate) fn hurry(&self) {
+        self.0.hurry.notify_waiters();
     }
 
     /// Ends when somebody waits for all that is left to be done.
@@ -290,50 +303,6 @@ impl Hub {
         // The keys are asked for when the command runs: they may change while it waits.
         let (hub, actor) = (self.clone(), actor.clone());
         self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
-    }
-
-    /// Tells the taps where the outbox ends now, before anybody is served.
-    pub(crate) async fn begin_taps(&self) -> Result<Position, DbError> {
-        tail::begin(self, &self.0.extensions.taps).await
-    }
-
-    /// Starts the listeners, workers and taps.
-    pub(crate) fn start_followers(&self, tasks: &tokio_util::task::TaskTracker, outbox_end: Position) {
-        tasks.spawn(tail::follow(self.clone(), self.0.extensions.taps.clone(), outbox_end));
-        for listener in &self.0.extensions.listeners {
-            tasks.spawn(listener::follow(self.clone(), listener.clone()));
-        }
-        for worker in &self.0.extensions.workers {
-            tasks.spawn(work::serve(self.clone(), worker.clone()));
-        }
-    }
-
-    pub(crate) fn listener_names(&self) -> Vec<&'static str> {
-        self.0.extensions.listeners.iter().map(|listener| listener.name()).collect()
-    }
-
-    /// Waits until every listener has seen every event, no work is due and every trace is written. For tests, and for
-    /// operators who want to know that nothing is left.
-    pub async fn settle(&self) -> Result<(), HubError> {
-        const PATIENCE: u32 = 10_000;
-        let listeners = self.listener_names();
-        let mut left = String::new();
-        for _ in 0..PATIENCE {
-            let (behind, unsettled) =
-                self.read(|tx| Ok::<_, HubError>((listener::backlog(tx)?, work::unsettled(tx)?))).await?;
-            let waiting: Vec<_> = listeners
-                .iter()
-                .filter(|name| behind.iter().find(|(known, _)| known == *name).is_none_or(|(_, events)| *events > 0))
-                .collect();
-            if waiting.is_empty() && unsettled == 0 {
-                self.0.traces.flush().await;
-                return Ok(());
-            }
-            left = format!("listeners {waiting:?} and {unsettled} items of work");
-            self.0.hurry.notify_waiters();
-            pause(Duration::from_millis(2)).await;
-        }
-        Err(HubError::internal(format!("still not settled: {left}")))
     }
 
     /// Reads a value that the hub keeps about itself.

@@ -2,11 +2,22 @@
 
 mod banned;
 
+use axum::http::{HeaderMap, header};
 use serde::de::DeserializeOwned;
 
 use crate::error::HubError;
 
 pub(crate) use banned::{Banned, RESERVED_SAID, extent, has_nul, refuse_banned};
+
+/// The content type without its parameters.
+pub(crate) fn media_type(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
+    Some(value.split(';').next().unwrap_or("").trim().to_ascii_lowercase())
+}
+
+pub(crate) fn is_json_type(media_type: &str) -> bool {
+    media_type == "application/json" || media_type.ends_with("+json")
+}
 
 /// Parses JSON into a request, with the fault's field named if it is one of content.
 pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubError> {

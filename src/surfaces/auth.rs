@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use stoa_db::{DbError, Tx};
+use stoa_db::DbError;
 use stoa_model::credentials::{CredentialKind, recognise};
 
-use crate::access::identity::{FoundIdentity, SEEN_EVERY_MS, credential_hash};
-use crate::access::{Credential, Principal, Proof};
+use crate::access::identity::{CredentialForm, CredentialStore, CredentialStores, SEEN_EVERY_MS, credential_hash};
+use crate::access::{Principal, Proof};
 use crate::error::HubError;
-use crate::features::{agents, api_keys, oauth, principals, users};
 use crate::hub::Hub;
 
 /// Whose bearer credential this is: an agent key, a managed API key.
@@ -17,16 +16,16 @@ pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Prin
         HubError::unauthenticated("invalid_credentials", "The key is not valid: unknown, expired or revoked.")
             .hint("Ask the owner of the agent for a current key.")
     };
-    let find = match recognise(credential) {
-        Some(CredentialKind::AgentKey) => agents::find_by_key_hash,
-        Some(CredentialKind::ApiKey) => api_keys::find_by_key_hash,
+    let kind = match recognise(credential) {
         Some(CredentialKind::AccessToken) => {
             return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are for /mcp.")
                 .hint("Programs use a managed API key here; people a session."));
         }
-        _ => return Err(refused()),
+        Some(kind) => kind,
+        None => return Err(refused()),
     };
-    authenticate(hub, credential_hash(credential), find).await?.ok_or_else(refused)
+    let found = authenticate(hub, CredentialForm::Bearer(kind), credential).await?;
+    found.ok_or_else(refused)
 }
 
 /// Whose bearer credential this is where OAuth tokens count too.
@@ -34,7 +33,8 @@ pub async fn authenticate_agent_bearer(hub: &Hub, credential: &str) -> Result<Ar
     if recognise(credential) != Some(CredentialKind::AccessToken) {
         return authenticate_bearer(hub, credential).await;
     }
-    authenticate(hub, credential_hash(credential), oauth::find_by_token_hash).await?.ok_or_else(|| {
+    let form = CredentialForm::Bearer(CredentialKind::AccessToken);
+    authenticate(hub, form, credential).await?.ok_or_else(|| {
         HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
             .hint("Renew it with the refresh token, or let the person log in again.")
     })
@@ -42,16 +42,17 @@ pub async fn authenticate_agent_bearer(hub: &Hub, credential: &str) -> Result<Ar
 
 /// Whose session this is.
 pub async fn authenticate_session(hub: &Hub, token: &str) -> Result<Arc<Principal>, HubError> {
-    let found = authenticate(hub, credential_hash(token), users::find_by_session_hash).await?;
+    let found = authenticate(hub, CredentialForm::Session, token).await?;
     found.ok_or_else(|| {
         HubError::unauthenticated("session_expired", "The session has ended.")
             .hint("Log in again with POST /auth/login.")
     })
 }
 
-type Find = fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>;
-
-async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Arc<Principal>>, HubError> {
+async fn authenticate(hub: &Hub, form: CredentialForm, credential: &str) -> Result<Option<Arc<Principal>>, HubError> {
+    let store = hub.part::<CredentialStores>().and_then(|stores| stores.find(form));
+    let Some(store) = store else { return Ok(None) };
+    let hash = credential_hash(credential);
     let now = hub.clock().now_ms();
     let cache = hub.identities();
     let (principal, is_stale) = match cache.get(&hash, now) {
@@ -63,8 +64,8 @@ async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Ar
             hub.metrics().identity_lookups.with_label_values(&["database"]).inc();
             // Read before the lookup: a change that comes in between makes the entry worthless.
             let generation = cache.generation();
-            let Some(found) = hub.read_urgent(move |tx| find(tx, &hash)).await? else { return Ok(None) };
-            let proof = Some(Proof { hash, find });
+            let Some(found) = hub.read_urgent(move |tx| (store.find)(tx, &hash)).await? else { return Ok(None) };
+            let proof = Some(Proof { hash, store });
             let principal = Arc::new(Principal { proof, ..found.principal });
             let is_stale = found.seen_at.is_none_or(|seen_at| now - seen_at >= SEEN_EVERY_MS);
             cache.insert(
@@ -81,27 +82,14 @@ async fn authenticate(hub: &Hub, hash: [u8; 32], find: Find) -> Result<Option<Ar
         return Ok(None);
     }
     if is_stale {
-        note_use(hub, &principal).await;
+        note_use(hub, store, principal.clone()).await;
     }
     Ok(Some(principal))
 }
 
-/// Notes when a credential and its principal were last seen. Failing to is no reason to refuse.
-async fn note_use(hub: &Hub, principal: &Principal) {
-    let (id, credential) = (principal.id, principal.credential);
-    let noted = hub
-        .write(move |tx| {
-            principals::note_seen(tx, id)?;
-            match credential {
-                Credential::Session(session) => users::note_session_use(tx, session),
-                Credential::AgentKey => agents::note_key_use(tx, id),
-                Credential::ApiKey(key) => api_keys::note_use(tx, key),
-                Credential::AccessToken(grant) => oauth::note_use(tx, grant),
-                // Those of machines are counted where they are checked.
-                Credential::Signature(_) | Credential::Operator | Credential::None => Ok(()),
-            }
-        })
-        .await;
+/// Notes when a credential and its principal were last seen. A failure is no reason to refuse the caller.
+async fn note_use(hub: &Hub, store: CredentialStore, principal: Arc<Principal>) {
+    let noted = hub.write(move |tx| (store.note_use)(tx, &principal)).await;
     if let Err::<(), DbError>(error) = noted {
         tracing::warn!(%error, "the use of a credential could not be noted");
     }

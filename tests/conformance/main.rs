@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use stoa::config::Config;
+use stoa::feature::Feature;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -33,11 +34,11 @@ async fn serve(folder: &str) -> Result<(), Box<dyn Error>> {
         let _ = writeln!(std::io::stdout(), "{settings}");
     };
     let config = Config { bcrypt_cost: 4, rate_limit: 0, show_password: Arc::new(show), ..Config::new(folder) };
-    let mut extensions = stoa::features::extensions();
-    extensions.offers.push(fixtures::add);
+    let mut features = stoa::features::all();
+    features.0.push(Feature { mcp: fixtures::add, ..Feature::new("fixtures") });
     let mut terminated = signal(SignalKind::terminate())?;
     let shutdown = async move {
         let _ = terminated.recv().await;
     };
-    Ok(stoa::run_with(config, extensions, listener, |_| {}, shutdown).await?)
+    Ok(stoa::run_with(config, features, listener, |_| {}, shutdown).await?)
 }

@@ -5,7 +5,6 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use stoa::error::HubError;
 use stoa::events::{Event, Outcome, PrincipalEvent};
-use stoa::features::traces;
 use stoa::hub::Hub;
 use stoa_db::Tx;
 use stoa_model::traces::NewTrace;
@@ -156,7 +155,7 @@ async fn lists_can_be_filtered_and_entered_anywhere() {
         hub.advance(Duration::from_secs(3600));
         let (by, action) = if hour % 2 == 0 { (scout.id, "call_tool") } else { (ada.id, "run_step") };
         let error = (hour % 3 == 0).then(|| "no".to_owned());
-        traces::record(hub.inner(), NewTrace { error, run_id: Some(hour), ..trace(ada.id, by, action) });
+        hub.inner().record_trace(NewTrace { error, run_id: Some(hour), ..trace(ada.id, by, action) });
     }
     let hours = async |query: &str| {
         let found = traces(&hub, &ada, query).await;
@@ -205,7 +204,7 @@ async fn fifty_come_unless_told_and_never_more_than_two_hundred() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     for _ in 0..230 {
-        traces::record(hub.inner(), trace(ada.id, ada.id, "call_tool"));
+        hub.inner().record_trace(trace(ada.id, ada.id, "call_tool"));
     }
     hub.settle().await;
     for (query, count) in [("", 50), ("?limit=1", 1), ("?limit=200", 200), ("?limit=5000", 200)] {
@@ -297,7 +296,7 @@ async fn an_export_is_a_file_that_spreadsheets_cannot_run() {
     ];
     for word in words {
         let details = json!({"path": word});
-        traces::record(hub.inner(), NewTrace { error: Some(word.to_owned()), details, ..trace(ada.id, ada.id, "x") });
+        hub.inner().record_trace(NewTrace { error: Some(word.to_owned()), details, ..trace(ada.id, ada.id, "x") });
     }
     hub.settle().await;
     let json_reply = ada.get("/api/traces/export?format=json").await.status(200);
@@ -331,7 +330,7 @@ async fn an_export_is_a_file_that_spreadsheets_cannot_run() {
 async fn fill(hub: &TestHub, owner: &Human, count: usize, bytes: usize) {
     for number in 0..count {
         let details = json!({"number": number, "filler": "x".repeat(bytes)});
-        traces::record(hub.inner(), NewTrace { details, ..trace(owner.id, owner.id, "call_tool") });
+        hub.inner().record_trace(NewTrace { details, ..trace(owner.id, owner.id, "call_tool") });
         if number % 1000 == 999 {
             hub.advance(Duration::from_millis(1));
             hub.settle().await;
@@ -370,7 +369,7 @@ async fn an_export_that_breaks_does_not_look_complete() {
     for _ in 0..2 {
         for _ in 0..4000 {
             let details = json!({"filler": "x".repeat(3500)});
-            traces::record(hub.inner(), NewTrace { details, ..trace(ada.id, scout.id, "call_tool") });
+            hub.inner().record_trace(NewTrace { details, ..trace(ada.id, scout.id, "call_tool") });
         }
         hub.settle().await;
     }
@@ -406,7 +405,7 @@ async fn old_traces_go_away() {
     let ada = hub.human("ada").await;
     fill(&hub, &ada, 2500, 1).await;
     hub.advance(DAY);
-    traces::record(hub.inner(), trace(ada.id, ada.id, "run_step"));
+    hub.inner().record_trace(trace(ada.id, ada.id, "run_step"));
     hub.settle().await;
     hub.advance(DAY - Duration::from_secs(1));
     hub.settle().await;
@@ -419,7 +418,7 @@ async fn old_traces_go_away() {
 
     let hub = TestHub::setup().configure(|config| config.trace_retention = Duration::ZERO).start().await;
     let ada = hub.human("ada").await;
-    traces::record(hub.inner(), trace(ada.id, ada.id, "run_step"));
+    hub.inner().record_trace(trace(ada.id, ada.id, "run_step"));
     hub.settle().await;
     hub.advance(3650 * DAY);
     hub.settle().await;
@@ -466,11 +465,11 @@ async fn they_are_written_in_batches_and_in_time() {
     })
     .await;
     for _ in 0..64 {
-        traces::record(hub.inner(), trace(ada.id, ada.id, "call_tool"));
+        hub.inner().record_trace(trace(ada.id, ada.id, "call_tool"));
     }
     eventually("a full batch is written while the clock stands still", async || stored().await == 65).await;
     for _ in 0..63 {
-        traces::record(hub.inner(), trace(ada.id, ada.id, "call_tool"));
+        hub.inner().record_trace(trace(ada.id, ada.id, "call_tool"));
     }
     for _ in 0..20 {
         assert_eq!(stored().await, 65, "a batch that is not full waits for more");
@@ -489,7 +488,7 @@ async fn batches_of_every_size_are_complete() {
     for size in [1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 129] {
         for number in 0..size {
             let details = json!({"number": number});
-            traces::record(hub.inner(), NewTrace { details, ..trace(ada.id, ada.id, "call_tool") });
+            hub.inner().record_trace(NewTrace { details, ..trace(ada.id, ada.id, "call_tool") });
         }
         expected += size;
         hub.settle().await;
@@ -503,7 +502,7 @@ async fn what_does_not_fit_the_queue_is_counted_and_holds_nobody_up() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     for _ in 0..20_000 {
-        traces::record(hub.inner(), trace(ada.id, ada.id, "call_tool"));
+        hub.inner().record_trace(trace(ada.id, ada.id, "call_tool"));
     }
     ada.agent("scout").await;
     hub.settle().await;
@@ -539,7 +538,7 @@ async fn a_database_that_comes_back_gets_what_waited() {
     let database = hub.database();
     off_the_runtime(|| database.go_away());
     for _ in 0..64 {
-        traces::record(hub.inner(), trace(ada.id, ada.id, "call_tool"));
+        hub.inner().record_trace(trace(ada.id, ada.id, "call_tool"));
     }
     eventually("the batch is tried", async || hub.metric("stoa_trace_batch_size_count").await == 1.0).await;
     off_the_runtime(|| database.come_back());
@@ -623,7 +622,7 @@ async fn long_details_are_not_kept() {
     let ada = hub.human("ada").await;
     let details = json!({"text": "é".repeat(5000)});
     let error = Some("\0".to_owned() + &"é".repeat(900));
-    traces::record(hub.inner(), NewTrace { details, error, ..trace(ada.id, ada.id, "call_tool") });
+    hub.inner().record_trace(NewTrace { details, error, ..trace(ada.id, ada.id, "call_tool") });
     let seen = traces(&hub, &ada, "").await;
     assert_eq!(seen[0]["details"], json!({"truncated": true}));
     assert!(seen[0]["error"].as_str().unwrap().chars().all(|character| character == 'é'));

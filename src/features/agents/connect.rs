@@ -9,9 +9,9 @@ use utoipa::IntoParams;
 
 use super::service;
 use crate::access::Actor;
+use crate::config::MCP_PATH;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::surfaces::mcp::PATH;
 
 /// The variable from which clients take a key that is not in the file itself.
 const KEY_VARIABLE: &str = "STOA_MCP_KEY";
@@ -49,7 +49,7 @@ pub async fn mcp_config(hub: &Hub, actor: &Actor, name: String, query: ConnectQu
         "" => hub.base_url(),
         base_url => base_url,
     };
-    Ok(settings(client, &format!("{base_url}{PATH}"), &proof))
+    Ok(settings(client, &format!("{base_url}{MCP_PATH}"), &proof))
 }
 
 impl ConnectQuery {

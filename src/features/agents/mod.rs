@@ -6,6 +6,19 @@ mod http;
 mod service;
 mod store;
 
-pub use admin::add_methods;
-pub use http::routes;
-pub use service::{count_active, find_by_key_hash, list_choices, note_key_use, require_owned, sleep_reason};
+use crate::feature::Feature;
+
+pub use service::{list_choices, require_owned, sleep_reason};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        credentials: &[service::AGENT_KEY],
+        metrics: Some(|hub, tx| {
+            hub.metrics().active_agents.set(service::count_active(tx)?);
+            Ok(())
+        }),
+        ..Feature::new("agents")
+    }
+}

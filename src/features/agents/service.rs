@@ -13,7 +13,7 @@ use stoa_model::{PrincipalId, Secret};
 
 use super::store::{self, AgentRow};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
@@ -56,9 +56,16 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
     }))
 }
 
-pub fn note_key_use(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {
-    store::update_key_used(tx, agent)
+fn note_key_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
+    principals::note_seen(tx, principal.id)?;
+    store::update_key_used(tx, principal.id)
 }
+
+pub(super) const AGENT_KEY: CredentialStore = CredentialStore {
+    form: CredentialForm::Bearer(CredentialKind::AgentKey),
+    find: find_by_key_hash,
+    note_use: note_key_use,
+};
 
 /// The id of an agent that `owner` owns; anybody else's does not exist for them.
 pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<PrincipalId, HubError> {

@@ -7,7 +7,14 @@ mod planner;
 mod service;
 mod store;
 
-pub use admin::add_methods;
-pub use http::routes;
-pub use planner::plan;
-pub use service::{find_by_key_hash, note_use};
+use crate::feature::Feature;
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        credentials: &[service::API_KEY],
+        planner: Some(planner::plan),
+        ..Feature::new("api_keys")
+    }
+}

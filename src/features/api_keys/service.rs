@@ -9,7 +9,7 @@ use stoa_model::{ApiKeyId, PrincipalId, Secret};
 
 use super::store::{self, NewKey};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::error::HubError;
 use crate::features::{agents, audit, principals, users};
@@ -36,9 +36,16 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
     }))
 }
 
-pub fn note_use(tx: &mut Tx<'_>, key: ApiKeyId) -> Result<(), DbError> {
-    store::update_used(tx, key)
+fn note_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
+    principals::note_seen(tx, principal.id)?;
+    match principal.credential {
+        Credential::ApiKey(key) => store::update_used(tx, key),
+        _ => Ok(()),
+    }
 }
+
+pub(super) const API_KEY: CredentialStore =
+    CredentialStore { form: CredentialForm::Bearer(CredentialKind::ApiKey), find: find_by_key_hash, note_use };
 
 /// Puts every key of an agent out of force, as part of taking the agent away.
 pub fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {

@@ -32,7 +32,7 @@ use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, work};
 use crate::features::{audit, users};
-use crate::hub::{BoxFuture, Hub};
+use crate::hub::{BoxFuture, Hub, StartError};
 
 /// How long a content is kept for who has uploaded it and not sent it.
 const GRACE: Duration = Duration::from_secs(24 * 3600);
@@ -137,7 +137,7 @@ async fn sweep(hub: &Hub) -> Result<(), HubError> {
 }
 
 /// The name by which a store knows whose contents it has, the same for all hubs on one database.
-pub fn ensure_owner(tx: &mut Tx<'_>) -> Result<String, DbError> {
+fn ensure_owner(tx: &mut Tx<'_>) -> Result<String, DbError> {
     const NAME: &str = "attachments_owner";
     if let Some(owner) = Hub::meta(tx, NAME)? {
         return Ok(owner);
@@ -157,8 +157,17 @@ pub fn worker() -> Arc<dyn Worker> {
     Arc::new(Collector)
 }
 
+/// Puts the work into its queue, and makes sure that the store is this hub's.
+pub(super) fn prepare(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
+    Box::pin(async move {
+        hub.write(schedule).await?;
+        let owner = hub.write(ensure_owner).await?;
+        Ok(hub.blobs().claim(&owner).await?)
+    })
+}
+
 /// Puts the work into its queue, if it is not there.
-pub fn schedule(tx: &mut Tx<'_>) -> Result<(), DbError> {
+fn schedule(tx: &mut Tx<'_>) -> Result<(), DbError> {
     for (name, every) in CHORES {
         let due_at = tx.now_ms() + milliseconds(every);
         work::enqueue(tx, QUEUE, name, due_at)?;

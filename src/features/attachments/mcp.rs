@@ -13,6 +13,7 @@ use stoa_model::permissions::Permission;
 use super::{collect, reading, upload};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
+use crate::features::users;
 use crate::hub::Hub;
 use crate::surfaces::mcp::{Effect, File, FileContent, ResourceSpec, Resources, ToolSpec, Tools, Toolset};
 
@@ -43,7 +44,8 @@ pub fn add_tools(tools: &mut Tools) {
         download_attachment,
     );
     tools.add(
-        spec("gc_attachments", Deletes, AttachmentsWrite, "Delete files that no message has").for_admins(),
+        spec("gc_attachments", Deletes, AttachmentsWrite, "Delete files that no message has")
+            .shown_to(|tx, actor| users::is_admin(tx, actor.principal.human)),
         gc_attachments,
     );
 }

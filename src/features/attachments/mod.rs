@@ -16,8 +16,22 @@ mod serving;
 mod store;
 mod upload;
 
-pub use admin::add_methods;
-pub use collect::{Collected, Hold, ensure_owner, hold, schedule, worker};
-pub use http::routes;
-pub use mcp::{add_resources, add_tools, link};
+use crate::feature::Feature;
+
+pub use collect::{Collected, Hold, hold};
+pub use mcp::link;
 pub use messages::{attach, find_attachable, of, release};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        mcp: |offer| {
+            mcp::add_tools(&mut offer.tools);
+            mcp::add_resources(&mut offer.resources);
+        },
+        workers: vec![collect::worker()],
+        prepare: Some(collect::prepare),
+        ..Feature::new("attachments")
+    }
+}

@@ -6,6 +6,10 @@ mod http;
 mod service;
 mod store;
 
-pub use admin::add_methods;
-pub use http::routes;
+use crate::feature::Feature;
+
 pub use service::{AuditQuery, list_entries, record};
+
+pub fn feature() -> Feature {
+    Feature { routes: http::routes, admin_methods: admin::add_methods, ..Feature::new("audit") }
+}

@@ -5,6 +5,11 @@ mod admin;
 mod archive;
 mod service;
 
-pub use admin::add_methods;
+use crate::feature::Feature;
+
 pub use archive::ArchiveError;
 pub use service::{BackupView, RestoreError, RestoreTarget, RestoredView, restore};
+
+pub fn feature() -> Feature {
+    Feature { admin_methods: admin::add_methods, ..Feature::new("backup") }
+}

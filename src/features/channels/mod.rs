@@ -12,15 +12,24 @@ mod service;
 mod store;
 pub mod visibility;
 
-pub use admin::add_methods;
-pub use http::routes;
+use crate::feature::Feature;
+
 pub use levels::list_quiet;
-pub use mcp::add_tools;
 pub(crate) use mcp::complete_name;
-pub use planner::plan;
 pub use service::{
-    Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,
-    find_settings, find_visible, get_channel, is_member, list_human_members, list_members, list_workflow_channels,
-    lock, move_cursor, purge_deleted,
+    Place, conversation_between, cursor, find_conversation_between, find_for_editing, find_for_posting, find_settings,
+    find_visible, get_channel, is_member, list_human_members, list_members, list_workflow_channels, lock, move_cursor,
+    purge_deleted,
 };
 pub use store::{ChannelRow, Member, WorkflowChannel};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        mcp: |offer| mcp::add_tools(&mut offer.tools),
+        planner: Some(planner::plan),
+        start: Some(|hub| Box::pin(async move { Ok(service::ensure_general(hub).await?) })),
+        ..Feature::new("channels")
+    }
+}

@@ -6,59 +6,53 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
 
-use super::{machines, messages, oauth, traces, users, workflow};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{Settlement, WorkItem, Worker, prune, work};
-use crate::hub::idempotency;
-use crate::hub::{BoxFuture, Hub};
+use crate::feature::{Chore, Feature, Features};
+use crate::hub::{BoxFuture, Hub, StartError, idempotency};
 
 const QUEUE: &str = "housekeeping";
-const MINUTE: Duration = Duration::from_secs(60);
 
-/// A thing to do, how often, and how. The function is called until it has nothing left to do.
-struct Chore {
-    name: &'static str,
-    every: Duration,
-    run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
+pub fn feature() -> Feature {
+    Feature {
+        workers: vec![Arc::new(Housekeeper)],
+        // The chores of the ground floor, which registers nothing itself.
+        chores: vec![
+            Chore {
+                name: "idempotency",
+                every: Duration::from_secs(60 * 60),
+                run: |_, tx| Ok(idempotency::prune(tx)?),
+            },
+            Chore { name: "outbox", every: Duration::from_secs(10 * 60), run: |_, tx| Ok(prune::prune(tx)?) },
+        ],
+        prepare: Some(prepare),
+        ..Feature::new("housekeeping")
+    }
 }
 
-const CHORES: [Chore; 11] = [
-    Chore { name: "sessions", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(users::prune_sessions(tx)?) },
-    Chore { name: "oauth", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(oauth::prune(tx)?) },
-    Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
-    Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
-    Chore { name: "leases", every: MINUTE, run: messages::release_expired },
-    Chore { name: "stalemates", every: MINUTE, run: workflow::tell_stalemates },
-    Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
-    Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
-    Chore {
-        name: "machine components",
-        every: MINUTE.saturating_mul(60),
-        run: |_, tx| Ok(machines::prune_status(tx)?),
-    },
-    Chore { name: "machine nonces", every: MINUTE, run: |_, tx| Ok(machines::prune_nonces(tx)?) },
-    Chore {
-        name: "machine events",
-        every: MINUTE.saturating_mul(10),
-        run: |hub, tx| Ok(machines::prune_events(hub, tx)?),
-    },
-];
+/// The chores of all features.
+fn chores(hub: &Hub) -> impl Iterator<Item = &Chore> {
+    Features::of(hub).iter().flat_map(|feature| &feature.chores)
+}
 
-struct Housekeeper;
-
-pub fn worker() -> Arc<dyn Worker> {
-    Arc::new(Housekeeper)
+fn prepare(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
+    Box::pin(async move {
+        let hub_in = hub.clone();
+        Ok(hub.write(move |tx| schedule(&hub_in, tx)).await?)
+    })
 }
 
 /// Puts every chore into the queue, if it is not there.
-pub fn schedule(tx: &mut Tx<'_>) -> Result<(), DbError> {
-    for chore in &CHORES {
+fn schedule(hub: &Hub, tx: &mut Tx<'_>) -> Result<(), DbError> {
+    for chore in chores(hub) {
         let due_at = tx.now_ms() + milliseconds(chore.every);
         work::enqueue(tx, QUEUE, chore.name, due_at)?;
     }
     Ok(())
 }
+
+struct Housekeeper;
 
 impl Worker for Housekeeper {
     fn queue(&self) -> &'static str {
@@ -67,7 +61,7 @@ impl Worker for Housekeeper {
 
     fn perform<'a>(&'a self, hub: &'a Hub, item: &'a WorkItem) -> BoxFuture<'a, Settlement> {
         Box::pin(async move {
-            let Some(chore) = CHORES.iter().find(|chore| chore.name == item.subject) else {
+            let Some(chore) = chores(hub).find(|chore| chore.name == item.subject) else {
                 return Settlement::Done;
             };
             if let Err(error) = run(hub, chore).await {

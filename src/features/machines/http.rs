@@ -12,14 +12,15 @@ use utoipa_axum::routes;
 
 use super::configs::Expected;
 use super::evidence::EvidenceQuery;
+use super::http_signed::Signed;
 use super::ingest::Events;
 use super::{configs, evidence, ingest, overview, status};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::json::{parse_json, parse_json_value};
+use crate::json::{media_type, parse_json, parse_json_value};
 use crate::paging::ListQuery;
-use crate::surfaces::http::{ApiRouter, Path, Query, Signed, WithEtag, essence, expected_revision, with_etag};
+use crate::surfaces::http::{ApiRouter, Path, Query, WithEtag, expected_revision, with_etag};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
@@ -138,7 +139,7 @@ fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
     const BINARY_MODE: &str = "Events in the binary mode, with headers named ce-…, are not taken.";
     const ONE: &str = "application/cloudevents+json";
     const BATCH: &str = "application/cloudevents-batch+json";
-    let kind = essence(headers).unwrap_or_default();
+    let kind = media_type(headers).unwrap_or_default();
     if ![ONE, BATCH, "application/json"].contains(&kind.as_str()) {
         let detail = format!("The body must be {ONE} or {BATCH}.");
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));

@@ -8,6 +8,7 @@ mod configs;
 mod evidence;
 mod gate;
 mod http;
+mod http_signed;
 mod ingest;
 mod overview;
 mod registry;
@@ -16,10 +17,39 @@ mod status;
 mod store;
 mod tallies;
 
-pub use admin::add_methods;
-pub use gate::{Admission, Opened, open};
-pub use http::routes;
-pub use registry::{RegistryError, begin, keep, note_restored, reload};
-pub use store::{prune_events, prune_nonces, prune_status};
+use std::time::Duration;
 
-pub use status::count_components;
+use crate::feature::{Chore, Feature};
+use crate::hub::{BoxFuture, Hub, StartError};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+pub use registry::{note_restored, reload};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        chores: vec![
+            Chore {
+                name: "machine components",
+                every: MINUTE.saturating_mul(60),
+                run: |_, tx| Ok(store::prune_status(tx)?),
+            },
+            Chore { name: "machine nonces", every: MINUTE, run: |_, tx| Ok(store::prune_nonces(tx)?) },
+            Chore {
+                name: "machine events",
+                every: MINUTE.saturating_mul(10),
+                run: |hub, tx| Ok(store::prune_events(hub, tx)?),
+            },
+        ],
+        prepare: Some(prepare),
+        background: Some(|hub| Box::pin(registry::keep(hub))),
+        metrics: Some(|hub, tx| Ok(status::count_components(hub, tx)?)),
+        ..Feature::new("machines")
+    }
+}
+
+fn prepare(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
+    Box::pin(async move { registry::begin(hub).await.map_err(|error| StartError::Refused(error.to_string())) })
+}

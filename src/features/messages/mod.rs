@@ -25,13 +25,13 @@ mod unread;
 mod unread_store;
 mod view;
 
-pub use admin::add_methods;
-pub use http::routes;
-pub use inbox::release_expired;
+use std::time::Duration;
+
+use crate::feature::{Chore, Feature};
+
+const MINUTE: Duration = Duration::from_secs(60);
+
 pub(crate) use mcp::Item as MessageItem;
-pub use mcp::add_tools;
-pub use mcp_reading::{add_prompts, add_resources};
-pub use purge::purge_deleted_channels;
 pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};
 pub use state::{
@@ -39,6 +39,23 @@ pub use state::{
     move_to_state, note_told, place_of,
 };
 pub use store::MessageRow;
-pub use tap::tap;
 pub use texts::{MessageText, list_ids_after, visit_texts};
 pub use unread::{Unread, count_unread};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        mcp: |offer| {
+            mcp::add_tools(&mut offer.tools);
+            mcp_reading::add_resources(&mut offer.resources);
+            mcp_reading::add_prompts(&mut offer.prompts);
+        },
+        taps: vec![tap::tap()],
+        chores: vec![
+            Chore { name: "leases", every: MINUTE, run: inbox::release_expired },
+            Chore { name: "deleted channels", every: MINUTE, run: purge::purge_deleted_channels },
+        ],
+        ..Feature::new("messages")
+    }
+}

@@ -14,8 +14,8 @@ use stoa_model::{PrincipalId, SessionId, Timestamp};
 
 use super::client_store::{self, Client};
 use super::documents::{self, NoClient};
+use super::http_pages::{self, AgentChoice, Consent, Origin};
 use super::metadata::is_own_resource;
-use super::pages::{self, AgentChoice, Consent, Origin};
 use super::parameters::{Parameters, Repeated};
 use super::redirect;
 use super::store::{self, NewGrant, PendingRequest};
@@ -27,7 +27,6 @@ use crate::error::{ErrorKind, HubError};
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;
 use crate::storage::keys::Purpose;
-use crate::surfaces::http::FormTarget;
 
 const REQUEST_LIFETIME: Duration = Duration::from_secs(10 * 60);
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
@@ -103,10 +102,10 @@ fn answer(outcome: Result<Response, Stop>) -> Result<Response, HubError> {
     match outcome {
         Ok(response) => Ok(response),
         Err(Stop::Client(location)) => see_other(&location),
-        Err(Stop::Page { status, title, detail, hint }) => pages::refusal(status, title, &detail, Some(hint)),
+        Err(Stop::Page { status, title, detail, hint }) => http_pages::refusal(status, title, &detail, Some(hint)),
         Err(Stop::TooMany { detail, retry_after }) => {
             let hint = Some("Wait a minute and try again.");
-            let mut page = pages::refusal(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail, hint)?;
+            let mut page = http_pages::refusal(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail, hint)?;
             page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
             Ok(page)
         }
@@ -358,12 +357,7 @@ async fn show(
         csrf: &csrf,
         message,
     };
-    // Browsers follow a form to where its answer leads only if the page says so.
-    let form_target = match &policy_origin {
-        Some(origin) => FormTarget::OwnAnd(origin),
-        None => FormTarget::Anywhere,
-    };
-    Ok(pages::consent(status, &page, form_target)?)
+    Ok(http_pages::consent(status, &page, policy_origin.as_deref())?)
 }
 
 fn find_question(tx: &mut Tx<'_>, id_hash: &[u8; 32], session: SessionId, user: PrincipalId) -> Result<Question, Stop> {

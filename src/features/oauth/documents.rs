@@ -16,8 +16,7 @@ use crate::access::Call;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::json::parse_json_value;
-use crate::surfaces::http::essence;
+use crate::json::{is_json_type, media_type, parse_json_value};
 
 const MAX_ID_BYTES: usize = 2048;
 const LIMITS: Limits = Limits {
@@ -161,7 +160,7 @@ async fn fetch(hub: &Hub, client_id: &str) -> Result<(ClientRegistration, Durati
     if answer.is_cut {
         return Err(refused("Its description is longer than 5 KiB."));
     }
-    if !essence(&answer.headers).is_some_and(|kind| kind == "application/json" || kind.ends_with("+json")) {
+    if !media_type(&answer.headers).is_some_and(|media_type| is_json_type(&media_type)) {
         return Err(refused("Its description is not sent as JSON."));
     }
     let value = parse_json_value(&answer.body).map_err(|_| refused("Its description is not JSON."))?;

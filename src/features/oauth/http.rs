@@ -20,8 +20,9 @@ use super::{about, authorize, grants, metadata, owned, registration, tokens};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
+use crate::json::media_type;
 use crate::paging::ListQuery;
-use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query, RawBody, Visitor, essence};
+use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query, RawBody, Visitor};
 
 const FORM: &str = "application/x-www-form-urlencoded";
 
@@ -116,7 +117,7 @@ async fn decide(
     RawBody(body): RawBody,
 ) -> Result<Response, HubError> {
     // What is no form has none of the fields, which the page says.
-    let form = if essence(&headers).as_deref() == Some(FORM) { body } else { Bytes::new() };
+    let form = if media_type(&headers).as_deref() == Some(FORM) { body } else { Bytes::new() };
     authorize::decide(&hub, &visitor, &form).await
 }
 
@@ -209,7 +210,7 @@ fn bearer(headers: &HeaderMap) -> Option<Secret> {
 }
 
 fn form(headers: &HeaderMap, body: &[u8]) -> Result<Parameters, Refusal> {
-    if essence(headers).as_deref() != Some(FORM) {
+    if media_type(headers).as_deref() != Some(FORM) {
         return Err(Refusal::invalid_request(format!("The body must be a form: send Content-Type: {FORM}.")));
     }
     Parameters::parse(body).ok_or_else(|| Refusal::invalid_request("The form is not UTF-8, or contains NUL."))

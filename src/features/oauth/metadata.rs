@@ -2,7 +2,7 @@
 
 use stoa_model::oauth::{AuthMethod, AuthorizationServerMetadata, GrantType, OauthScopes, ProtectedResourceMetadata};
 
-use crate::surfaces::mcp::PATH;
+use crate::config::MCP_PATH;
 
 pub(super) fn authorization_server(base_url: &str) -> AuthorizationServerMetadata {
     let methods = || [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
@@ -42,13 +42,15 @@ pub(super) fn protected_resource(base_url: &str, path: &str) -> ProtectedResourc
 
 /// What tokens are for, whatever they were asked for.
 pub(super) fn audience(base_url: &str) -> String {
-    format!("{base_url}{PATH}")
+    format!("{base_url}{MCP_PATH}")
 }
 
 /// Whether a resource that a client named (RFC 8707) is this hub, by one of its addresses.
 pub(super) fn is_own_resource(resource: &str, own: [&str; 2]) -> bool {
     own.iter().any(|base_url| {
-        resource.strip_prefix(base_url).is_some_and(|path| ["", PATH].contains(&path.strip_suffix('/').unwrap_or(path)))
+        resource
+            .strip_prefix(base_url)
+            .is_some_and(|path| ["", MCP_PATH].contains(&path.strip_suffix('/').unwrap_or(path)))
     })
 }
 

@@ -13,9 +13,9 @@ mod documents;
 mod failure;
 mod grants;
 mod http;
+mod http_pages;
 mod metadata;
 mod owned;
-mod pages;
 mod parameters;
 mod planner;
 mod prune;
@@ -24,10 +24,32 @@ mod registration;
 mod store;
 mod tokens;
 
-pub use admin::add_methods;
-pub use http::{alias_routes, routes};
-pub use planner::plan;
-pub use prune::prune;
-pub use redirect::check_private as check_private_redirect;
-pub use store::note_use;
-pub use tokens::find_by_token_hash;
+use std::time::Duration;
+
+use axum::Router;
+
+use crate::config::Config;
+use crate::feature::{Chore, Feature};
+use crate::hub::StartError;
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        optional_routes: Some(|config| if config.oauth_aliases { http::alias_routes() } else { Router::new() }),
+        admin_methods: admin::add_methods,
+        credentials: &[tokens::ACCESS_TOKEN],
+        planner: Some(planner::plan),
+        chores: vec![Chore { name: "oauth", every: Duration::from_secs(10 * 60), run: |_, tx| Ok(prune::prune(tx)?) }],
+        check: Some(check),
+        ..Feature::new("oauth")
+    }
+}
+
+fn check(config: &Config) -> Result<(), StartError> {
+    for uri in &config.oauth_redirects {
+        redirect::check_private(uri).map_err(|reason| {
+            StartError::Refused(format!("the redirect URI {uri} of STOA_OAUTH_REDIRECTS {reason}"))
+        })?;
+    }
+    Ok(())
+}

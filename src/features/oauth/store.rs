@@ -242,7 +242,7 @@ pub(super) fn update_generation(tx: &mut Tx<'_>, id: GrantId, generation: i64) -
 }
 
 /// Notes that a client made use of what it was allowed.
-pub fn note_use(tx: &mut Tx<'_>, id: GrantId) -> Result<(), DbError> {
+pub(super) fn update_grant_used(tx: &mut Tx<'_>, id: GrantId) -> Result<(), DbError> {
     tx.execute("update oauth_grants set last_used_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     Ok(())
 }

@@ -23,10 +23,11 @@ use super::parameters::Parameters;
 use super::redirect::is_where_the_code_went;
 use super::store::{self, Grant, NewGrant};
 use crate::access::auth_log::AuthEvent;
-use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Call, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
+use crate::features::principals;
 use crate::hub::Hub;
 use crate::storage::keys::Purpose;
 
@@ -250,7 +251,7 @@ fn conclude(call: &Call, event: AuthEvent, outcome: Outcome, revoked: Option<Gra
 fn issue(hub: &Hub, tx: &mut Tx<'_>, grant: Grant, scope: OauthScopes, with_refresh: bool) -> Result<Issued, HubError> {
     let access = issue_access_token(tx, &grant, scope)?;
     client_store::update_used(tx, grant.client)?;
-    store::note_use(tx, grant.id)?;
+    store::update_grant_used(tx, grant.id)?;
     if !with_refresh {
         return Ok(Issued { answer: access, grant });
     }
@@ -306,6 +307,17 @@ pub fn find_by_token_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Fou
         seen_at: grant.last_used_at,
     }))
 }
+
+fn note_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
+    principals::note_seen(tx, principal.id)?;
+    match principal.credential {
+        Credential::AccessToken(grant) => store::update_grant_used(tx, grant),
+        _ => Ok(()),
+    }
+}
+
+pub(super) const ACCESS_TOKEN: CredentialStore =
+    CredentialStore { form: CredentialForm::Bearer(CredentialKind::AccessToken), find: find_by_token_hash, note_use };
 
 /// Which of the two kinds of token a text is, if it is one at all.
 pub(super) fn token_kind(text: &str) -> Option<CredentialKind> {

@@ -6,10 +6,14 @@ mod mcp;
 mod service;
 mod store;
 
-pub use http::routes;
-pub use mcp::add_tools;
+use crate::feature::Feature;
+
 pub use service::{
     create, delete, directory, find, find_by_id, find_ever, find_or_add_machine, find_reachable, nearest,
     note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
 };
 pub use store::Known;
+
+pub fn feature() -> Feature {
+    Feature { routes: http::routes, mcp: |offer| mcp::add_tools(&mut offer.tools), ..Feature::new("principals") }
+}

@@ -6,4 +6,10 @@
 mod service;
 mod store;
 
+use crate::feature::Feature;
+
 pub use service::{Added, add, claimants, list_claimants_in, list_claims, of, purge, reacted_among, remove};
+
+pub fn feature() -> Feature {
+    Feature::new("reactions")
+}

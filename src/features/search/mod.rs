@@ -13,7 +13,17 @@ mod postgres;
 mod service;
 mod sqlite;
 
-pub use http::routes;
-pub use listener::{LISTENER, listener, prepare};
-pub use mcp::add_tools;
-pub use sqlite::COMPANION;
+use crate::feature::Feature;
+
+pub use listener::LISTENER;
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        mcp: |offer| mcp::add_tools(&mut offer.tools),
+        listeners: vec![listener::listener()],
+        companion: Some(sqlite::COMPANION),
+        prepare: Some(|hub| Box::pin(async move { Ok(listener::prepare(hub).await?) })),
+        ..Feature::new("search")
+    }
+}

@@ -6,17 +6,24 @@
 //! the heartbeats, closes streams whose credential has ended, and notes who is online.
 
 mod backlog;
-mod follow;
 mod frames;
 mod http;
 mod keeper;
+mod mcp;
 mod registry;
 mod room;
 mod service;
 mod tap;
 
-pub(crate) use follow::{Place, follow, here};
-pub use http::routes;
-pub(crate) use keeper::keep;
-pub(crate) use service::close_all;
-pub use tap::tap;
+use crate::feature::Feature;
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        mcp: mcp::offer,
+        taps: vec![tap::tap()],
+        background: Some(|hub| Box::pin(keeper::keep(hub))),
+        stop: Some(|hub| Box::pin(service::close_all(hub))),
+        ..Feature::new("streams")
+    }
+}

@@ -8,9 +8,9 @@ use stoa_model::system::{DatabaseView, ListenerView, SystemView};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::listener;
-use crate::features::{agents, audit, machines};
+use crate::feature::Features;
+use crate::features::audit;
 use crate::hub::Hub;
-use crate::hub::idempotency;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
 
@@ -66,13 +66,11 @@ pub async fn is_ready(hub: &Hub) -> Result<(), HubError> {
 /// The figures in the text format of Prometheus.
 pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
     let hub_in = hub.clone();
-    let active = hub
-        .read(move |tx| {
-            machines::count_components(&hub_in, tx)?;
-            agents::count_active(tx)
-        })
-        .await?;
-    hub.metrics().active_agents.set(active);
+    hub.read(move |tx| {
+        let gauges = Features::of(&hub_in).iter().filter_map(|feature| feature.metrics);
+        gauges.into_iter().try_for_each(|update| update(&hub_in, tx))
+    })
+    .await?;
     hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
     hub.metrics().render().map_err(HubError::internal)
 }
@@ -106,10 +104,11 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
         hub.replace_keys(ring.clone());
         ring
     };
-    let actor_in = actor.clone();
-    let sealing = ring.clone();
+    let (hub_in, actor_in, sealing) = (hub.clone(), actor.clone(), ring.clone());
     hub.write(move |tx| {
-        idempotency::seal_again(tx, &sealing)?;
+        for sealed in Features::of(&hub_in).iter().filter_map(|feature| feature.sealed) {
+            (sealed.seal_again)(tx, &sealing)?;
+        }
         Hub::set_meta(tx, "key_check", &sealing.check_value())?;
         audit::record(tx, &actor_in, "key_file.rotated", None, &json!({}))?;
         Ok::<_, HubError>(())

@@ -5,7 +5,26 @@ mod admin;
 mod http;
 mod service;
 mod store;
+mod writer;
 
-pub use admin::add_methods;
-pub use http::routes;
-pub use service::{TraceQuery, find_by_request, prune, record, write_batches};
+use std::time::Duration;
+
+use crate::feature::{Chore, Feature};
+
+pub use service::{TraceQuery, find_by_request};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        chores: vec![Chore {
+            name: "traces",
+            every: Duration::from_secs(10 * 60),
+            run: |hub, tx| Ok(service::prune(hub, tx)?),
+        }],
+        start: Some(writer::start),
+        // Last of all, when nothing happens that has to be traced.
+        close: Some(writer::close),
+        ..Feature::new("traces")
+    }
+}

@@ -1,35 +1,21 @@
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
-use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::page::{CountedPage, Page};
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
-use stoa_model::traces::{MAX_DETAILS_BYTES, MAX_ERROR_CHARACTERS, NewTrace, OwnedTrace, TraceStats, TraceView};
+use stoa_model::traces::{OwnedTrace, TraceStats, TraceView};
 use stoa_model::{PrincipalId, Timestamp};
 use utoipa::IntoParams;
 
-use super::store::{self, Filter, NewRow, Position};
+use super::store::{self, Filter, Position};
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
 use crate::paging::{ListQuery, OffsetQuery, page_of};
 
-const BATCH: usize = 64;
-const BATCH_WITHIN: Duration = Duration::from_millis(100);
-/// How long to wait after each failure of a batch; after the last it is given up.
-const RETRIES: [Duration; 6] = [
-    Duration::from_millis(100),
-    Duration::from_millis(200),
-    Duration::from_millis(400),
-    Duration::from_millis(800),
-    Duration::from_millis(1600),
-    Duration::from_millis(3200),
-];
 /// Traces that an export reads at once.
 const EXPORT_PAGE: i64 = 500;
 /// For each moment that a page takes, an export rests this many.
@@ -57,74 +43,6 @@ pub struct TraceQuery {
     #[serde(default)]
     #[param(value_type = Option<String>)]
     pub until: Option<Timestamp>,
-}
-
-/// Remembers what was done, soon. Whoever calls this does not wait, and hears nothing of it when the hub
-/// cannot keep up and the trace is lost; the metrics tell.
-pub fn record(hub: &Hub, trace: NewTrace) {
-    let metrics = hub.metrics();
-    metrics.traces_total.inc();
-    metrics.traces_by_action.with_label_values(&[&*trace.action]).inc();
-    if trace.error.is_some() {
-        metrics.errors_total.inc();
-    }
-    if !hub.traces().offer((hub.clock().now_ms(), trace)) {
-        metrics.traces_dropped.inc();
-    }
-}
-
-/// Writes traces in batches until their queue is closed, and then the rest.
-pub async fn write_batches(hub: Hub) {
-    let has_given_up = AtomicBool::new(false);
-    hub.traces().write_all(hub.clock(), BATCH, BATCH_WITHIN, |batch| write(&hub, batch, &has_given_up)).await;
-}
-
-async fn write(hub: &Hub, batch: Vec<(i64, NewTrace)>, has_given_up: &AtomicBool) {
-    let metrics = hub.metrics();
-    let rows: Arc<[NewRow]> = batch.into_iter().map(|(created_at, trace)| new_row(created_at, trace)).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a batch has at most 64 traces")]
-    metrics.trace_batch_size.observe(rows.len() as f64);
-    for wait in RETRIES.into_iter().map(Some).chain([None]) {
-        // A hub that stops tries each batch, until one fails: it must come to an end.
-        if hub.is_stopping() && has_given_up.load(Ordering::Relaxed) {
-            break;
-        }
-        let rows_in = rows.clone();
-        match hub.write(move |tx| store::insert_traces(tx, &rows_in)).await {
-            Ok(()) => return,
-            Err::<(), DbError>(error) => match wait.filter(|_| !hub.is_stopping()) {
-                Some(wait) => {
-                    tracing::debug!(%error, "traces could not be written; trying again");
-                    pause(wait).await;
-                }
-                None => {
-                    tracing::error!(%error, traces = rows.len(), "traces could not be written and are lost");
-                    has_given_up.store(hub.is_stopping(), Ordering::Relaxed);
-                    break;
-                }
-            },
-        }
-    }
-    metrics.traces_dropped.inc_by(rows.len() as u64);
-}
-
-fn new_row(created_at: i64, trace: NewTrace) -> NewRow {
-    let mut details = trace.details.to_string();
-    if details.len() > MAX_DETAILS_BYTES {
-        details = json!({"truncated": true}).to_string();
-    }
-    NewRow {
-        owner: trace.owner,
-        principal: trace.principal,
-        action: trace.action,
-        details,
-        // PostgreSQL cannot store NUL.
-        error: trace.error.map(|error| error.chars().filter(|c| *c != '\0').take(MAX_ERROR_CHARACTERS).collect()),
-        duration_ms: milliseconds(trace.duration),
-        request_id: trace.request_id,
-        run_id: trace.run_id,
-        created_at,
-    }
 }
 
 /// Deletes a batch of traces that are older than the operator wants them. Returns how many.

@@ -10,8 +10,8 @@ use stoa_model::users::{
 use stoa_model::{Secret, SessionId};
 use utoipa_axum::routes;
 
-use super::login_page;
-use super::service::{self, NewLogin, session_cookie_name};
+use super::http_login;
+use super::service::{self, NewLogin};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -30,12 +30,12 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(list_sessions, end_sessions))
         .routes(routes!(end_session))
         .routes(routes!(list_users))
-        .route("/login", axum::routing::get(login_page::show).post(login_page::submit))
+        .route("/login", axum::routing::get(http_login::show).post(http_login::submit))
 }
 
 /// The cookie that carries a session, or, without a token, the one that takes it away.
 pub(super) fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<HeaderValue, HubError> {
-    let name = session_cookie_name(hub);
+    let name = hub.session_cookie_name();
     let secure = if name.starts_with("__Host-") { "; Secure" } else { "" };
     let (value, max_age) = match token {
         Some(token) => (token.expose(), hub.config().session_lifetime.as_secs()),

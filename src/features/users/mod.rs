@@ -3,13 +3,39 @@
 
 mod admin;
 mod http;
-mod login_page;
+mod http_login;
 mod service;
 mod store;
 
-pub use admin::add_methods;
-pub use http::{no_session_cookie, routes};
-pub use service::{
-    current_user, ensure_first_admin, find_by_session_hash, find_user_id, is_admin, log_out, note_session_use,
-    prune_sessions, session_cookie_name,
-};
+use std::time::Duration;
+
+use crate::feature::{Chore, Feature};
+use crate::hub::{BoxFuture, Hub, StartError};
+
+pub use http::no_session_cookie;
+pub use service::{current_user, find_user_id, is_admin, log_out};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        admin_methods: admin::add_methods,
+        credentials: &[service::SESSION],
+        chores: vec![Chore {
+            name: "sessions",
+            every: Duration::from_secs(10 * 60),
+            run: |_, tx| Ok(service::prune_sessions(tx)?),
+        }],
+        start: Some(start),
+        ..Feature::new("users")
+    }
+}
+
+/// The first start creates an administrator and shows the password once.
+fn start(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
+    Box::pin(async move {
+        if let Some(password) = service::ensure_first_admin(hub).await? {
+            (hub.config().show_password)(password.expose());
+        }
+        Ok(())
+    })
+}

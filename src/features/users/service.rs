@@ -15,7 +15,7 @@ use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
 use super::store::{self, NewSession, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -34,11 +34,6 @@ const FIRST_ADMIN: &str = "admin";
 pub struct NewLogin {
     pub user: UserView,
     pub token: Secret,
-}
-
-/// The cookie's name tells browsers to be strict where they can be.
-pub fn session_cookie_name(hub: &Hub) -> &'static str {
-    if hub.base_url().starts_with("https://") { "__Host-stoa_session" } else { "stoa_session" }
 }
 
 /// Whose session this is.
@@ -61,9 +56,16 @@ pub fn find_by_session_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<F
     }))
 }
 
-pub fn note_session_use(tx: &mut Tx<'_>, session: SessionId) -> Result<(), DbError> {
-    store::update_session_seen(tx, session)
+fn note_session_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
+    principals::note_seen(tx, principal.id)?;
+    match principal.credential {
+        Credential::Session(session) => store::update_session_seen(tx, session),
+        _ => Ok(()),
+    }
 }
+
+pub(super) const SESSION: CredentialStore =
+    CredentialStore { form: CredentialForm::Session, find: find_by_session_hash, note_use: note_session_use };
 
 /// Whether somebody is an administrator whose account is in use.
 pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {

@@ -10,7 +10,16 @@ mod stalemate;
 mod trust;
 mod trust_store;
 
-pub use http::routes;
-pub use mcp::add_tools;
-pub use planner::plan;
-pub use stalemate::tell_stalemates;
+use std::time::Duration;
+
+use crate::feature::{Chore, Feature};
+
+pub fn feature() -> Feature {
+    Feature {
+        routes: http::routes,
+        mcp: |offer| mcp::add_tools(&mut offer.tools),
+        planner: Some(planner::plan),
+        chores: vec![Chore { name: "stalemates", every: Duration::from_secs(60), run: stalemate::tell_stalemates }],
+        ..Feature::new("workflow")
+    }
+}

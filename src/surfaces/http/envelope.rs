@@ -23,11 +23,10 @@ use super::openapi::Operations;
 use super::{address, cors, csrf, extract};
 use crate::access::rate_limit::Allowance;
 use crate::access::{Call, Idempotency, Principal};
+use crate::config::MCP_PATH;
 use crate::error::{ErrorKind, HubError};
-use crate::features::traces;
 use crate::hub::{Hub, catch_panic};
 use crate::storage::keys::Purpose;
-use crate::surfaces::mcp;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -219,7 +218,7 @@ impl Drop for PendingTrace {
             request_id: Some(std::mem::take(&mut self.request_id)),
             run_id: None,
         };
-        traces::record(&self.hub, trace);
+        self.hub.record_trace(trace);
     }
 }
 
@@ -271,7 +270,7 @@ async fn prepare_and_run(
     };
     let mut _guard = None;
     // What is repeated over MCP is said to each tool by itself.
-    let is_mcp = parts.uri.path().trim_end_matches('/') == mcp::PATH;
+    let is_mcp = parts.uri.path().trim_end_matches('/') == MCP_PATH;
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(|_| !is_mcp) {
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));

@@ -15,12 +15,11 @@ use serde::de::DeserializeOwned;
 use super::envelope::ResponseNotes;
 use crate::access::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
-use crate::features::users::session_cookie_name;
 use crate::hub::{Hub, pause};
-use crate::json::{content_fault, parse_json};
+use crate::json::{content_fault, is_json_type, media_type, parse_json};
 use crate::surfaces::auth;
 
-pub(super) const MAX_BODY_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same once the hub is stopping: who sends half a body shall not hold it up.
 const BODY_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
@@ -63,7 +62,7 @@ impl FromRequestParts<Hub> for Actor {
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
         let principal = match bearer(&parts.headers)? {
             Some(credential) => auth::authenticate_bearer(hub, credential).await?,
-            None => match cookie(&parts.headers, session_cookie_name(hub)) {
+            None => match cookie(&parts.headers, hub.session_cookie_name()) {
                 Some(token) => auth::authenticate_session(hub, token).await?,
                 None => {
                     return Err(HubError::unauthenticated("unauthenticated", "This needs a session or a key.")
@@ -72,18 +71,15 @@ impl FromRequestParts<Hub> for Actor {
             },
         };
         if !parts.method.is_safe() {
-            admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
+            admit_write(hub, &principal, parts)?;
         }
         Ok(Actor::new(principal, call(parts)))
     }
 }
 
-/// Counts a write, and refuses it when there were too many. `notes` gets to know whose it is, for its trace.
-pub(super) fn admit_write(
-    hub: &Hub,
-    principal: &Arc<Principal>,
-    notes: Option<&ResponseNotes>,
-) -> Result<(), HubError> {
+/// Counts a write, and refuses it when there were too many. The envelope learns whose it is, for its trace.
+pub(crate) fn admit_write(hub: &Hub, principal: &Arc<Principal>, parts: &Parts) -> Result<(), HubError> {
+    let notes = parts.extensions.get::<ResponseNotes>();
     let now = hub.clock().now_ms();
     let allowance = hub.limits().take_write(principal.id, now);
     let is_allowed = allowance.is_none_or(|allowance| allowance.allowed);
@@ -116,13 +112,13 @@ impl FromRequestParts<Hub> for Visitor {
     type Rejection = HubError;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
-        let Some(token) = cookie(&parts.headers, session_cookie_name(hub)) else {
+        let Some(token) = cookie(&parts.headers, hub.session_cookie_name()) else {
             return Ok(Self(Actor::anonymous(call(parts))));
         };
         match auth::authenticate_session(hub, token).await {
             Ok(principal) => {
                 if !parts.method.is_safe() {
-                    admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
+                    admit_write(hub, &principal, parts)?;
                 }
                 Ok(Self(Actor::new(principal, call(parts))))
             }
@@ -158,7 +154,7 @@ fn bearer(headers: &HeaderMap) -> Result<Option<&str>, HubError> {
 
 /// Whether a browser sent a session, good or not.
 pub(super) fn has_session(hub: &Hub, headers: &HeaderMap) -> bool {
-    cookie(headers, session_cookie_name(hub)).is_some()
+    cookie(headers, hub.session_cookie_name()).is_some()
 }
 
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -198,19 +194,12 @@ pub(super) async fn overdue_at_stop(hub: &Hub) {
     pause(BODY_TIMEOUT_AT_STOP).await;
 }
 
-/// The content type without its parameters.
-pub(crate) fn essence(headers: &HeaderMap) -> Option<String> {
-    let value = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
-    Some(value.split(';').next().unwrap_or("").trim().to_ascii_lowercase())
-}
-
-pub(super) fn require_json(headers: &HeaderMap) -> Result<(), HubError> {
-    let is_json = |essence: &str| essence == "application/json" || essence.ends_with("+json");
-    require_content_type(headers, is_json, "application/json")
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), HubError> {
+    require_content_type(headers, is_json_type, "application/json")
 }
 
 fn require_content_type(headers: &HeaderMap, accepts: fn(&str) -> bool, wanted: &str) -> Result<(), HubError> {
-    if essence(headers).as_deref().is_some_and(accepts) {
+    if media_type(headers).as_deref().is_some_and(accepts) {
         return Ok(());
     }
     let detail = format!("The body must be {wanted}.");
@@ -265,7 +254,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let is_form = |essence: &str| essence == "application/x-www-form-urlencoded";
+        let is_form = |media_type: &str| media_type == "application/x-www-form-urlencoded";
         require_content_type(&parts.headers, is_form, "application/x-www-form-urlencoded")?;
         let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
         let text = str::from_utf8(&bytes).map_err(|_| HubError::malformed("The form is not UTF-8."))?;

@@ -17,7 +17,6 @@ mod page;
 mod peers;
 mod piecewise;
 mod server;
-mod signed;
 mod web;
 
 use axum::Router;
@@ -29,29 +28,23 @@ use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ErrorKind, HubError};
-use crate::features;
 use crate::hub::Hub;
+use crate::surfaces::mcp::Offer;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub use extract::{Anonymous, Body, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
-pub(crate) use extract::{call as call_of, essence, read_body as read_whole_body};
+pub(crate) use extract::{MAX_BODY_BYTES, admit_write, call as call_of, read_body as read_whole_body, require_json};
 pub use multipart::FileForm;
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;
 pub(crate) use server::serve;
-pub use signed::Signed;
 
 /// A feature's routes, with their descriptions.
 pub type ApiRouter = OpenApiRouter<Hub>;
 
 /// Everything that answers HTTP.
-pub(crate) fn router(hub: &Hub) -> Result<Router, HubError> {
-    let (mut routes, description) = features::routes().split_for_parts();
-    if hub.config().oauth_aliases {
-        routes = routes.merge(features::oauth::alias_routes());
-    }
-    let mut offer = features::offer();
-    hub.offers().iter().for_each(|add| add(&mut offer));
+pub(crate) fn router(hub: &Hub, routes: ApiRouter, offer: Offer) -> Result<Router, HubError> {
+    let (routes, description) = routes.split_for_parts();
     let operations = openapi::operations(&description);
     let description = openapi::complete(description).map_err(HubError::internal)?;
     let state = envelope::EnvelopeState::new(hub.clone(), operations);

@@ -11,9 +11,10 @@ use memchr::memmem::{self, Finder};
 use stoa_model::attachments::MAX_ATTACHMENT_BYTES;
 use tokio::time::Instant;
 
-use super::extract::{essence, overdue_at_stop};
+use super::extract::overdue_at_stop;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
+use crate::json::media_type;
 
 /// The name that the part with the file has.
 const FILE: &str = "file";
@@ -65,7 +66,7 @@ fn malformed(what: &str) -> HubError {
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, HubError> {
-    if essence(headers).as_deref() != Some("multipart/form-data") {
+    if media_type(headers).as_deref() != Some("multipart/form-data") {
         let detail = "The body must be multipart/form-data, with the file in a part named `file`.";
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
             .hint("With curl: -F file=@report.pdf"));

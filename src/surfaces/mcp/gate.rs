@@ -23,14 +23,14 @@ use tokio::sync::Semaphore;
 use super::origin::Doors;
 use super::server::{Caller, McpServer};
 use super::tools::{Effect, Toolset};
-use super::{Offer, PATH, origin};
+use super::{Offer, origin};
 use crate::access::{Actor, Call, Credential};
+use crate::config::MCP_PATH;
 use crate::error::{ErrorKind, HubError};
-use crate::features::streams;
 use crate::hub::Hub;
-use crate::json::{Banned, extent, refuse_banned};
+use crate::json::{Banned, extent, media_type, refuse_banned};
 use crate::surfaces::auth;
-use crate::surfaces::http::{call_of, essence, read_whole_body};
+use crate::surfaces::http::{call_of, read_whole_body};
 
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
@@ -70,7 +70,7 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
     let gate = Gate { hub: hub.clone(), offer, service, long_ones: Arc::new(Semaphore::new(LONG_AT_ONCE)) };
     // Many write a slash behind it.
-    let both = [PATH.to_owned(), format!("{PATH}/")];
+    let both = [MCP_PATH.to_owned(), format!("{MCP_PATH}/")];
     both.iter().fold(Router::new(), |router, path| router.route(path, any(enter).with_state(gate.clone())))
 }
 
@@ -115,7 +115,10 @@ impl Gate {
             self.require_scope(&actor, &bytes)?;
         }
         let listens = parts.headers.get(HEADER_MCP_METHOD).is_some_and(|method| method == LISTEN);
-        let from = if listens { Some(streams::here(&self.hub).await.map_err(boxed)?) } else { None };
+        let from = match self.offer.events.as_ref().filter(|_| listens) {
+            Some(events) => Some(events.end(&self.hub).await.map_err(boxed)?),
+            None => None,
+        };
         parts.extensions.insert(Caller { actor, toolsets, from });
         Ok(bytes)
     }
@@ -146,7 +149,7 @@ impl Gate {
     }
 
     async fn read(&self, parts: &Parts, body: Body, limit: usize) -> Result<Bytes, HubError> {
-        if essence(&parts.headers).as_deref() != Some("application/json") {
+        if media_type(&parts.headers).as_deref() != Some("application/json") {
             let detail = "The body must be application/json.";
             return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
                 .hint("Send the header Content-Type: application/json."));
@@ -267,7 +270,7 @@ fn toolsets(query: &str) -> Result<Option<Arc<[Toolset]>>, HubError> {
 }
 
 fn metadata_address(base_url: &str) -> String {
-    format!("{base_url}/.well-known/oauth-protected-resource{PATH}")
+    format!("{base_url}/.well-known/oauth-protected-resource{MCP_PATH}")
 }
 
 /// A refusal that tells a client where to log in.

@@ -4,6 +4,8 @@
 //! their own folders what tools, resources and prompts they offer; this surface translates and knows no rules. The library
 //! that speaks the protocol is used in here and nowhere else, but for the bench that compares with it.
 
+use std::sync::Arc;
+
 mod completion;
 mod exchange;
 mod gate;
@@ -20,10 +22,8 @@ pub use exchange::Exchange;
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
 pub use resources::{File, FileContent, ResourceSpec, Resources};
-pub use tools::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
-
-/// Where all of it is.
-pub const PATH: &str = "/mcp";
+pub use subscriptions::{EventFollower, EventSource};
+pub use tools::{Effect, MAX_LISTED, ShownTo, ToolSpec, Tools, Toolset};
 
 /// All that features offer here.
 #[derive(Default)]
@@ -31,4 +31,6 @@ pub struct Offer {
     pub tools: Tools,
     pub resources: Resources,
     pub prompts: Prompts,
+    /// Where subscriptions get their events from; without it there are none.
+    pub events: Option<Arc<dyn EventSource>>,
 }

@@ -18,6 +18,7 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
+use stoa_db::DbError;
 use stoa_model::traces::NewTrace;
 
 use super::Offer;
@@ -29,8 +30,6 @@ use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::features::streams::Place;
-use crate::features::{traces, users};
 use crate::hub::{Hub, catch_panic};
 
 /// For models, at the beginning of each conversation.
@@ -61,7 +60,7 @@ pub(super) struct Caller {
     /// None means all.
     pub(super) toolsets: Option<Arc<[Toolset]>>,
     /// Where the events were when somebody came to listen to them: what happens after that, they are told.
-    pub(super) from: Option<Place>,
+    pub(super) from: Option<String>,
 }
 
 #[derive(Clone)]
@@ -127,6 +126,26 @@ impl McpServer {
         outcome
     }
 
+    /// The tools that are not shown to this caller, whatever their permissions are.
+    async fn hidden_tools(&self, actor: &Actor) -> Result<Vec<&'static str>, DbError> {
+        let rules = self.offer.tools.iter().filter_map(|tool| Some((tool.spec.name, tool.spec.shown_to?)));
+        let rules: Vec<_> = rules.collect();
+        if rules.is_empty() {
+            return Ok(Vec::new());
+        }
+        let actor = actor.clone();
+        let hidden = self.hub.read(move |tx| {
+            let mut hidden = Vec::new();
+            for (name, is_shown) in &rules {
+                if !is_shown(tx, &actor)? {
+                    hidden.push(*name);
+                }
+            }
+            Ok(hidden)
+        });
+        hidden.await
+    }
+
     fn admit(&self, caller: &Caller, tool: &Tool) -> Result<(), HubError> {
         if let Some(permission) = tool.spec.permission {
             caller.actor.require(permission)?;
@@ -157,7 +176,7 @@ impl McpServer {
             request_id: Some(actor.call.request_id.clone()),
             run_id: None,
         };
-        traces::record(&self.hub, trace);
+        self.hub.record_trace(trace);
     }
 }
 
@@ -342,7 +361,10 @@ impl ServerHandler for McpServer {
 
     async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
         let caller = caller(context.request_context())?;
-        subscriptions::follow(&self.hub, &caller, &context).await
+        match &self.offer.events {
+            Some(events) => subscriptions::follow(&self.hub, &**events, &caller, &context).await,
+            None => Ok(()),
+        }
     }
 
     async fn on_custom_request(
@@ -433,13 +455,11 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         only_page(page)?;
         let caller = caller(&context)?;
-        let human = caller.actor.principal.human;
-        let is_admins = self.hub.read(move |tx| users::is_admin(tx, human)).await;
-        let is_admins = is_admins.map_err(|error| refused(&error.into()))?;
+        let hidden = self.hidden_tools(&caller.actor).await.map_err(|error| refused(&error.into()))?;
         let is_wanted = |tool: &&Tool| {
             caller.toolsets.as_ref().is_none_or(|toolsets| toolsets.contains(&tool.spec.toolset))
                 && tool.spec.is_open_to(caller.actor.principal.permissions)
-                && (is_admins || !tool.spec.is_for_admins)
+                && !hidden.contains(&tool.spec.name)
         };
         let tools = self.offer.tools.iter().filter(is_wanted).map(listed).collect();
         Ok(ListToolsResult::with_all_items(tools))

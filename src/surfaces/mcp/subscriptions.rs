@@ -1,4 +1,4 @@
-//! Telling agents that a resource has changed, from what the hub's own streams tell.
+//! Notifying agents that a resource has changed, from the hub's own event streams.
 
 use std::collections::BTreeSet;
 
@@ -7,16 +7,42 @@ use rmcp::service::SubscriptionContext;
 use serde_json::Value;
 
 use super::server::Caller;
-use crate::features::streams;
-use crate::hub::Hub;
+use crate::access::Actor;
+use crate::error::HubError;
+use crate::hub::{BoxFuture, Hub};
 
 /// Addresses that one subscription may name.
 pub(super) const MAX_URIS: usize = 100;
 
-/// Tells of changes until the client goes, the credential ends or the hub stops.
-pub(super) async fn follow(hub: &Hub, caller: &Caller, context: &SubscriptionContext) -> Result<(), ErrorData> {
-    let refused = |error: crate::error::HubError| ErrorData::invalid_request(error.detail.clone(), None);
-    let mut stream = streams::follow(hub, &caller.actor, caller.from.clone()).await.map_err(refused)?;
+/// Where subscriptions get events from. The feature that streams events registers it.
+pub trait EventSource: Send + Sync {
+    /// The present end of the events, from which they can be followed later.
+    fn end<'a>(&'a self, hub: &'a Hub) -> BoxFuture<'a, Result<String, HubError>>;
+
+    /// Follows the events that a caller may see, from a place or from now on.
+    fn follow<'a>(
+        &'a self,
+        hub: &'a Hub,
+        actor: &'a Actor,
+        from: Option<String>,
+    ) -> BoxFuture<'a, Result<Box<dyn EventFollower>, HubError>>;
+}
+
+/// Events as a caller may see them. Dropping it ends the stream.
+pub trait EventFollower: Send {
+    /// The next event: its name and its data. None when the stream has ended.
+    fn next(&mut self) -> BoxFuture<'_, Option<(String, Value)>>;
+}
+
+/// Notifies of changes until the client goes, the credential ends or the hub stops.
+pub(super) async fn follow(
+    hub: &Hub,
+    source: &dyn EventSource,
+    caller: &Caller,
+    context: &SubscriptionContext,
+) -> Result<(), ErrorData> {
+    let refused = |error: HubError| ErrorData::invalid_request(error.detail.clone(), None);
+    let mut stream = source.follow(hub, &caller.actor, caller.from.clone()).await.map_err(refused)?;
     let wanted: BTreeSet<String> =
         context.accepted().resource_subscriptions.clone().unwrap_or_default().into_iter().collect();
     loop {

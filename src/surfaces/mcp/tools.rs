@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
+use stoa_db::{DbError, Tx};
 use stoa_model::handles::nearest;
 use stoa_model::permissions::{Permission, PermissionSet};
 
@@ -18,8 +19,7 @@ use super::schema::{self, Schema};
 use crate::access::{Actor, Call, Idempotency};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub};
-use crate::json::from_json_value;
-use crate::json::has_nul;
+use crate::json::{from_json_value, has_nul};
 
 /// A list is looked through by a model, not by a machine.
 pub const MAX_LISTED: i64 = 25;
@@ -79,6 +79,9 @@ pub enum Effect {
     Deletes,
 }
 
+/// Whether a caller is shown a tool.
+pub type ShownTo = fn(&mut Tx<'_>, &Actor) -> Result<bool, DbError>;
+
 /// What a tool is called, and what for.
 #[derive(Debug, Clone, Copy)]
 pub struct ToolSpec {
@@ -95,8 +98,8 @@ pub struct ToolSpec {
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
     pub is_open_world: bool,
-    /// Whether only administrators and their agents are shown it.
-    pub is_for_admins: bool,
+    /// Whom it is shown to, where its permissions do not say. None: to everybody who has them.
+    pub shown_to: Option<ShownTo>,
 }
 
 impl ToolSpec {
@@ -116,7 +119,7 @@ impl ToolSpec {
             second_permission: None,
             is_repeatable: false,
             is_open_world: false,
-            is_for_admins: false,
+            shown_to: None,
         }
     }
 
@@ -124,8 +127,8 @@ impl ToolSpec {
         Self { second_permission: Some(permission), ..self }
     }
 
-    pub const fn for_admins(self) -> Self {
-        Self { is_for_admins: true, ..self }
+    pub const fn shown_to(self, shown_to: ShownTo) -> Self {
+        Self { shown_to: Some(shown_to), ..self }
     }
 
     pub const fn repeatable(self) -> Self {

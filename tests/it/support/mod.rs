@@ -21,7 +21,8 @@ use serde_json::{Value, json};
 use stoa::clock::Clock;
 use stoa::config::{Config, Network};
 use stoa::events::{Listener, Planner, Worker};
-use stoa::hub::{Extensions, Hub};
+use stoa::feature::{Feature, Features};
+use stoa::hub::Hub;
 use stoa::surfaces::mcp::Offer;
 use stoa_model::{Secret, Timestamp};
 use tokio::runtime::Runtime;
@@ -48,12 +49,15 @@ pub(crate) const DAY: Duration = Duration::from_secs(24 * 3600);
 /// For hubs that share a database: they need one key.
 pub(crate) const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
+/// What tests add to the features.
+const PROBE: &str = "probe";
+
 /// How a hub is set up, and what it leaves behind for the next one on the same data.
 #[derive(Clone)]
 pub(crate) struct Setup {
     pub(crate) config: Config,
     pub(crate) clock: Clock,
-    extensions: Extensions,
+    features: Features,
     folder: Folder,
     pub(crate) database: Option<Arc<TestDatabase>>,
     admin_password: Arc<Mutex<Option<String>>>,
@@ -78,8 +82,8 @@ impl Setup {
             show_password: Arc::new(move |password| *shown.lock().unwrap() = Some(password.to_owned())),
             ..Config::new(folder.path())
         };
-        let extensions = stoa::features::extensions();
-        Self { config, clock, extensions, folder, database, admin_password, may_fail: false }
+        let features = stoa::features::all();
+        Self { config, clock, features, folder, database, admin_password, may_fail: false }
     }
 
     pub(crate) fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
@@ -109,39 +113,48 @@ impl Setup {
     }
 
     pub(crate) fn planner(mut self, planner: Planner) -> Self {
-        self.extensions.planners.push(planner);
+        self.features.0.push(Feature { planner: Some(planner), ..Feature::new(PROBE) });
         self
     }
 
     pub(crate) fn listener(mut self, listener: Arc<impl Listener>) -> Self {
-        self.extensions.listeners.push(listener);
+        self.features.0.push(Feature { listeners: vec![listener], ..Feature::new(PROBE) });
         self
     }
 
     pub(crate) fn worker(mut self, worker: Arc<impl Worker>) -> Self {
-        self.extensions.workers.push(worker);
+        self.features.0.push(Feature { workers: vec![worker], ..Feature::new(PROBE) });
         self
     }
 
     /// Offers agents more than the features do.
     pub(crate) fn offer(mut self, add: fn(&mut Offer)) -> Self {
-        self.extensions.offers.push(add);
+        self.features.0.push(Feature { mcp: add, ..Feature::new(PROBE) });
         self
     }
 
     pub(crate) fn without_listeners(mut self) -> Self {
-        self.extensions.listeners.clear();
+        self.features.0.iter_mut().for_each(|feature| feature.listeners.clear());
         self
     }
 
     /// Those of the features.
-    pub(crate) fn with_listeners(mut self) -> Self {
-        self.extensions.listeners = stoa::features::extensions().listeners;
-        self
+    pub(crate) fn with_listeners(self) -> Self {
+        self.reset(|feature, own| feature.listeners = own.listeners)
     }
 
-    pub(crate) fn without_workers(mut self) -> Self {
-        self.extensions.workers = stoa::features::extensions().workers;
+    /// Only those of the features.
+    pub(crate) fn without_workers(self) -> Self {
+        self.reset(|feature, own| feature.workers = own.workers)
+    }
+
+    /// Gives each feature back what it registers itself; what tests have added registers nothing.
+    fn reset(mut self, reset: fn(&mut Feature, Feature)) -> Self {
+        let all = stoa::features::all();
+        for feature in &mut self.features.0 {
+            let own = all.iter().find(|own| own.name == feature.name).cloned();
+            reset(feature, own.unwrap_or_else(|| Feature::new(PROBE)));
+        }
         self
     }
 
@@ -177,11 +190,11 @@ impl Setup {
         let address = listener.local_addr().unwrap();
         let (shutdown, stopped) = oneshot::channel::<()>();
         let (started, hub) = oneshot::channel();
-        let (config, extensions) = (self.config.clone(), self.extensions.clone());
+        let (config, features) = (self.config.clone(), self.features.clone());
         let serving = runtime.spawn(async move {
             let started = move |hub: Hub| drop(started.send(hub));
             let stopped = async move { drop(stopped.await) };
-            stoa::run_with(config, extensions, listener, started, stopped).await
+            stoa::run_with(config, features, listener, started, stopped).await
         });
         let Ok(hub) = hub.await else {
             let outcome = serving.await.unwrap();
@@ -251,7 +264,7 @@ impl TestHub {
 
     /// Waits until every listener has seen every event and no work is due.
     pub(crate) async fn settle(&self) {
-        self.inner().settle().await.unwrap();
+        stoa::events::settle(self.inner()).await.unwrap();
     }
 
     pub(crate) fn operator(&self) -> Operator {

@@ -79,11 +79,9 @@ struct RefusalPage<'a> {
     hint: Option<&'a str>,
 }
 
-pub(super) fn consent(
-    status: StatusCode,
-    page: &Consent<'_>,
-    form_target: FormTarget<'_>,
-) -> Result<Response, HubError> {
+pub(super) fn consent(status: StatusCode, page: &Consent<'_>, app_origin: Option<&str>) -> Result<Response, HubError> {
+    // Browsers follow a form to where its answer leads only if the page says so.
+    let form_target = app_origin.map_or(FormTarget::Anywhere, FormTarget::OwnAnd);
     html_page(status, &consent_page(page), form_target)
 }
 
@@ -292,13 +290,12 @@ mod tests {
     fn the_policy_lets_the_form_lead_back_to_the_app() {
         let policy =
             |response: Response| response.headers()[header::CONTENT_SECURITY_POLICY].to_str().unwrap().to_owned();
-        let origin = FormTarget::OwnAnd("http://127.0.0.1:33418");
-        let response = consent(StatusCode::OK, &question(), origin).unwrap();
+        let response = consent(StatusCode::OK, &question(), Some("http://127.0.0.1:33418")).unwrap();
         assert_eq!(response.status(), StatusCode::OK);
         assert!(policy(response).contains("; form-action 'self' http://127.0.0.1:33418 "));
-        let response = consent(StatusCode::OK, &question(), FormTarget::Anywhere).unwrap();
+        let response = consent(StatusCode::OK, &question(), None).unwrap();
         assert!(!policy(response).contains("form-action"));
-        assert!(consent(StatusCode::OK, &question(), FormTarget::OwnAnd("https://a.example; img-src *")).is_err());
+        assert!(consent(StatusCode::OK, &question(), Some("https://a.example; img-src *")).is_err());
 
         let response = refusal(StatusCode::BAD_REQUEST, "Not possible", "It is over.", Some("Start again.")).unwrap();
         assert_eq!(response.status(), StatusCode::BAD_REQUEST);

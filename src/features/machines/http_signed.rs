@@ -6,12 +6,11 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 
-use super::envelope::ResponseNotes;
-use super::extract::{MAX_BODY_BYTES, admit_write, call, read_body};
+use super::gate::{self, Opened};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::features::machines::{self, Opened};
 use crate::hub::Hub;
+use crate::surfaces::http::{MAX_BODY_BYTES, admit_write, call_of, read_whole_body, require_json};
 
 /// A request that was signed, with its body as it came. `P` is what else is taken from it, once it is known whose it is.
 pub struct Signed<P> {
@@ -23,7 +22,7 @@ pub struct Signed<P> {
 
 impl<P> Signed<P> {
     pub fn require_json(&self) -> Result<(), HubError> {
-        super::extract::require_json(&self.headers)
+        require_json(&self.headers)
     }
 }
 
@@ -36,16 +35,16 @@ where
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, SignedRefusal> {
         let (mut parts, body) = request.into_parts();
-        let gate = machines::open(hub)?;
+        let gate = gate::open(hub)?;
         let has_body = matches!(parts.method, Method::POST | Method::PUT | Method::PATCH);
         refuse_encoded(&parts.headers)?;
         let refuse = |error: HubError| SignedRefusal::with_challenge(error, &gate, has_body);
-        let call = call(&parts);
+        let call = call_of(&parts);
         let admission = gate.check_head(&parts, &call.base_url).map_err(refuse)?;
         let body = read_whole(hub, &parts.headers, body).await?;
         let principal = std::sync::Arc::new(gate.admit(admission, &parts, &body).await.map_err(refuse)?);
         if !parts.method.is_safe() {
-            admit_write(hub, &principal, parts.extensions.get::<ResponseNotes>())?;
+            admit_write(hub, &principal, &parts)?;
         }
         let parameters = P::from_request_parts(&mut parts, hub).await.map_err(Into::into)?;
         Ok(Self { actor: Actor::new(principal, call), parameters, headers: parts.headers, body })
@@ -62,7 +61,7 @@ fn refuse_encoded(headers: &HeaderMap) -> Result<(), HubError> {
 }
 
 async fn read_whole(hub: &Hub, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, HubError> {
-    read_body(hub, headers, body, MAX_BODY_BYTES).await
+    read_whole_body(hub, headers, body, MAX_BODY_BYTES).await
 }
 
 /// Why a signed request is not served, with headers that say which signature would be.
