@@ -34,6 +34,8 @@ pub struct Feature {
     pub admin_methods: fn(&mut Methods),
     /// MCP tools, resources and prompts.
     pub mcp: fn(&mut Offer),
+    /// Where its tools stand in the list. Models read from the top, so what they need most often comes first.
+    pub mcp_place: u8,
     /// The kinds of credentials that it issues.
     pub credentials: &'static [CredentialStore],
 
@@ -97,6 +99,7 @@ impl Feature {
             optional_routes: None,
             admin_methods: |_| {},
             mcp: |_| {},
+            mcp_place: u8::MAX,
             credentials: &[],
             planner: None,
             listeners: Vec::new(),
@@ -160,8 +163,10 @@ impl Features {
     }
 
     pub(crate) fn offer(&self) -> Offer {
+        let mut features: Vec<&Feature> = self.iter().collect();
+        features.sort_by_key(|feature| feature.mcp_place);
         let mut offer = Offer::default();
-        self.iter().for_each(|feature| (feature.mcp)(&mut offer));
+        features.into_iter().for_each(|feature| (feature.mcp)(&mut offer));
         offer
     }
 }

@@ -1,6 +1,5 @@
 //! From a configuration to a running hub, and back to nothing.
 
-use std::path::Path;
 use std::sync::Arc;
 
 use stoa_db::{Database, DbError, Engine, Options};
@@ -12,14 +11,13 @@ use crate::config::{Config, admin_socket_candidates};
 use crate::events::{followers, listener, outbox, work};
 use crate::feature::{Feature, Features, LifeStep};
 use crate::features;
+use crate::hub::engine_mark;
 use crate::hub::{Hub, StartError};
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
 use crate::storage::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
-
-const ENGINE_FILE: &str = "engine";
 
 /// Runs a hub with all its features until `shutdown` ends.
 pub async fn run(
@@ -145,7 +143,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
         ..Options::new(&config.data)
     };
     let engine = if config.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
-    require_engine(&config.data, engine)?;
+    engine_mark::require(&config.data, engine)?;
     // Opening waits for the disk, and PostgreSQL's client must not be dropped on an async thread.
     let db = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS))
         .await
@@ -157,7 +155,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
             return Err(error.into());
         }
     };
-    if let Err(error) = mark_engine(&config.data, engine) {
+    if let Err(error) = engine_mark::write(&config.data, engine) {
         db.close().await;
         return Err(StartError::Other(format!("the data folder cannot be marked: {error}")));
     }
@@ -169,26 +167,6 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
         }
     };
     Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, base_url)?)
-}
-
-/// A hub on PostgreSQL that is started without its address would begin anew on SQLite, and look empty.
-fn require_engine(data: &Path, engine: Engine) -> Result<(), StartError> {
-    let Ok(found) = std::fs::read_to_string(data.join(ENGINE_FILE)) else { return Ok(()) };
-    let found = found.trim().to_owned();
-    if found == engine.name() {
-        return Ok(());
-    }
-    let advice = match engine {
-        Engine::Sqlite => "set STOA_DATABASE_URL",
-        Engine::Postgres => "start it without STOA_DATABASE_URL, or move it with a backup",
-    };
-    Err(StartError::Engine { path: data.to_owned(), found, advice })
-}
-
-/// Notes in the data folder which engine its hub is on.
-pub(crate) fn mark_engine(data: &Path, engine: Engine) -> std::io::Result<()> {
-    let file = data.join(ENGINE_FILE);
-    if file.exists() { Ok(()) } else { std::fs::write(file, format!("{}\n", engine.name())) }
 }
 
 fn checked_base_url(base_url: &str) -> Result<String, StartError> {

@@ -31,6 +31,7 @@ use crate::storage::keys::KeyRing;
 const TRACE_QUEUE: usize = 8192;
 
 pub mod batches;
+pub(crate) mod engine_mark;
 pub mod idempotency;
 mod parts;
 mod start_error;

@@ -3,6 +3,23 @@
 use serde_json::{Value, json};
 
 use crate::support::{Human, MINUTE, TestHub, together};
+use crate::walk::{Row, either, either_thing, session, session_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("GET /api/agents"),
+        session("POST /api/agents").body(json!({"name": "made-by-{visitor}"})),
+        either_thing("GET /api/agents/{name}"),
+        session_thing("PATCH /api/agents/{name}").body(json!({"display_name": "Taken over"})),
+        session_thing("DELETE /api/agents/{name}"),
+        session_thing("POST /api/agents/{name}/key"),
+        session_thing("POST /api/agents/{name}/pause"),
+        session_thing("POST /api/agents/{name}/resume"),
+        session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
+        either_thing("GET /api/agents/{name}/mcp-config"),
+    ]
+}
 
 #[tokio::test]
 async fn a_new_agent_has_sensible_settings() {

@@ -3,6 +3,17 @@
 use serde_json::{Value, json};
 
 use crate::support::{Client, HOUR, TestHub, assert_stored, each, items, rows, sum};
+use crate::walk::{Row, either, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("GET /api/attachments"),
+        either("POST /api/attachments").uploads(),
+        either_thing("GET /api/attachments/{sha256}"),
+        either_thing("GET /api/attachments/{sha256}/meta"),
+    ]
+}
 
 /// What an outsider can find out about a file: everything but the request's id has to be the same for one that is there.
 async fn outside(client: &Client, sha256: &str) -> Vec<(u16, String)> {

@@ -5,6 +5,25 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::support::{MINUTE, TestHub, each, how_many, items, together};
+use crate::walk::{Row, either, either_thing, session_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("GET /api/channels"),
+        either("POST /api/channels").body(json!({"name": "made-by-{visitor}"})),
+        either_thing("GET /api/channels/{name}"),
+        either_thing("PATCH /api/channels/{name}").body(json!({"topic": "Taken over"})),
+        session_thing("DELETE /api/channels/{name}"),
+        either_thing("PUT /api/channels/{name}/settings").body(json!({"workflow_enabled": true})),
+        either_thing("POST /api/channels/{name}/join"),
+        either_thing("POST /api/channels/{name}/leave").for_owner(409, "owner_cannot_leave"),
+        either_thing("GET /api/channels/{name}/messages"),
+        either_thing("GET /api/channels/{name}/pins"),
+        either_thing("PUT /api/channels/{name}/pins/{message_id}"),
+        either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
+    ]
+}
 
 #[tokio::test]
 async fn everybody_is_in_general_from_the_first_start() {

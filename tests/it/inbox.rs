@@ -8,6 +8,18 @@ use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::support::{Client, MINUTE, Reply, TestHub, each, eventually, how_many, items, together};
+use crate::walk::{Row, either, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either_thing("POST /api/messages/{id}/done").body(json!({})),
+        either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
+        either_thing("POST /api/messages/{id}/release"),
+        either("GET /api/inbox"),
+        either("POST /api/inbox/claim").body(json!({"limit": 100})),
+    ]
+}
 
 /// A long poll that is parked when this returns.
 async fn parked(hub: &TestHub, reader: &Client, query: &str) -> JoinHandle<Reply> {

@@ -5,6 +5,24 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{ALL_SCOPES, Human, Machine, RegistryFile, TestHub, eventually, items};
+use crate::walk::{Row, admin, machine, public};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        admin("GET /api/admin/principals"),
+        admin("GET /api/admin/principals/{principal_id}"),
+        public("GET /.well-known/svc-machine-principal-registry/v1/schema.json", 200),
+        machine("GET /machine/source-configs"),
+        machine("GET /machine/source-configs/{source}"),
+        machine("DELETE /machine/source-configs/{source}"),
+        machine("DELETE /machine/runtime-status/{component}"),
+        machine("PUT /machine/source-configs/{source}").body(json!({"routes": []})),
+        machine("PUT /machine/runtime-status/{component}").body(json!({"status": "ok"})),
+        machine("POST /machine/events").body(json!([])),
+        machine("GET /machine/evidence"),
+    ]
+}
 
 const DEMO: &str = "svc:sense:demo";
 const OTHER: &str = "svc:bell:other";

@@ -13,6 +13,7 @@ mod support;
 mod sync_log;
 
 mod agents;
+mod architecture;
 mod attachments;
 mod attachments_access;
 mod attachments_kept;

@@ -3,6 +3,15 @@
 use serde_json::json;
 
 use crate::support::{TestHub, each};
+use crate::walk::{Row, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either_thing("PUT /api/channels/{name}/members/{principal}"),
+        either_thing("DELETE /api/channels/{name}/members/{principal}"),
+    ]
+}
 
 #[tokio::test]
 async fn a_public_channel_is_joined_and_left() {

@@ -3,6 +3,21 @@
 use serde_json::{Value, json};
 
 use crate::support::{MINUTE, TestHub, each, how_many, items, together};
+use crate::walk::{Row, either, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
+        either_thing("GET /api/messages/{id}"),
+        either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
+        either_thing("DELETE /api/messages/{id}"),
+        either_thing("GET /api/messages/{id}/history"),
+        either_thing("GET /api/messages/{id}/replies"),
+        either("GET /api/dm/partners"),
+        either("GET /api/dm/{name}/messages"),
+    ]
+}
 
 #[tokio::test]
 async fn a_dm_is_sent_read_and_answered() {

@@ -3,6 +3,12 @@
 use serde_json::json;
 
 use crate::support::{PASSWORD, TestHub, how_many, together};
+use crate::walk::{Row, either};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![either("GET /api/directory").shows_cards()]
+}
 
 #[tokio::test]
 async fn people_and_agents_share_their_names() {

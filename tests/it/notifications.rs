@@ -3,6 +3,17 @@
 use serde_json::{Value, json};
 
 use crate::support::{Human, TestHub};
+use crate::walk::{Row, either, session};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("GET /api/notifications/unread"),
+        session("GET /api/notifications/settings"),
+        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})),
+        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
+    ]
+}
 
 const SETTINGS: &str = "/api/notifications/settings";
 

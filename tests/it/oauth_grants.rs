@@ -4,6 +4,33 @@ use serde_json::{Value, json};
 
 use crate::support::oauth::{ALL, App, CALLBACK, Parameters, basic};
 use crate::support::{Client, DAY, MINUTE, TestHub, each};
+use crate::walk::{Row, admin, public, session, session_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        session("GET /api/oauth/clients"),
+        session_thing("POST /api/oauth/clients")
+            .body(json!({"name": "c", "agent": "{name}"}))
+            .refused(422, "validation_failed"),
+        session_thing("DELETE /api/oauth/clients/{client_id}"),
+        session("GET /api/oauth/grants"),
+        session_thing("DELETE /api/oauth/grants/{id}"),
+        // These know clients and questions, not people: without one of them nobody gets anywhere.
+        public("GET /.well-known/oauth-authorization-server", 200),
+        public("GET /.well-known/oauth-protected-resource", 200),
+        public("GET /.well-known/oauth-protected-resource/mcp", 200),
+        public("POST /oauth/register", 201).body(json!({"redirect_uris": ["https://app.example/"]})),
+        public("GET /oauth/register/{client_id}", 401),
+        public("DELETE /oauth/register/{client_id}", 401),
+        public("GET /oauth/authorize", 400),
+        public("POST /oauth/authorize/decision", 400),
+        public("POST /oauth/token", 400),
+        public("POST /oauth/introspect", 400),
+        public("POST /oauth/revoke", 400),
+        admin("GET /api/admin/oauth-clients"),
+    ]
+}
 
 #[tokio::test]
 async fn a_person_makes_lists_and_deletes_clients() {

@@ -3,6 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::support::{Call, DAY, MINUTE, TestHub, each, how_many, items, together};
+use crate::walk::{Row, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either_thing("GET /api/messages/{id}/reactions"),
+        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+    ]
+}
 
 #[tokio::test]
 async fn a_reaction_toggles() {

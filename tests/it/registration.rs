@@ -4,6 +4,12 @@ use serde_json::{Value, json};
 use stoa_model::credentials::CredentialKind;
 
 use crate::support::{DAY, Human, PASSWORD, TestHub, how_many, together};
+use crate::walk::{Row, public};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD}))]
+}
 
 async fn invite(hub: &TestHub, role: &str) -> String {
     let invitation = hub.operator().call("users.invite", json!({"role": role})).await;

@@ -7,6 +7,12 @@ use stoa_db::{DbError, params};
 
 use crate::backup::{Target, back_up};
 use crate::support::{Client, DAY, HOUR, KEY, MINUTE, Setup, TestHub, each, eventually, off_the_runtime, on_postgres};
+use crate::walk::{Row, either};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![either("GET /api/messages/search")]
+}
 
 impl Client {
     /// What a search answers; `query` as it stands behind the question mark.

@@ -3,6 +3,22 @@
 use serde_json::json;
 
 use crate::support::{DAY, Human, MINUTE, PASSWORD, TestHub};
+use crate::walk::{Row, admin, public, session, session_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        public("POST /auth/login", 200).body(json!({"username": "stranger", "password": PASSWORD})),
+        session("POST /auth/logout"),
+        session("GET /auth/me"),
+        session("PUT /auth/password").body(json!({"current_password": PASSWORD, "new_password": PASSWORD})),
+        session("PUT /auth/profile").body(json!({"display_name": "Another name"})),
+        session("GET /auth/sessions"),
+        session("DELETE /auth/sessions"),
+        session_thing("DELETE /auth/sessions/{id}"),
+        admin("GET /api/admin/users"),
+    ]
+}
 
 #[tokio::test]
 async fn a_person_logs_in_looks_and_logs_out() {

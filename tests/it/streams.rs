@@ -10,6 +10,12 @@ use stoa_model::{ConversationId, MessageId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use crate::support::{Client, DAY, EventStream, HOUR, Human, KEY, MINUTE, PASSWORD, TestHub, eventually, on_postgres};
+use crate::walk::{Row, either};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![either("GET /api/events").never_ends()]
+}
 
 const HEARTBEAT: Duration = Duration::from_secs(15);
 

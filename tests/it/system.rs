@@ -1,15 +1,30 @@
 //! The hub as a process: how it starts, tells about itself, stops and starts again.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::json;
 use stoa::StartError;
 use stoa::error::HubError;
 use stoa::events::{Event, Outcome, PrincipalEvent};
 use stoa::hub::Hub;
-use stoa_db::{OpenError, Tx};
+use stoa_db::{DbError, OpenError, Tx};
 use stoa_model::Secret;
 use stoa_model::principals::PrincipalKind;
 
 use crate::support::{Gate, KEY, TestHub, on_postgres};
+use crate::walk::{Row, admin, public};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        public("GET /api/version", 200),
+        public("GET /healthz", 200),
+        public("GET /readyz", 200),
+        public("GET /metrics", 200),
+        admin("GET /api/admin/audit"),
+        admin("GET /api/admin/system"),
+    ]
+}
 
 #[tokio::test]
 async fn the_hub_tells_that_it_is_well() {
@@ -241,4 +256,63 @@ async fn two_hubs_on_one_database_are_one() {
     assert_eq!(page["items"][0]["name"], "second");
     two.finish().await;
     one.finish().await;
+}
+
+/// Binary columns that are neither hashes nor sealed, and why that is safe.
+const PLAIN_COLUMNS: [&str; 1] = [
+    // Worth nothing without the key of the hub, from which tokens are made with it.
+    "oauth_grants.seed",
+];
+
+/// All binary columns of the database, as `table.column`.
+async fn binary_columns(hub: &TestHub) -> Vec<String> {
+    let sql = if on_postgres() {
+        "select table_name || '.' || column_name as place from information_schema.columns
+         where table_schema = 'public' and data_type = 'bytea' order by 1"
+    } else {
+        "select m.name || '.' || c.name as place from sqlite_master m, pragma_table_info(m.name) c
+         where m.type = 'table' and lower(c.type) = 'blob' order by 1"
+    };
+    let columns: Result<Vec<String>, DbError> =
+        hub.inner().read(move |tx| tx.query(sql, &[], |row| row.get("place"))).await;
+    columns.unwrap()
+}
+
+/// The keys that the values of a sealed column were sealed with, as each value names its own after a byte for its version.
+async fn sealing_keys(hub: &TestHub, place: &str) -> BTreeSet<Vec<u8>> {
+    let (table, column) = place.split_once('.').unwrap();
+    let sql = format!("select {column} as sealed from {table}");
+    let values: Result<Vec<Vec<u8>>, DbError> =
+        hub.inner().read(move |tx| tx.query(&sql, &[], |row| row.get("sealed"))).await;
+    values.unwrap().into_iter().map(|value| value[1..5].to_vec()).collect()
+}
+
+#[tokio::test]
+async fn every_sealed_column_is_sealed_again_when_the_key_is_rotated() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let features = stoa::features::all();
+    let sealed: Vec<&str> =
+        features.iter().filter_map(|feature| feature.sealed).flat_map(|sealed| sealed.columns).copied().collect();
+    for place in binary_columns(&hub).await {
+        let is_known = place.ends_with("_hash") || PLAIN_COLUMNS.contains(&&*place) || sealed.contains(&&*place);
+        assert!(
+            is_known,
+            "{place} is binary: name it ..._hash, have its feature register it as sealed, or say here why it is plain"
+        );
+    }
+    // A feature that seals something adds a line here that has it stored.
+    ada.post("/api/agents", &json!({"name": "scout"})).header("idempotency-key", "k").await.status(201);
+    let mut before = BTreeMap::new();
+    for place in &sealed {
+        let keys = sealing_keys(&hub, place).await;
+        assert_eq!(keys.len(), 1, "nothing is stored in {place}, or not with the current key");
+        before.insert(*place, keys);
+    }
+    hub.operator().call("db.rotate_key", json!({})).await;
+    for (place, before) in before {
+        let after = sealing_keys(&hub, place).await;
+        assert!(after.len() == 1 && after.is_disjoint(&before), "{place} was not sealed again");
+    }
+    hub.finish().await;
 }

@@ -3,6 +3,16 @@
 use serde_json::{Value, json};
 
 use crate::support::{Client, TestHub, each, items, together};
+use crate::walk::{Row, either, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![
+        either("GET /api/threads"),
+        either_thing("PUT /api/threads/{message_id}/mute"),
+        either_thing("DELETE /api/threads/{message_id}/mute"),
+    ]
+}
 
 async fn threads(reader: &Client) -> Vec<Value> {
     items(reader.get("/api/threads").await.ok())

@@ -5,6 +5,12 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Client, DAY, Human, MINUTE, TestHub, how_many, together};
+use crate::walk::{Row, either};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![either("GET /api/trust/{agent}")]
+}
 
 impl Client {
     async fn trust(&self, agent: &str) -> Vec<Value> {

@@ -9,123 +9,33 @@ use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, T
 
 const MACHINE: &str = "svc:sense:demo";
 
-/// Who may do what. A new operation is one line here; if it is about a thing of a new kind, also one
-/// line in [`World::make`].
+/// Who may do what. A new operation is one line in `walk_rows` of the tests of its feature; if it is about a thing of a new
+/// kind, also one line in [`World::make`].
 fn table() -> Vec<Row> {
-    vec![
-        public("GET /api/version", 200),
-        public("GET /healthz", 200),
-        public("GET /readyz", 200),
-        public("GET /metrics", 200),
-        public("POST /auth/login", 200).body(json!({"username": "stranger", "password": PASSWORD})),
-        public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD})),
-        session("POST /auth/logout"),
-        session("GET /auth/me"),
-        session("PUT /auth/password").body(json!({"current_password": PASSWORD, "new_password": PASSWORD})),
-        session("PUT /auth/profile").body(json!({"display_name": "Another name"})),
-        session("GET /auth/sessions"),
-        session("DELETE /auth/sessions"),
-        session_thing("DELETE /auth/sessions/{id}"),
-        either("GET /api/agents"),
-        session("POST /api/agents").body(json!({"name": "made-by-{visitor}"})),
-        either_thing("GET /api/agents/{name}"),
-        session_thing("PATCH /api/agents/{name}").body(json!({"display_name": "Taken over"})),
-        session_thing("DELETE /api/agents/{name}"),
-        session_thing("POST /api/agents/{name}/key"),
-        session_thing("POST /api/agents/{name}/pause"),
-        session_thing("POST /api/agents/{name}/resume"),
-        session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
-        either_thing("GET /api/agents/{name}/mcp-config"),
-        session("GET /api/keys"),
-        session_thing("POST /api/keys")
-            .body(json!({"name": "k", "agent": "{name}", "permissions": ["*"]}))
-            .refused(422, "validation_failed"),
-        session_thing("GET /api/keys/{id}"),
-        session_thing("DELETE /api/keys/{id}"),
-        session("GET /api/oauth/clients"),
-        session_thing("POST /api/oauth/clients")
-            .body(json!({"name": "c", "agent": "{name}"}))
-            .refused(422, "validation_failed"),
-        session_thing("DELETE /api/oauth/clients/{client_id}"),
-        session("GET /api/oauth/grants"),
-        session_thing("DELETE /api/oauth/grants/{id}"),
-        // These know clients and questions, not people: without one of them nobody gets anywhere.
-        public("GET /.well-known/oauth-authorization-server", 200),
-        public("GET /.well-known/oauth-protected-resource", 200),
-        public("GET /.well-known/oauth-protected-resource/mcp", 200),
-        public("POST /oauth/register", 201).body(json!({"redirect_uris": ["https://app.example/"]})),
-        public("GET /oauth/register/{client_id}", 401),
-        public("DELETE /oauth/register/{client_id}", 401),
-        public("GET /oauth/authorize", 400),
-        public("POST /oauth/authorize/decision", 400),
-        public("POST /oauth/token", 400),
-        public("POST /oauth/introspect", 400),
-        public("POST /oauth/revoke", 400),
-        either("GET /api/directory").shows_cards(),
-        either("GET /api/traces"),
-        either("GET /api/traces/export"),
-        either("GET /api/traces/stats"),
-        either("GET /api/channels"),
-        either("POST /api/channels").body(json!({"name": "made-by-{visitor}"})),
-        either_thing("GET /api/channels/{name}"),
-        either_thing("PATCH /api/channels/{name}").body(json!({"topic": "Taken over"})),
-        session_thing("DELETE /api/channels/{name}"),
-        either_thing("PUT /api/channels/{name}/settings").body(json!({"workflow_enabled": true})),
-        either_thing("POST /api/channels/{name}/join"),
-        either_thing("POST /api/channels/{name}/leave").for_owner(409, "owner_cannot_leave"),
-        either_thing("PUT /api/channels/{name}/members/{principal}"),
-        either_thing("DELETE /api/channels/{name}/members/{principal}"),
-        either_thing("GET /api/channels/{name}/messages"),
-        either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed"),
-        either_thing("GET /api/channels/{name}/pins"),
-        either_thing("PUT /api/channels/{name}/pins/{message_id}"),
-        either_thing("DELETE /api/channels/{name}/pins/{message_id}"),
-        either("GET /api/attachments"),
-        either("POST /api/attachments").uploads(),
-        either_thing("GET /api/attachments/{sha256}"),
-        either_thing("GET /api/attachments/{sha256}/meta"),
-        either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
-        either("GET /api/messages/search"),
-        either_thing("GET /api/messages/{id}"),
-        either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
-        either_thing("DELETE /api/messages/{id}"),
-        either_thing("GET /api/messages/{id}/history"),
-        either_thing("GET /api/messages/{id}/replies"),
-        either_thing("POST /api/messages/{id}/done").body(json!({})),
-        either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
-        either_thing("POST /api/messages/{id}/release"),
-        either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
-        either_thing("GET /api/messages/{id}/reactions"),
-        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
-        either("GET /api/trust/{agent}"),
-        either("GET /api/inbox"),
-        either("POST /api/inbox/claim").body(json!({"limit": 100})),
-        either("GET /api/dm/partners"),
-        either("GET /api/dm/{name}/messages"),
-        either("GET /api/threads"),
-        either_thing("PUT /api/threads/{message_id}/mute"),
-        either_thing("DELETE /api/threads/{message_id}/mute"),
-        either("GET /api/notifications/unread"),
-        session("GET /api/notifications/settings"),
-        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})),
-        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
-        either("GET /api/events").never_ends(),
-        admin("GET /api/admin/users"),
-        admin("GET /api/admin/audit"),
-        admin("GET /api/admin/system"),
-        admin("GET /api/admin/oauth-clients"),
-        admin("GET /api/admin/principals"),
-        admin("GET /api/admin/principals/{principal_id}"),
-        public("GET /.well-known/svc-machine-principal-registry/v1/schema.json", 200),
-        machine("GET /machine/source-configs"),
-        machine("GET /machine/source-configs/{source}"),
-        machine("DELETE /machine/source-configs/{source}"),
-        machine("DELETE /machine/runtime-status/{component}"),
-        machine("PUT /machine/source-configs/{source}").body(json!({"routes": []})),
-        machine("PUT /machine/runtime-status/{component}").body(json!({"status": "ok"})),
-        machine("POST /machine/events").body(json!([])),
-        machine("GET /machine/evidence"),
-    ]
+    let of_features = [
+        crate::agents::walk_rows(),
+        crate::attachments_access::walk_rows(),
+        crate::channels::walk_rows(),
+        crate::inbox::walk_rows(),
+        crate::keys::walk_rows(),
+        crate::machines::walk_rows(),
+        crate::members::walk_rows(),
+        crate::messages::walk_rows(),
+        crate::names::walk_rows(),
+        crate::notifications::walk_rows(),
+        crate::oauth_grants::walk_rows(),
+        crate::reactions::walk_rows(),
+        crate::registration::walk_rows(),
+        crate::search::walk_rows(),
+        crate::sessions::walk_rows(),
+        crate::streams::walk_rows(),
+        crate::system::walk_rows(),
+        crate::threads::walk_rows(),
+        crate::traces::walk_rows(),
+        crate::trust::walk_rows(),
+        crate::workflow::walk_rows(),
+    ];
+    of_features.into_iter().flatten().collect()
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -145,7 +55,8 @@ enum Access {
     Machine,
 }
 
-struct Row {
+/// An operation, and what each visitor is told who tries it.
+pub(crate) struct Row {
     operation: &'static str,
     access: Access,
     /// What stands behind the path.
@@ -177,67 +88,67 @@ fn row(operation: &'static str, access: Access) -> Row {
     }
 }
 
-fn public(operation: &'static str, status: u16) -> Row {
+pub(crate) fn public(operation: &'static str, status: u16) -> Row {
     row(operation, Access::Public(status))
 }
 
-fn session(operation: &'static str) -> Row {
+pub(crate) fn session(operation: &'static str) -> Row {
     row(operation, Access::Session)
 }
 
-fn either(operation: &'static str) -> Row {
+pub(crate) fn either(operation: &'static str) -> Row {
     row(operation, Access::Either)
 }
 
-fn session_thing(operation: &'static str) -> Row {
+pub(crate) fn session_thing(operation: &'static str) -> Row {
     row(operation, Access::SessionThing)
 }
 
-fn either_thing(operation: &'static str) -> Row {
+pub(crate) fn either_thing(operation: &'static str) -> Row {
     row(operation, Access::EitherThing)
 }
 
-fn admin(operation: &'static str) -> Row {
+pub(crate) fn admin(operation: &'static str) -> Row {
     row(operation, Access::Admin)
 }
 
-fn machine(operation: &'static str) -> Row {
+pub(crate) fn machine(operation: &'static str) -> Row {
     row(operation, Access::Machine)
 }
 
 impl Row {
-    fn body(self, body: Value) -> Self {
+    pub(crate) fn body(self, body: Value) -> Self {
         Self { body: Some(body), ..self }
     }
 
-    fn query(self, query: &'static str) -> Self {
+    pub(crate) fn query(self, query: &'static str) -> Self {
         Self { query, ..self }
     }
 
-    fn refused(self, status: u16, code: &'static str) -> Self {
+    pub(crate) fn refused(self, status: u16, code: &'static str) -> Self {
         Self { refusal: (status, code), ..self }
     }
 
     /// For what even the owner may not do.
-    fn for_owner(self, status: u16, code: &'static str) -> Self {
+    pub(crate) fn for_owner(self, status: u16, code: &'static str) -> Self {
         Self { for_owner: (status, code), ..self }
     }
 
-    fn also_for_admins(self) -> Self {
+    pub(crate) fn also_for_admins(self) -> Self {
         Self { also_for_admins: true, ..self }
     }
 
     /// The answer may name other people's agents.
-    fn shows_cards(self) -> Self {
+    pub(crate) fn shows_cards(self) -> Self {
         Self { shows_cards: true, ..self }
     }
 
     /// A success is an answer that goes on; what is in it, tests of its own look at.
-    fn never_ends(self) -> Self {
+    pub(crate) fn never_ends(self) -> Self {
         Self { never_ends: true, ..self }
     }
 
-    fn uploads(self) -> Self {
+    pub(crate) fn uploads(self) -> Self {
         Self { uploads: true, ..self }
     }
 

@@ -108,9 +108,9 @@ async fn a_long_address_is_not_said_back_whole() {
     hub.finish().await;
 }
 
-/// What the page's types are made from is what the hub says of itself. `STOA_UPDATE=1` writes it anew.
+/// What the page's types are made from is what the hub says of itself. `STOA_UPDATE=1` writes it.
 #[tokio::test]
-async fn the_page_knows_the_api_as_it_is() {
+async fn the_api_is_described_to_the_page() {
     let hub = TestHub::start().await;
     let document = hub.nobody().get("/api/openapi.json").await.ok().json();
     let now = reduced(&document);
@@ -119,7 +119,7 @@ async fn the_page_knows_the_api_as_it_is() {
         std::fs::write(path, format!("{:#}\n", sorted(&now))).unwrap();
     }
     let known: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    assert!(known == now, "web/openapi.json is out of date; run: STOA_UPDATE=1 cargo test --test it the_page_knows");
+    assert!(known == now, "web/openapi.json is out of date; run: STOA_UPDATE=1 cargo test --test it described");
     hub.finish().await;
 }
 

@@ -3,6 +3,12 @@
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Client, Human, TestHub, each, items};
+use crate::walk::{Row, either_thing};
+
+/// Who may do what; see `walk.rs`.
+pub(crate) fn walk_rows() -> Vec<Row> {
+    vec![either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed")]
+}
 
 /// Earns an agent trust in a kind of work, a twentieth with each message.
 pub(crate) async fn earn(human: &Human, agent: &Agent, action_type: &str, approvals: usize) {

@@ -14,7 +14,7 @@ use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{outbox, work};
 use crate::features::{attachments, audit, machines};
-use crate::hub::Hub;
+use crate::hub::{Hub, engine_mark};
 use crate::storage::blobs::{self, BlobError, BlobStore};
 use crate::storage::keys::{KeyError, KeyRing};
 use crate::storage::migrations::MIGRATIONS;
@@ -181,7 +181,7 @@ pub async fn restore(path: &Path, target: RestoreTarget) -> Result<RestoredView,
     load(&data, &target, manifest.database, spool, &keys).await?;
     keys.store(&data)?;
     let engine = if target.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
-    crate::start::mark_engine(&data, engine).map_err(fault(&data))?;
+    engine_mark::write(&data, engine).map_err(fault(&data))?;
     // An empty folder of that name may be there.
     let _ = fs::remove_dir(&target.data);
     fs::rename(&data, &target.data).map_err(fault(&target.data))?;

@@ -18,6 +18,7 @@ pub fn feature() -> Feature {
     Feature {
         routes: http::routes,
         mcp: |offer| mcp::add_tools(&mut offer.tools),
+        mcp_place: 4,
         planner: Some(planner::plan),
         chores: vec![Chore { name: "stalemates", every: Duration::from_secs(60), run: stalemate::tell_stalemates }],
         ..Feature::new("workflow")
