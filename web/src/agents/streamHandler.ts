@@ -6,7 +6,7 @@ import { type StreamHandler, textIn } from "../live/handlers";
 import { reloadSoon } from "../live/reloadSoon";
 import type { LiveEvent } from "../live/stream";
 
-/** Keeps agents, how much they are trusted, and who is online up to date. */
+/** Keeps agents, their trust and the presence of everybody up to date. */
 export const agentsHandler = {
   events: {
     reaction: (client) => reloadSoon(client, "trust"),
