@@ -127,7 +127,7 @@ const welcome = createRoute({
     agent: search["agent"] === undefined ? undefined : String(search["agent"]),
     step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
   }),
-  component: lazyRouteComponent(() => import("./pages/WelcomePage"), "WelcomePage"),
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
 });
 
 const channelSettings = createRoute({
@@ -162,7 +162,7 @@ const search = createRoute({
 const attachments = createRoute({
   getParentRoute: () => root,
   path: "/attachments",
-  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
+  component: lazyRouteComponent(() => import("./pages/attachments/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
