@@ -56,7 +56,7 @@ function shotsOf({ question, imports }) {
 
 /** Routes of the page that none of the pictures show. */
 function routesWithout(shots) {
-  const source = readFileSync(new URL("../../web/src/router.tsx", import.meta.url), "utf8");
+  const source = readFileSync(new URL("../../web/src/router.ts", import.meta.url), "utf8");
   const routes = [...source.matchAll(/\bpath: "([^"]+)"/g)].map(([, path]) => path).filter((path) => path !== "/");
   const paths = shots.map(([, address]) => address.split("?")[0]);
   return routes.filter((route) => {

@@ -3,21 +3,22 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { MessageSquare, Pause, Pencil, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
-import { changeAgent, deleteAgent, pauseAgent, presenceQuery, resumeAgent, unquarantineAgent } from "../api/agents";
+import { deleteAgent, pauseAgent, presenceQuery, resumeAgent } from "../api/agents";
 import { sentenceOf } from "../api/problem";
 import type { Agent } from "../api/types";
 import { Avatar } from "../ui/Avatar";
 import { Button, IconButton } from "../ui/Button";
 import { Confirm } from "../ui/Dialog";
-import { FormError } from "../ui/TextField";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
 import { AgentMenu } from "./AgentMenu";
 import { AgentStatus } from "./AgentStatus";
+import { LiftQuarantine } from "./LiftQuarantine";
+import { RenameForm } from "./RenameForm";
 
 type Asked = "delete" | "unquarantine" | null;
 
-/** Who the agent is and how it stands, and what can be done with it as a whole. */
+/** The name and the state of an agent, and the actions on the whole agent. */
 export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -43,7 +44,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
   };
   return (
     <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 px-6 pt-4 pb-2 max-md:pt-1 max-md:pr-4 max-md:pl-14">
-      {/* On a phone the button of the menu is in its place. */}
+      {/* On a phone the menu button takes its place. */}
       <div className="max-md:hidden">
         <Avatar name={name} kind="agent" size="large" />
       </div>
@@ -51,7 +52,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
         <div className="flex min-h-8 flex-wrap items-center gap-x-2 max-md:min-h-10">
           <div className={isRenaming ? "sr-only" : "max-w-[calc(100%-3.25rem)] min-w-0"}>{title}</div>
           {isRenaming ? (
-            <Rename agent={agent} onClose={() => setRenaming(false)} />
+            <RenameForm agent={agent} onClose={() => setRenaming(false)} />
           ) : (
             <IconButton label="Change the display name" className="shrink-0" onClick={() => setRenaming(true)}>
               <Pencil size={14} />
@@ -94,7 +95,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
         )}
         <AgentMenu agent={agent} onUnquarantine={() => setAsked("unquarantine")} onDelete={() => setAsked("delete")} />
       </div>
-      {asked === "unquarantine" ? <Unquarantine agent={agent} onClose={() => setAsked(null)} /> : null}
+      {asked === "unquarantine" ? <LiftQuarantine agent={agent} onClose={() => setAsked(null)} /> : null}
       {asked === "delete" ? (
         <Confirm
           title={`Delete @${name}?`}
@@ -111,66 +112,5 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
         </Confirm>
       ) : null}
     </header>
-  );
-}
-
-/** Asks before a quarantine is lifted: what led to it is forgotten. */
-export function Unquarantine({ agent, onClose }: { agent: Agent; onClose: () => void }) {
-  const client = useQueryClient();
-  return (
-    <Confirm
-      title={`Lift the quarantine of @${agent.name}?`}
-      action="Lift the quarantine"
-      onConfirm={async () => {
-        await unquarantineAgent(client, agent.name);
-        toast(`@${agent.name} is out of quarantine.`);
-      }}
-      onClose={onClose}
-    >
-      <p>It can work again, and its reputation starts afresh: what led to the quarantine no longer counts.</p>
-    </Confirm>
-  );
-}
-
-function Rename({ agent, onClose }: { agent: Agent; onClose: () => void }) {
-  const client = useQueryClient();
-  const [text, setText] = useState(agent.display_name);
-  const [error, setError] = useState<unknown>(null);
-  const save = async () => {
-    const next = text.trim();
-    if (next === agent.display_name) return onClose();
-    try {
-      await changeAgent(client, agent.name, { display_name: next });
-      onClose();
-    } catch (problem) {
-      setError(problem);
-    }
-  };
-  return (
-    <form
-      className="flex flex-wrap items-center gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
-      onKeyDown={(event) => {
-        if (event.key === "Escape") onClose();
-      }}
-    >
-      <input
-        aria-label="Display name"
-        value={text}
-        autoFocus
-        required
-        maxLength={100}
-        onChange={(event) => setText(event.target.value)}
-        className="h-8 w-56 max-w-full rounded-md border border-control bg-bg px-2 text-lg font-semibold pointer-coarse:h-11"
-      />
-      <Button type="submit" look="filled" disabled={!text.trim()}>
-        Save
-      </Button>
-      <Button onClick={onClose}>Cancel</Button>
-      <FormError error={error} />
-    </form>
   );
 }

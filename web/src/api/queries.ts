@@ -119,6 +119,8 @@ export const aroundQuery = (place: Place, id: number) =>
         starts: before.items.slice(0, 1).map(({ id }) => id),
       };
     },
+    // It may have grown since it was loaded, and would shrink if it were loaded again.
+    meta: { isKeptOnResync: true },
     staleTime: Number.POSITIVE_INFINITY,
     // Each is for one visit.
     gcTime: 0,

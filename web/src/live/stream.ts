@@ -1,33 +1,21 @@
 /**
- * What happens, as the hub tells it: one connection for all tabs of a browser. On HTTP/1.1 a browser opens six connections to
- * a server, so six tabs with a stream each would leave none for the seventh.
+ * The hub's event stream: one connection for all tabs of a browser. On HTTP/1.1 a browser opens six connections to a server, so
+ * six tabs with a stream each would leave none for the seventh.
  *
- * The tab that holds the lock has the connection and tells the others. Where there are no locks, each tab has its own.
+ * The tab that holds the lock has the connection and sends each event to the other tabs. Without locks, each tab has its own.
  */
 
+import { EVENT_KINDS, type EventKind } from "../api/events";
+
 export interface LiveEvent {
-  name: string;
+  name: EventKind;
   data: Record<string, unknown>;
 }
 
 export type Link = "connecting" | "live" | "offline";
 
-type Told = { event: LiveEvent; id: string } | { link: Link } | { asks: true };
+type TabMessage = { event: LiveEvent; id: string } | { link: Link } | { asks: true };
 
-const NAMES = [
-  "new_message",
-  "message_updated",
-  "message_deleted",
-  "unread_update",
-  "reaction",
-  "channel",
-  "presence",
-  "attention",
-  "run",
-  "goal",
-  "wiki",
-  "resync",
-];
 const LOCK = "stoa.live";
 const FIRST_PAUSE = 1000;
 const LONGEST_PAUSE = 15_000;
@@ -48,9 +36,9 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
   let isLeading = false;
 
   if (others) {
-    others.onmessage = ({ data }: MessageEvent<Told>) => {
+    others.onmessage = ({ data }: MessageEvent<TabMessage>) => {
       if ("asks" in data) {
-        if (isLeading) others.postMessage({ link } satisfies Told);
+        if (isLeading) others.postMessage({ link } satisfies TabMessage);
       } else if ("link" in data) {
         if (!isLeading) setLink(data.link);
       } else if (!isLeading) {
@@ -60,10 +48,10 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
     };
   }
 
-  /** Has a connection until the end; the browser itself makes a new one where it can. */
+  /** Keeps a connection open until the end. The browser itself reconnects where it can. */
   const lead = () =>
     new Promise<void>((resolve) => {
-      // The lock may come after the end; nobody would let go of it then.
+      // If the lock arrives after the end, nobody would release it.
       if (ending.signal.aborted) return resolve();
       isLeading = true;
       let source: EventSource | null = null;
@@ -71,7 +59,7 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
       let wait = FIRST_PAUSE;
       const tell = (next: Link) => {
         setLink(next);
-        others?.postMessage({ link: next } satisfies Told);
+        others?.postMessage({ link: next } satisfies TabMessage);
       };
       const connect = () => {
         source = new EventSource(last ? `/api/events?since=${encodeURIComponent(last)}` : "/api/events");
@@ -86,7 +74,7 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
             wait = Math.min(wait * 2, LONGEST_PAUSE);
           }
         };
-        for (const name of NAMES) {
+        for (const name of EVENT_KINDS) {
           source.addEventListener(name, (raw) => {
             const message = raw as MessageEvent<string>;
             last = message.lastEventId || last;
@@ -94,11 +82,11 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
             try {
               data = JSON.parse(message.data) as Record<string, unknown>;
             } catch {
-              // An event that says nothing still says that it happened.
+              // An event without readable data is still an event.
             }
             const event = { name, data };
             onEvent(event);
-            others?.postMessage({ event, id: last } satisfies Told);
+            others?.postMessage({ event, id: last } satisfies TabMessage);
           });
         }
       };
@@ -112,7 +100,7 @@ export function openLive(onEvent: (event: LiveEvent) => void, onLink: (link: Lin
 
   if (navigator.locks && others) {
     navigator.locks.request(LOCK, { signal: ending.signal }, lead).catch(() => undefined);
-    others.postMessage({ asks: true } satisfies Told);
+    others.postMessage({ asks: true } satisfies TabMessage);
   } else {
     void lead();
   }

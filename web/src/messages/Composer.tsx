@@ -1,19 +1,17 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowUp, Paperclip } from "lucide-react";
-import { Suspense, lazy, useEffect, useId, useRef, useState } from "react";
+import { useQueryClient } from "@tanstack/react-query";
+import { ArrowUp } from "lucide-react";
+import { Suspense, lazy, useId, useRef, useState } from "react";
 
-import { api, ok } from "../api/client";
-import { channelsQuery } from "../api/queries";
 import type { Place } from "../api/types";
-import { load, save } from "../lib/storage";
 import { useStore } from "../lib/store";
-import { Avatar } from "../ui/Avatar";
-import { IconButton } from "../ui/Button";
-import { classes } from "../ui/classes";
+import { AttachButton } from "./AttachButton";
+import { CompletionList } from "./CompletionList";
 import { takeFiles } from "./DropZone";
 import { complete, partialAt } from "./completion";
-import { draftFiles, draftKey, filesOf, returned, setFiles } from "./drafts";
+import { draftFiles, draftKey, setFiles } from "./drafts";
 import { send } from "./outbox";
+import { type Completion, useCompletions } from "./useCompletions";
+import { useDraftText } from "./useDraftText";
 
 const UploadTray = lazy(() => import("./UploadTray"));
 
@@ -24,67 +22,25 @@ interface ComposerProps {
   autoFocus?: boolean;
 }
 
-interface Choice {
-  word: string;
-  kind: "user" | "agent" | "system" | "machine" | "channel";
-  label: string;
-}
-
-/** Writes a message. What is typed is kept as a draft, also when the session or the connection ends. */
+/** Writes a message. Its text is kept as a draft, even when the session or the connection ends. */
 export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerProps) {
   const client = useQueryClient();
   const draft = draftKey(place, replyTo);
-  const [body, setBody] = useState(() => load(draft, ""));
+  const { body, change, sent } = useDraftText(draft);
   const [caret, setCaret] = useState(0);
   const [chosen, setChosen] = useState(0);
   const [isClosed, setClosed] = useState(false);
   const area = useRef<HTMLTextAreaElement>(null);
-  const chooser = useRef<HTMLInputElement>(null);
   const listId = useId();
-  const times = useStore(returned);
   const files = useStore(draftFiles, (all) => all[draft]) ?? [];
   const ready = files.flatMap(({ attachment }) => (attachment ? [attachment] : []));
   const isUploading = files.some(({ attachment, error }) => attachment === null && error === null);
   const canSend = !isUploading && (body.trim() !== "" || ready.length > 0);
 
-  useEffect(() => {
-    setBody(load(draft, ""));
-    filesOf(draft);
-  }, [draft, times]);
-  const change = (text: string) => {
-    setBody(text);
-    save(draft, text);
-  };
-  useEffect(() => {
-    // The same draft in another tab, sent there: here it would be sent a second time.
-    const onStorage = ({ key, oldValue, newValue }: StorageEvent) => {
-      if (key === draft && newValue === null) setBody((now) => (JSON.stringify(now) === oldValue ? "" : now));
-    };
-    window.addEventListener("storage", onStorage);
-    return () => window.removeEventListener("storage", onStorage);
-  }, [draft]);
-
   const partial = isClosed ? null : partialAt(body, caret);
-  const names = useQuery({
-    queryKey: ["directory", partial?.text ?? ""],
-    queryFn: () => ok(api.GET("/api/directory", { params: { query: { q: partial?.text ?? "", limit: 8 } } })),
-    enabled: partial?.kind === "name",
-    staleTime: 30_000,
-    placeholderData: (before) => before,
-  });
-  const channels = useQuery({ ...channelsQuery, enabled: partial?.kind === "channel" });
-  const choices: Choice[] =
-    partial?.kind === "name"
-      ? (names.data?.items ?? []).map((card) => ({ word: card.name, kind: card.kind, label: card.display_name }))
-      : partial?.kind === "channel"
-        ? (channels.data ?? [])
-            .filter((channel) => channel.name.startsWith(partial.text))
-            .slice(0, 8)
-            .map((channel) => ({ word: channel.name, kind: "channel" as const, label: channel.topic }))
-        : [];
+  const choices = useCompletions(partial);
   const isOpen = partial !== null && choices.length > 0;
-
-  const take = (choice: Choice | undefined) => {
+  const take = (choice: Completion | undefined) => {
     if (!partial || !choice) return;
     const done = complete(body, caret, partial, choice.word);
     change(done.text);
@@ -95,10 +51,8 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
     if (!canSend) return;
     const sums = ready.map(({ sha256 }) => sha256);
     send(client, place, { body: body.trim() ? body : "", reply_to: replyTo, attachments: sums }, ready);
-    setBody("");
-    // What another tab keeps here by now is not what was sent.
-    if (load(draft, "") === body) save(draft, "");
-    // What could not be uploaded has not been sent, and stays until somebody takes it away.
+    sent();
+    // Files that failed to upload were not sent, and stay until the person removes them.
     setFiles(draft, (now) => now.filter(({ attachment }) => attachment === null));
     setCaret(0);
     area.current?.focus();
@@ -138,37 +92,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
       }}
     >
       {isOpen ? (
-        <ul
-          id={listId}
-          role="listbox"
-          aria-label="Completions"
-          className="absolute bottom-full left-3 z-30 mb-1 w-96 max-w-[90vw] rounded-md border border-line bg-bg p-1 shadow-lg"
-        >
-          {choices.map((choice, at) => (
-            <li
-              key={choice.word}
-              id={`${listId}-${at}`}
-              role="option"
-              aria-selected={at === chosen}
-              onMouseDown={(event) => {
-                event.preventDefault();
-                take(choice);
-              }}
-              className={classes(
-                "flex h-8 cursor-pointer items-center gap-2 rounded-sm px-2",
-                at === chosen && "bg-selected",
-              )}
-            >
-              {choice.kind === "channel" ? (
-                <span className="w-5 text-center text-muted">#</span>
-              ) : (
-                <Avatar name={choice.word} kind={choice.kind} displayName={choice.label} size="small" />
-              )}
-              <span className="font-medium">{choice.word}</span>
-              <span className="truncate text-muted">{choice.label}</span>
-            </li>
-          ))}
-        </ul>
+        <CompletionList id={listId} completions={choices} chosen={chosen} onTake={take} />
       ) : null}
       <textarea
         ref={area}
@@ -198,21 +122,12 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
         </Suspense>
       ) : null}
       <div className="flex items-center gap-2 px-2 pb-2">
-        <input
-          ref={chooser}
-          type="file"
-          multiple
-          hidden
-          onChange={(event) => {
-            takeFiles(draft, [...(event.target.files ?? [])]);
-            // So that the same file can be chosen again.
-            event.target.value = "";
+        <AttachButton
+          onChoose={(chosen) => {
+            takeFiles(draft, chosen);
             area.current?.focus();
           }}
         />
-        <IconButton label="Attach files" onClick={() => chooser.current?.click()}>
-          <Paperclip size={16} />
-        </IconButton>
         <span className="flex-1 text-xs text-muted" role="status">
           {isUploading ? "Uploading… You can send it when that is done" : body || ready.length ? "Draft saved" : ""}
         </span>

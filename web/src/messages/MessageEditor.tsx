@@ -6,8 +6,8 @@ import { sentenceOf } from "../api/problem";
 import type { Message } from "../api/types";
 import { person } from "../lib/person";
 import { load, save as keep } from "../lib/storage";
-import { changeMessage } from "../live/patch";
 import { Button } from "../ui/Button";
+import { changeMessage } from "./cache";
 import { editing } from "./editing";
 
 /** Changes what one has said. */

@@ -7,7 +7,7 @@ import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
 import type { components } from "../api/schema";
-import { addMessages } from "../live/patch";
+import { addMessages } from "./cache";
 
 type Schemas = components["schemas"]["SendMessageRequest"];
 

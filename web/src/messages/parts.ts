@@ -1,6 +1,6 @@
 import type { Conversation } from "../api/queries";
 import type { Message } from "../api/types";
-import { merge } from "../live/patch";
+import { merge } from "./cache";
 
 /** A conversation with what was loaded before its first message. */
 export function withOlder(now: Conversation, older: Message[]): Conversation {

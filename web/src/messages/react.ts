@@ -4,12 +4,13 @@ import { sentenceOf } from "../api/problem";
 import { meQuery, messageQuery } from "../api/queries";
 import type { Author, Reaction } from "../api/types";
 import { addReaction, removeReaction } from "../api/workflow";
-import { changeMessage, reacting, refresh } from "../live/patch";
 import { toast } from "../ui/Toasts";
 import { briefly } from "../workflow/title";
+import { changeMessage } from "./cache";
 import { REACTIONS, withReaction } from "./reactions";
+import { reacting, refreshMessage } from "./refreshMessage";
 
-/** What is asked of the hub about a message, one after the other, so that the last click is what counts in the end. */
+/** The requests about a message, one after the other, so that the last click wins. */
 const turns = new Map<number, Promise<unknown>>();
 
 /** Reacts to a message, or takes it back. It is shown at once; what the hub says then counts. */
@@ -46,7 +47,7 @@ export async function setReaction(client: QueryClient, id: number, reaction: Rea
       turns.delete(id);
       const wasTold = reacting.get(id);
       reacting.delete(id);
-      if (wasTold) void refresh(client, id);
+      if (wasTold) void refreshMessage(client, id);
     }
   }
 }

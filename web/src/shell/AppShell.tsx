@@ -16,13 +16,13 @@ import { Palette } from "./Palette";
 import { Sidebar } from "./Sidebar";
 import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
-import { useLive } from "./live";
 import { making } from "./making";
 import { MeProvider } from "./me";
 import { palette } from "./palette";
 import { useSamePerson } from "./samePerson";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
+import { useLive } from "./useLive";
 
 const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
 

@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { useStore } from "../lib/store";
-import { link } from "./live";
+import { link } from "../live/link";
 
 /** A short gap is nobody's business. */
 const SHOWN_AFTER_MS = 3000;

@@ -1,60 +1,33 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, type LinkProps } from "@tanstack/react-router";
-import { Activity, Bot, Hash, Inbox, Landmark, Lock, MessagesSquare, Paperclip, Plus, Search, ShieldCheck, SquareKanban } from "lucide-react";
-import type { ReactNode } from "react";
+import { Link } from "@tanstack/react-router";
+import {
+  Activity,
+  Bot,
+  Hash,
+  Inbox,
+  Landmark,
+  Lock,
+  MessagesSquare,
+  Paperclip,
+  Plus,
+  Search,
+  ShieldCheck,
+  SquareKanban,
+} from "lucide-react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
 import { isMac } from "../lib/device";
 import { Avatar } from "../ui/Avatar";
 import { IconButton } from "../ui/Button";
-import { classes } from "../ui/classes";
+import { SidebarGroup } from "./SidebarGroup";
+import { SidebarRow } from "./SidebarRow";
 import { UserMenu } from "./UserMenu";
 import { making } from "./making";
 import { palette } from "./palette";
 import { MOST_PARTNERS } from "./steps";
 import { unreadIn } from "./title";
 
-const ROW =
-  "flex h-7 items-center gap-2.5 rounded-md px-2 hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
-  "aria-[current=page]:bg-selected aria-[current=page]:text-fg aria-[current=page]:font-medium";
-
-function Row({ icon, children, count, isBold, ...link }: LinkProps & {
-  icon: ReactNode;
-  children: ReactNode;
-  count?: number;
-  isBold?: boolean;
-}) {
-  return (
-    <li>
-      <Link {...link} className={classes(ROW, isBold ? "font-semibold text-fg" : "text-muted")}>
-        <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
-          {icon}
-        </span>
-        <span className="min-w-0 flex-1 truncate">{children}</span>
-        {count ? (
-          <span className="text-xs tabular-nums">
-            {count > 99 ? "99+" : count}
-            <span className="sr-only"> unread</span>
-          </span>
-        ) : null}
-      </Link>
-    </li>
-  );
-}
-
-function Group({ title, heading, action, children }: { title: string; heading?: ReactNode; action?: ReactNode; children: ReactNode }) {
-  return (
-    <section aria-label={title}>
-      <div className="flex min-h-7 items-center justify-between px-2">
-        <h2 className="text-sm text-muted">{heading ?? title}</h2>
-        {action}
-      </div>
-      <ul className="flex flex-col">{children}</ul>
-    </section>
-  );
-}
-
-/** Where one can go, and what is new there. */
+/** Links to every page, with what is new there. */
 export function Sidebar() {
   const me = useQuery(meQuery).data;
   const channels = useQuery(channelsQuery).data ?? [];
@@ -84,17 +57,17 @@ export function Sidebar() {
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         <ul>
-          <Row to="/inbox" icon={<Inbox size={16} />} count={allUnread} isBold={allUnread > 0}>
+          <SidebarRow to="/inbox" icon={<Inbox size={16} />} count={allUnread} isBold={allUnread > 0}>
             Inbox
-          </Row>
-          <Row to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
+          </SidebarRow>
+          <SidebarRow to="/threads" icon={<MessagesSquare size={16} />} count={threads.length} isBold={threads.length > 0}>
             Threads
-          </Row>
-          <Row to="/search" icon={<Search size={16} />}>
+          </SidebarRow>
+          <SidebarRow to="/search" icon={<Search size={16} />}>
             Search
-          </Row>
+          </SidebarRow>
         </ul>
-        <Group
+        <SidebarGroup
           title="Channels"
           heading={
             <Link to="/channels" activeOptions={{ exact: true }} title="All channels" className="flex h-7 items-center hover:text-fg hover:underline aria-[current=page]:text-fg pointer-coarse:h-11">
@@ -111,16 +84,16 @@ export function Sidebar() {
             const count = unreadOf("channel", channel.name);
             const icon = channel.public ? <Hash size={15} /> : <Lock size={14} />;
             return (
-              <Row key={channel.id} to="/channels/$name" params={{ name: channel.name }} icon={icon} count={count} isBold={count > 0}>
+              <SidebarRow key={channel.id} to="/channels/$name" params={{ name: channel.name }} icon={icon} count={count} isBold={count > 0}>
                 {channel.name}
-              </Row>
+              </SidebarRow>
             );
           })}
-        </Group>
+        </SidebarGroup>
         {partners.length > 0 ? (
-          <Group title="Direct messages">
+          <SidebarGroup title="Direct messages">
             {partners.slice(0, MOST_PARTNERS).map((partner) => (
-              <Row
+              <SidebarRow
                 key={partner.name}
                 to="/dm/$name"
                 params={{ name: partner.name }}
@@ -129,31 +102,31 @@ export function Sidebar() {
                 isBold={partner.unread_count > 0}
               >
                 {partner.name}
-              </Row>
+              </SidebarRow>
             ))}
-          </Group>
+          </SidebarGroup>
         ) : null}
-        <Group title="Work">
-          <Row to="/board" icon={<SquareKanban size={16} />}>
+        <SidebarGroup title="Work">
+          <SidebarRow to="/board" icon={<SquareKanban size={16} />}>
             Board
-          </Row>
-          <Row to="/agents" icon={<Bot size={16} />}>
+          </SidebarRow>
+          <SidebarRow to="/agents" icon={<Bot size={16} />}>
             Agents
-          </Row>
-          <Row to="/attachments" icon={<Paperclip size={16} />}>
+          </SidebarRow>
+          <SidebarRow to="/attachments" icon={<Paperclip size={16} />}>
             Attachments
-          </Row>
-        </Group>
-        <Group title="Operate">
-          <Row to="/traces" icon={<Activity size={16} />}>
+          </SidebarRow>
+        </SidebarGroup>
+        <SidebarGroup title="Operate">
+          <SidebarRow to="/traces" icon={<Activity size={16} />}>
             Traces
-          </Row>
+          </SidebarRow>
           {me?.user.role === "admin" ? (
-            <Row to="/admin" icon={<ShieldCheck size={16} />}>
+            <SidebarRow to="/admin" icon={<ShieldCheck size={16} />}>
               Admin
-            </Row>
+            </SidebarRow>
           ) : null}
-        </Group>
+        </SidebarGroup>
       </div>
       {me ? <UserMenu user={me.user} /> : null}
     </nav>

@@ -1,9 +1,9 @@
 import { useEffect } from "react";
 
 import { useStore } from "../lib/store";
+import { link } from "../live/link";
 import { Button } from "../ui/Button";
 import { askForBuild, build, followBuild } from "./build";
-import { link } from "./live";
 
 /** Says when the hub has another page than the one that runs here. */
 export function VersionBanner() {

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { bestOf, rank } from "./PaletteDialog";
+import { bestOf, rank } from "./paletteRank";
 
 test("a beginning fits best, then a word, then anything", () => {
   expect(rank("scribe", "scr")).toBe(3);

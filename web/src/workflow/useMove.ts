@@ -5,11 +5,11 @@ import { sentenceOf } from "../api/problem";
 import { meQuery } from "../api/queries";
 import type { Author, Me, Message, WorkflowState } from "../api/types";
 import { type Reactions, addReaction, removeReaction } from "../api/workflow";
-import { putCard, settled } from "../live/cards";
-import { changeMessage } from "../live/patch";
-import { soon } from "../live/soon";
+import { reloadSoon } from "../live/reloadSoon";
+import { changeMessage } from "../messages/cache";
 import { stateWord } from "../ui/StateBadge";
 import { toast } from "../ui/Toasts";
+import { putCard, settled } from "./cards";
 import { type Step, backwards, moveTo, stateOf } from "./moves";
 import { briefly } from "./title";
 
@@ -29,7 +29,7 @@ async function take(steps: readonly Step[], id: number): Promise<Reactions | und
   return answer;
 }
 
-/** Brings work into a state: shown at once, told to the hub, and taken back where the hub refuses or the person thinks again. */
+/** Moves work into a state. The page shows it at once, and undoes it if the hub refuses or the person wants it. */
 export function useMove(): (message: Message, target: WorkflowState) => Promise<boolean> {
   const client = useQueryClient();
   const me = useQuery(meQuery).data;
@@ -49,10 +49,10 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       };
       const settle = (answer: Reactions | undefined) => {
         if (answer) show(client, { ...message, reactions: answer.reactions, workflow_state: answer.workflow_state });
-        // What was being loaded in the meantime may be from before.
-        soon(client, "board");
-        soon(client, "inbox");
-        soon(client, "trust");
+        // An answer that is still on its way may be older than the move.
+        reloadSoon(client, "board");
+        reloadSoon(client, "inbox");
+        reloadSoon(client, "trust");
       };
       const undo = async () => {
         show(client, message);
@@ -72,7 +72,7 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       } catch (error) {
         show(client, message);
         toast(sentenceOf(error), { isError: true });
-        // What is shown was not how things are.
+        // The page showed an outdated state.
         refresh();
         return false;
       }

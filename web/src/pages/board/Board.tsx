@@ -1,24 +1,24 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type KeyboardEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useState } from "react";
 
 import { meQuery } from "../../api/queries";
 import type { Channel, Message, WorkflowState } from "../../api/types";
 import type { Scope } from "../../api/workflow";
-import { hasSingleKeys } from "../../lib/appearance";
-import { findCard } from "../../live/cards";
 import { useMinute } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
-import { moveTo } from "../../workflow/moves";
 import { RejectDialog } from "../../workflow/RejectDialog";
+import { moveTo } from "../../workflow/moves";
 import { authorOf, useMove } from "../../workflow/useMove";
-import { BoardCard, cardId } from "./BoardCard";
+import { BoardCard } from "./BoardCard";
 import { BoardColumn } from "./BoardColumn";
 import { BoardFilters } from "./BoardFilters";
-import { MOVE_KEYS, MoveMenu, type OpenMenu } from "./MoveMenu";
+import { MoveMenu } from "./MoveMenu";
 import { type BoardFilter, isNarrowed } from "./filter";
-import { nextCard } from "./steps";
+import { useBoardKeys } from "./useBoardKeys";
+import { useCardFocus } from "./useCardFocus";
 import { type Card, useColumns } from "./useColumns";
+import { useMoveMenu } from "./useMoveMenu";
 
 interface BoardProps {
   scope: Scope;
@@ -30,35 +30,22 @@ interface BoardProps {
   choices?: readonly string[];
 }
 
-/** Work in columns by its state. A card is moved by hand, by its menu or by a key, and each move is a reaction. */
+/** Work in columns by its state. The person moves a card by dragging it, by its menu or by a key, and each move is a reaction. */
 export function Board({ scope, channels, filter, setFilter, strip, choices = [] }: BoardProps) {
-  const client = useQueryClient();
   const me = useQuery(meQuery).data;
   const move = useMove();
   const minute = useMinute();
   const [opened] = useState(() => Date.now());
   const { columns, all } = useColumns(scope, channels, filter, Math.max(minute, opened));
   const [current, setCurrent] = useState<number | null>(null);
-  const [menu, setMenu] = useState<OpenMenu | null>(null);
+  const { menu, openMenu, closeMenu } = useMoveMenu(setCurrent);
   const [dragged, setDragged] = useState<Card | null>(null);
   const [rejecting, setRejecting] = useState<Message | null>(null);
-  /** The card that gets the focus, once it has left the column that it is moved from. */
-  const [wanted, setWanted] = useState<{ id: number; from?: WorkflowState } | null>(null);
-  const closed = useRef({ id: 0, at: 0 });
   const isFiltered = isNarrowed(filter);
   const isOpen = (state: WorkflowState) => state !== "rejected" || filter.rejected === true;
   const grid = columns.map((column) => (isOpen(column.state) ? column.cards.map(({ message }) => message.id) : []));
   const stop = current !== null && grid.some((ids) => ids.includes(current)) ? current : grid.find((ids) => ids.length)?.[0];
-
-  useEffect(() => {
-    if (wanted === null) return;
-    const place = columns.find((column) => column.cards.some(({ message }) => message.id === wanted.id))?.state;
-    if (place !== undefined && place === wanted.from) return;
-    // What is folded up or filtered out cannot have the focus; the board keeps it.
-    const card = document.getElementById(cardId(wanted.id)) ?? (stop === undefined ? null : document.getElementById(cardId(stop)));
-    card?.focus();
-    setWanted(null);
-  }, [wanted, columns, stop]);
+  const setWanted = useCardFocus(columns, stop);
 
   const go = useCallback(
     (message: Message, target: WorkflowState) => {
@@ -74,45 +61,9 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
         if (!isDone) setWanted({ id: message.id });
       });
     },
-    [me, move],
+    [me, move, setWanted],
   );
-  const onMenu = useCallback(
-    (id: number, button: HTMLElement) => {
-      const message = findCard(client, id);
-      // The click that closes the menu is on its button, too.
-      if (!message || (closed.current.id === id && Date.now() - closed.current.at < 300)) return;
-      // Below the card, so that what it says stays in sight.
-      const { left, bottom } = (button.closest("article") ?? button).getBoundingClientRect();
-      setCurrent(id);
-      setMenu({ message, at: { left: left + 16, top: bottom - 8 } });
-    },
-    [client],
-  );
-  const wasG = useRef(false);
-  const onKey = (event: KeyboardEvent<HTMLElement>) => {
-    const isAfterG = wasG.current;
-    wasG.current = event.key === "g";
-    const card = (event.target as HTMLElement).closest<HTMLElement>("article[id^=card-]");
-    if (!card || rejecting || event.metaKey || event.ctrlKey || event.altKey) return;
-    const id = Number(card.id.slice("card-".length));
-    const next = nextCard(grid, id, event.key);
-    if (next !== undefined) {
-      event.preventDefault();
-      document.getElementById(cardId(next))?.focus();
-      return;
-    }
-    if (event.key === "Enter" && event.target === card) {
-      event.preventDefault();
-      onMenu(id, card.querySelector<HTMLElement>("[aria-haspopup=menu]") ?? card);
-      return;
-    }
-    const target = MOVE_KEYS[event.key];
-    const message = findCard(client, id);
-    if (target && message && !isAfterG && hasSingleKeys()) {
-      event.preventDefault();
-      go(message, target);
-    }
-  };
+  const onKey = useBoardKeys({ grid, isOff: rejecting !== null, openMenu, go });
   const takesDrop = (state: WorkflowState) =>
     dragged !== null && dragged.message.workflow_state !== state && me !== undefined;
   return (
@@ -150,7 +101,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
                 isCurrent={card.message.id === stop}
                 isMenuOpen={menu?.message.id === card.message.id}
                 hasChannel={scope.kind === "all"}
-                onMenu={onMenu}
+                onMenu={openMenu}
                 onCurrent={setCurrent}
                 onDrag={setDragged}
               />
@@ -163,11 +114,8 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
           menu={menu}
           me={authorOf(me)}
           onMove={go}
-          onClose={() => {
-            closed.current = { id: menu?.message.id ?? 0, at: Date.now() };
-            setMenu(null);
-          }}
-          // The question why it is rejected has the focus.
+          onClose={closeMenu}
+          // While the person rejects a card, the dialog has the focus.
           onClosed={() => setWanted((now) => now ?? (current === null || rejecting ? null : { id: current }))}
         />
       ) : null}
@@ -185,6 +133,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
   );
 }
 
+/** How to get a first card onto the board. */
 function FirstCard({ channel }: { channel: string }) {
   return (
     <>

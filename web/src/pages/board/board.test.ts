@@ -2,7 +2,7 @@ import { QueryClient } from "@tanstack/react-query";
 import { expect, test } from "vitest";
 
 import type { Message } from "../../api/types";
-import { findCard, moveCard, putCard } from "../../live/cards";
+import { findCard, moveCard, putCard } from "../../workflow/cards";
 import { countWords } from "./BoardColumn";
 import { boardSearch, isCard, passes } from "./filter";
 import { nextCard } from "./steps";

@@ -82,3 +82,11 @@ export function thresholdFault(text: string): string | undefined {
   const number = Number(text);
   return text.trim() !== "" && number >= 0 && number <= 1 ? undefined : "Write a number between 0 and 1.";
 }
+
+/** What is wrong with a field, before the hub is asked. */
+export function faultOf(field: FormField, form: ChannelForm): string | undefined {
+  const value = form[field];
+  if (typeof value === "boolean") return undefined;
+  if (field.startsWith("stalemate_")) return durationFault(value);
+  return field.endsWith("_threshold") ? thresholdFault(value) : undefined;
+}

@@ -1,10 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { AtSign, CircleDot, Clock, ShieldQuestion } from "lucide-react";
 import type { ReactNode } from "react";
 
-import { trustQuery } from "../../api/agents";
-import type { Message } from "../../api/types";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
@@ -12,7 +8,8 @@ import { classes } from "../../ui/classes";
 import { staleWords } from "../../workflow/ages";
 import { claimantOf } from "../../workflow/moves";
 import { restOf, titleOf } from "../../workflow/title";
-import { effectOf } from "../../workflow/trust";
+import { MessageLink } from "./MessageLink";
+import { TrustEffect } from "./TrustEffect";
 import type { Item } from "./groups";
 
 export type RowKind = "mentions" | "approvals" | "claimed" | "stale";
@@ -26,36 +23,7 @@ const ICONS: Record<RowKind, ReactNode> = {
 
 export const rowId = (kind: RowKind, id: number) => `row-${kind}-${id}`;
 
-/** Where a message is. What two agents say to each other is seen by the owner of one. */
-export function PlaceLink({ message, thread, self, own, children, ...rest }: {
-  message: Message;
-  /** The message to whose thread it leads. */
-  thread?: number;
-  self: string;
-  own: readonly string[];
-  children: ReactNode;
-  className?: string;
-  tabIndex?: number;
-  "aria-label"?: string;
-}) {
-  if (message.channel) {
-    return (
-      <Link to="/channels/$name" params={{ name: message.channel }} search={{ at: message.id, thread }} {...rest}>
-        {children}
-      </Link>
-    );
-  }
-  const sides = [message.from.name, message.to ?? ""];
-  const side = sides.includes(self) ? self : sides.find((name) => own.includes(name));
-  const other = sides.find((name) => name !== side) ?? message.from.name;
-  return (
-    <Link to="/dm/$name" params={{ name: other }} search={{ at: message.id, thread, as: side === self ? undefined : side }} {...rest}>
-      {children}
-    </Link>
-  );
-}
-
-/** Something that waits, and what settles it. The one that the person is at says more. */
+/** A message that waits for the person, with the actions that settle it. The open row shows more of it. */
 export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
   kind: RowKind;
   item: Item;
@@ -75,7 +43,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       id={rowId(kind, message.id)}
       onClick={onOpen}
       onFocus={(event) => {
-        // A click must not move what is clicked before it is done; the keyboard does not mind.
+        // Opening the row moves its buttons. Before a click is complete they must not move, so only keyboard focus opens it.
         if (event.target.matches(":focus-visible")) onOpen();
       }}
       className={classes(
@@ -93,12 +61,12 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       <div className="min-w-0 flex-1 basis-60">
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
           {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
-          <PlaceLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold break-words hover:underline">
+          <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold break-words hover:underline">
             {title}
-          </PlaceLink>
+          </MessageLink>
           <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
           {message.reply_to ? (
-            <PlaceLink
+            <MessageLink
               message={message}
               thread={message.reply_to}
               self={self}
@@ -107,7 +75,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
               className="inline-flex min-h-6 items-center text-accent hover:underline"
             >
               in a thread
-            </PlaceLink>
+            </MessageLink>
           ) : null}
         </div>
         {isOpen && rest ? (
@@ -128,7 +96,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       </div>
       <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">
         {actions}
-        <PlaceLink
+        <MessageLink
           message={message}
           self={self}
           own={own}
@@ -136,24 +104,11 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           className="inline-flex h-7 items-center px-2 text-muted hover:text-fg max-sm:hidden pointer-coarse:h-11"
         >
           Open
-        </PlaceLink>
+        </MessageLink>
       </div>
       <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
         <Time at={kind === "mentions" ? message.created_at : standing.since} as="age" />
       </span>
     </li>
-  );
-}
-
-/** What the person's word does to the trust in the author. It is asked for only where somebody looks. */
-function TrustEffect({ message }: { message: Message }) {
-  const trust = useQuery(trustQuery(message.from.name));
-  if (!trust.data) return null;
-  const { kind, now, approved, rejected } = effectOf(message, trust.data);
-  return (
-    <span>
-      Approving raises {message.from.name}’s trust for <code className="font-mono">{kind}</code> from {now.toFixed(2)} to{" "}
-      {approved.toFixed(2)}, rejecting lowers it to {rejected.toFixed(2)}.
-    </span>
   );
 }

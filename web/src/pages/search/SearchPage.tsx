@@ -1,32 +1,32 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, getRouteApi, useRouterState } from "@tanstack/react-router";
-import { Hash, SlidersHorizontal } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useMemo, useRef, useState } from "react";
+import { getRouteApi, useRouterState } from "@tanstack/react-router";
+import { SlidersHorizontal } from "lucide-react";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
 
 import { Problem } from "../../api/problem";
 import { meQuery } from "../../api/queries";
 import { HITS, searchQuery } from "../../api/search";
 import type { Author } from "../../api/types";
 import { hasSingleKeys } from "../../lib/appearance";
-import { linkTo } from "../../messages/place";
 import { SEARCH_FIELD } from "../../shell/shortcuts";
-import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
 import { CopyButton } from "../../ui/CopyField";
 import { Page } from "../../ui/Page";
-import { Empty, Failed, Skeleton } from "../../ui/States";
+import { Failed, Skeleton } from "../../ui/States";
 import { classes } from "../../ui/classes";
 import { FilterRail } from "./FilterRail";
-import { HitRow } from "./HitRow";
+import { HitCount } from "./HitCount";
+import { HitGroup } from "./HitGroup";
+import { NothingFound } from "./NothingFound";
 import { SearchField } from "./SearchField";
+import { SearchHelp } from "./SearchHelp";
 import { FILTERS, type Search } from "./address";
-import { type Group, groupsOf } from "./groups";
+import { groupsOf } from "./groups";
 import { chipsOf, isBlank } from "./query";
-import { HELP } from "./suggestions";
 
 const route = getRouteApi("/search");
 
-/** Finds messages. All that is asked is in the address, so a search can be given to somebody else. */
+/** Finds messages. The address holds the whole search, so the person can send it to somebody. */
 export function SearchPage() {
   const address = route.useSearch();
   const navigate = route.useNavigate();
@@ -46,12 +46,12 @@ export function SearchPage() {
 
   const onSearch = (next: Search) => {
     const { shown: _, ...wanted } = next;
-    // The same again is asked again; anything else is a place that one can come back to.
+    // The same search is repeated; another one is a new entry in the history.
     if (JSON.stringify(clean(wanted)) === JSON.stringify(clean(search))) return void found.refetch();
     void navigate({ search: wanted });
   };
 
-  // As many as the address says, page by page.
+  // Loads page by page until as many results are shown as the address says.
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, isPlaceholderData } = found;
   useEffect(() => {
     const isShort = hits.length < shown && hasNextPage && !isPlaceholderData;
@@ -77,7 +77,7 @@ export function SearchPage() {
     step(event.key === "j" || event.key === "ArrowDown" ? 1 : -1);
   };
 
-  // What the hub does not understand is not worth trying again as it is.
+  // A search that the hub refuses is not worth a retry.
   const fault = found.error instanceof Problem && !found.error.isPassing ? found.error : null;
   const faults = fault?.fields.map((one) => one.field) ?? [];
 
@@ -94,13 +94,7 @@ export function SearchPage() {
           <div className={classes("flex min-h-7 flex-wrap items-center gap-2", !isAsked && "lg:hidden")}>
             <p role="status" className="min-w-0 flex-1 max-md:basis-full">
               {pages ? (
-                <>
-                  <strong>
-                    {isCapped ? "More than " : ""}
-                    {total.toLocaleString()} {total === 1 ? "message" : "messages"}
-                  </strong>
-                  {hits.length ? <span className="text-muted"> · showing 1 to {hits.length.toLocaleString()}, newest first</span> : null}
-                </>
+                <HitCount total={total} isCapped={isCapped} shown={hits.length} />
               ) : isAsked && found.isFetching ? (
                 <span className="text-muted">Searching…</span>
               ) : null}
@@ -121,14 +115,14 @@ export function SearchPage() {
           onKeyDown={onKeyDown}
           className={classes("min-w-0 flex-1 overflow-y-auto pb-6", found.isPlaceholderData && isAsked && "opacity-60")}
         >
-          {isAsked ? null : <Help onSearch={onSearch} />}
+          {isAsked ? null : <SearchHelp onSearch={onSearch} />}
           {isAsked && found.isError && !pages ? (
             <Failed error={found.error} retry={fault ? undefined : () => void found.refetch()} />
           ) : null}
           {isAsked && found.isLoading ? <Skeleton /> : null}
-          {pages && hits.length === 0 ? <Nothing search={search} onSearch={onSearch} /> : null}
+          {pages && hits.length === 0 ? <NothingFound search={search} onSearch={onSearch} /> : null}
           {groups.map((group) => (
-            <GroupPart key={group.key} group={group} isOnly={search.channel === group.place.name} onOnly={() => onSearch({ ...search, channel: group.place.name })} />
+            <HitGroup key={group.key} group={group} isOnly={search.channel === group.place.name} onOnly={() => onSearch({ ...search, channel: group.place.name })} />
           ))}
           {isFetchNextPageError ? <Failed error={found.error} /> : null}
           {hasNextPage && !isPlaceholderData ? (
@@ -145,96 +139,7 @@ export function SearchPage() {
   );
 }
 
-/** Without what is not asked, in a fixed order, so that equal searches are equal. */
+/** The parts of a search in a fixed order, so that equal searches are equal. */
 function clean(search: Search) {
   return ["q" as const, ...FILTERS].map((name) => search[name] ?? null);
-}
-
-function GroupPart({ group, isOnly, onOnly }: { group: Group; isOnly: boolean; onOnly: () => void }) {
-  const { place, hits } = group;
-  const kind = hits[0]!.from.name === place.name ? hits[0]!.from.kind : "user";
-  const name = place.kind === "channel" ? `#${place.name}` : `@${place.name}`;
-  return (
-    <section aria-label={name} className="border-b border-line py-2 last-of-type:border-b-0">
-      <div className="flex min-h-7 items-center gap-2 px-6 max-md:px-4">
-        <h2 className="min-w-0 flex-1 truncate font-semibold">
-          <Link {...linkTo(place, {})} className="inline-flex min-h-6 items-center gap-2 hover:underline">
-            {place.kind === "channel" ? <Hash size={14} aria-hidden="true" /> : <Avatar name={place.name} kind={kind} size="small" />}
-            {place.name}
-          </Link>
-          {place.kind === "dm" ? (
-            <span className="ml-2 font-normal text-muted">{place.as ? `direct messages of @${place.as}` : "direct messages"}</span>
-          ) : null}
-        </h2>
-        {place.kind === "channel" && !isOnly ? (
-          <button type="button" onClick={onOnly} aria-label={`Only ${name}`} className="min-h-6 shrink-0 text-accent hover:underline pointer-coarse:min-h-11">
-            Only this channel
-          </button>
-        ) : null}
-      </div>
-      <ul>
-        {hits.map((hit) => (
-          <HitRow key={hit.id} hit={hit} place={place} />
-        ))}
-      </ul>
-    </section>
-  );
-}
-
-/** Nothing was found, and what may be found instead. */
-function Nothing({ search, onSearch }: { search: Search; onSearch: (next: Search) => void }) {
-  const hasFilters = chipsOf(search).length > 0;
-  // A word that is not there as it stands may be the beginning of one.
-  const longer = search.q && /^[\p{L}\p{N}]+$/u.test(search.q) ? `${search.q}*` : null;
-  return (
-    <Empty title="Nothing found">
-      <p>Only messages that you can see are searched.</p>
-      <div className="mt-3 flex flex-wrap justify-center gap-2">
-        {hasFilters && search.q ? <Button onClick={() => onSearch({ q: search.q })}>Search without the filters</Button> : null}
-        {longer ? <Button onClick={() => onSearch({ ...search, q: longer })}>Words that begin with {search.q}</Button> : null}
-        <Button onClick={() => onSearch({})}>Start over</Button>
-      </div>
-    </Empty>
-  );
-}
-
-function Help({ onSearch }: { onSearch: (next: Search) => void }) {
-  const week = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
-  return (
-    <div className="mx-auto flex max-w-2xl flex-col gap-4 p-6 max-md:px-4">
-      <h2 className="text-lg font-semibold">Find what was said</h2>
-      <div className="flex flex-wrap gap-2">
-        <Button onClick={() => onSearch({ after: week })}>Everything from the last week</Button>
-        <Button onClick={() => onSearch({ has: "attachment" })}>With attachments</Button>
-        <Button onClick={() => onSearch({ state: "in_progress" })}>In progress</Button>
-      </div>
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-6 gap-y-2 max-sm:grid-cols-1">
-        <HelpLine typed="deploy failed">both words, anywhere in a message</HelpLine>
-        <HelpLine typed="“deploy failed”">these words, one after the other</HelpLine>
-        <HelpLine typed="deploy*">words that start like this</HelpLine>
-        <HelpLine typed="-failed">without this word</HelpLine>
-        {HELP.map((one) => (
-          <HelpLine key={one.filter} typed={one.typed}>
-            {one.about}
-          </HelpLine>
-        ))}
-      </dl>
-      <p className="text-muted">
-        Each part narrows the search. <code className="font-mono text-sm">in:</code>, <code className="font-mono text-sm">from:</code> and{" "}
-        <code className="font-mono text-sm">is:</code> are the same as channel, agent and state; <code className="font-mono text-sm">-in:ops</code>{" "}
-        leaves out.
-      </p>
-    </div>
-  );
-}
-
-function HelpLine({ typed, children }: { typed: string; children: ReactNode }) {
-  return (
-    <div className="contents max-sm:block">
-      <dt>
-        <code className="rounded-sm bg-panel px-1 font-mono text-sm">{typed}</code>
-      </dt>
-      <dd className="text-muted">{children}</dd>
-    </div>
-  );
 }

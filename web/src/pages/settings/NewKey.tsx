@@ -1,30 +1,30 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 
 import { type Permission, keysQuery } from "../../api/account";
 import { api, ok, repeatKey } from "../../api/client";
-import { channelsQuery } from "../../api/queries";
 import type { Agent } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
 import { SecretOnce } from "../../ui/SecretOnce";
 import { FormError, SelectField, TextField, fieldError } from "../../ui/TextField";
-import { AREAS, LIFETIMES, READS, expiryOf } from "./permissions";
+import { ChannelLimits } from "./ChannelLimits";
+import { PermissionTable } from "./PermissionTable";
+import { LIFETIMES, READS, expiryOf } from "./permissions";
 
 type Scope = "all" | "read" | "chosen";
 
-/** Makes a key for an agent, and shows it this once. */
+/** Creates a key for an agent, and shows it once. */
 export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => void }) {
   const client = useQueryClient();
-  const channels = useQuery(channelsQuery);
   const [name, setName] = useState("");
   const [agent, setAgent] = useState(agents[0]?.name ?? "");
   const [scope, setScope] = useState<Scope>("all");
   const [chosen, setChosen] = useState<Permission[]>(READS);
   const [limits, setLimits] = useState<string[]>([]);
   const [lifetime, setLifetime] = useState("90");
-  // Who tries again repeats the same request, and so the same moment.
+  // A retry must repeat the same request, so the expiry is computed once.
   const expiry = useMemo(() => expiryOf(lifetime), [lifetime]);
   const [key] = useState(repeatKey);
   const permissions: Permission[] = scope === "all" ? ["*"] : scope === "read" ? READS : chosen;
@@ -99,62 +99,10 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
           ]}
         />
         {scope === "chosen" ? (
-          <table className="w-full max-w-sm">
-            <thead>
-              <tr className="text-left text-sm text-muted">
-                <th className="font-normal">Area</th>
-                <th className="font-normal">Read</th>
-                <th className="font-normal">Write</th>
-              </tr>
-            </thead>
-            <tbody>
-              {AREAS.map((area) => (
-                <tr key={area.label} className="border-t border-line">
-                  <th className="py-1 text-left font-normal">{area.label}</th>
-                  {[area.read, area.write].map((permission, at) => (
-                    <td key={at} className="py-1">
-                      {permission ? (
-                        <label className="inline-flex size-6 items-center">
-                          <span className="sr-only">{permission}</span>
-                          <input
-                            type="checkbox"
-                            checked={chosen.includes(permission)}
-                            onChange={() => setChosen((now) => toggle(now, permission))}
-                          />
-                        </label>
-                      ) : null}
-                    </td>
-                  ))}
-                </tr>
-              ))}
-            </tbody>
-          </table>
+          <PermissionTable chosen={chosen} onToggle={(permission) => setChosen((now) => toggle(now, permission))} />
         ) : null}
         {scope === "chosen" && chosen.length === 0 ? <p className="text-amber">Choose at least one.</p> : null}
-        <fieldset className="flex flex-col gap-1">
-          <legend className="mb-1 font-medium">Only in these channels</legend>
-          <div
-            role="region"
-            aria-label="Channels"
-            tabIndex={0}
-            className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto rounded-md border border-line p-2"
-          >
-            {channels.data?.map((channel) => (
-              <label key={channel.id} className="inline-flex h-6 items-center gap-1.5 pointer-coarse:h-11">
-                <input
-                  type="checkbox"
-                  checked={limits.includes(channel.name)}
-                  onChange={() => setLimits((now) => toggle(now, channel.name))}
-                />
-                #{channel.name}
-              </label>
-            ))}
-            {channels.isError ? <span className="text-rejected">The channels could not be loaded.</span> : null}
-          </div>
-          <p className="text-sm text-muted">
-            {limits.length ? `${limits.length} chosen.` : "None chosen: no limit."} It limits channels and search, not direct messages.
-          </p>
-        </fieldset>
+        <ChannelLimits limits={limits} onToggle={(name) => setLimits((now) => toggle(now, name))} />
         <FormError error={make.error} shown={["name", "agent", "expires_at"]} />
         <div className="flex flex-wrap justify-end gap-2">
           <Button size="form" onClick={onClose}>

@@ -5,7 +5,7 @@ import type { Message, WorkflowState } from "../api/types";
 
 type Columns = InfiniteData<ColumnPage, ColumnPage["next"]>;
 
-/** A message as the boards and the inbox have it, if one of them shows it. */
+/** A message from the boards or the inbox, if one of them shows it. */
 export function findCard(client: QueryClient, id: number): Message | undefined {
   for (const [, data] of client.getQueriesData<Columns>({ queryKey: ["board"] })) {
     for (const page of data?.pages ?? []) {
@@ -20,13 +20,13 @@ export function findCard(client: QueryClient, id: number): Message | undefined {
   return undefined;
 }
 
-/** A message whose reactions have changed. Where messages are work, its status follows its state. */
+/** A message with the status that follows from its workflow state. */
 export function settled(message: Message): Message {
   const isTerminal = ["published", "done", "rejected"].includes(message.workflow_state);
   return { ...message, status: isTerminal ? "done" : message.status === "done" ? "pending" : message.status };
 }
 
-/** Puts a message into the column of its state, on every board that has it, and out of the others. */
+/** Moves a message into the column of its state on every board that has it, and updates it in the inbox. */
 export function putCard(client: QueryClient, message: Message): void {
   const boards = new Set<unknown>();
   for (const [key, data] of client.getQueriesData<Columns>({ queryKey: ["board"] })) {
@@ -46,7 +46,7 @@ export function putCard(client: QueryClient, message: Message): void {
 function withCard(now: Columns, message: Message, isHere: boolean): Columns {
   const pages = now.pages.map((page) => ({ ...page, items: page.items.filter((one) => one.id !== message.id) }));
   if (isHere) {
-    // Before the first that is older, or at the end of what is loaded.
+    // Before the first older card, or at the end of the loaded cards.
     const place = pages.findIndex((page) => page.items.some((one) => one.id < message.id));
     const page = pages[place < 0 ? pages.length - 1 : place];
     if (page) page.items = [...page.items, message].sort((one, other) => other.id - one.id);
@@ -54,7 +54,7 @@ function withCard(now: Columns, message: Message, isHere: boolean): Columns {
   return { ...now, pages };
 }
 
-/** Puts what happened to a message into the boards. False if none of them knows it, so that it has to be loaded. */
+/** Updates a message on the boards. Returns false if none of them has it, so that it must be loaded. */
 export function moveCard(client: QueryClient, id: number, state: WorkflowState, reactions: ReactionView[]): boolean {
   const card = findCard(client, id);
   if (card) putCard(client, settled({ ...card, reactions, workflow_state: state }));

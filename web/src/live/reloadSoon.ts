@@ -1,15 +1,16 @@
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 
-/** Where much happens, lists that are asked for anew are asked for this often at most. */
+/** The shortest time between two reloads of the same list, however many events arrive. */
 const PAUSE_MS = 1000;
-/** An answer that does not come holds up the next question no longer than this. */
+/** How long a slow answer delays the next reload. */
 const PATIENCE_MS = 10_000;
+/** Lists that were reloaded a moment ago, and whether they must be reloaded again. */
 const resting = new Map<string, boolean>();
 
 const pause = (time: number) => new Promise((resolve) => setTimeout(resolve, time));
 
-/** Has a list loaded anew: at once, but not again and again, and not while it is still being loaded. */
-export function soon(client: QueryClient, ...queryKey: QueryKey): void {
+/** Reloads a list: at once, but not again within a second and not while it is still loading. */
+export function reloadSoon(client: QueryClient, ...queryKey: QueryKey): void {
   const name = JSON.stringify(queryKey);
   if (resting.has(name)) {
     resting.set(name, true);
@@ -20,6 +21,6 @@ export function soon(client: QueryClient, ...queryKey: QueryKey): void {
   void Promise.all([pause(PAUSE_MS), Promise.race([loaded, pause(PATIENCE_MS)])]).then(() => {
     const isWanted = resting.get(name);
     resting.delete(name);
-    if (isWanted) soon(client, ...queryKey);
+    if (isWanted) reloadSoon(client, ...queryKey);
   });
 }

@@ -1,6 +1,5 @@
 import type { QueryClient } from "@tanstack/react-query";
 import {
-  type ErrorComponentProps,
   createRootRouteWithContext,
   createRoute,
   createRouter,
@@ -8,13 +7,10 @@ import {
   defaultStringifySearch,
   lazyRouteComponent,
   redirect,
-  useRouter,
 } from "@tanstack/react-router";
-import { useCallback, useEffect } from "react";
 
 import { STATUSES, type Status } from "./agents/filter";
 import { type AgentTab, agentTab } from "./agents/tabs";
-import { Problem } from "./api/problem";
 import { meQuery } from "./api/queries";
 import { person } from "./lib/person";
 import { adminSearch } from "./pages/admin/search";
@@ -24,13 +20,13 @@ import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
-import { Broken } from "./shell/ErrorBoundary";
+import { RootError } from "./shell/RootError";
 import { isAhead } from "./shell/ahead";
 
 const conversation = () => import("./pages/conversation");
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
-  // Nothing is shown before it is known to whom.
+  // Nothing is shown before the page knows who looks at it.
   beforeLoad: async ({ context }) => {
     const { user } = await context.client.ensureQueryData(meQuery);
     person.set(user.username);
@@ -41,26 +37,7 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
   errorComponent: RootError,
 });
 
-const LOOKS_AGAIN_MS = 5000;
-
-/** What went wrong. What may pass by itself is tried again, now and then and when the connection is back. */
-function RootError({ error }: ErrorComponentProps) {
-  const router = useRouter();
-  const retry = useCallback(() => void router.invalidate(), [router]);
-  const isPassing = error instanceof Problem && error.isPassing;
-  useEffect(() => {
-    if (!isPassing) return;
-    const timer = setInterval(retry, LOOKS_AGAIN_MS);
-    window.addEventListener("online", retry);
-    return () => {
-      clearInterval(timer);
-      window.removeEventListener("online", retry);
-    };
-  }, [isPassing, retry]);
-  return <Broken error={error} retry={retry} />;
-}
-
-/** Numbers in the address; anything else is as if it were not there. */
+/** A number in the address. Anything else is ignored. */
 function id(value: unknown): number | undefined {
   const number = typeof value === "number" ? value : Number(value);
   return Number.isSafeInteger(number) && number > 0 ? number : undefined;
@@ -127,7 +104,7 @@ const welcome = createRoute({
     agent: search["agent"] === undefined ? undefined : String(search["agent"]),
     step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
   }),
-  component: lazyRouteComponent(() => import("./pages/WelcomePage"), "WelcomePage"),
+  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
 });
 
 const channelSettings = createRoute({
@@ -162,7 +139,7 @@ const search = createRoute({
 const attachments = createRoute({
   getParentRoute: () => root,
   path: "/attachments",
-  component: lazyRouteComponent(() => import("./pages/AttachmentsPage"), "AttachmentsPage"),
+  component: lazyRouteComponent(() => import("./pages/attachments/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
@@ -228,7 +205,7 @@ const tree = root.addChildren([
   settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
 ]);
 
-/** What somebody typed stays as it is: `"a phrase"` and `007` are no JSON. */
+/** The typed search stays as it is: `"a phrase"` and `007` are not JSON. */
 export function parseSearch(address: string): Record<string, unknown> {
   const q = new URLSearchParams(address).get("q");
   return { ...defaultParseSearch(address), ...(q === null ? {} : { q }) };
@@ -249,7 +226,7 @@ export function makeRouter(client: QueryClient) {
     stringifySearch,
     defaultPreload: "intent",
     defaultPreloadStaleTime: 0,
-    // What fails in a page is shown in its place, and the shell stays.
+    // A page that fails shows its error in its place, and the shell stays.
     defaultErrorComponent: RootError,
   });
 }

@@ -1,0 +1,30 @@
+// @vitest-environment jsdom
+
+import { QueryClient } from "@tanstack/react-query";
+import { expect, test } from "vitest";
+
+import type { LiveEvent } from "../live/stream";
+import { agentsHandler } from "./streamHandler";
+
+test("your agent is reloaded when it leaves a channel, because it may be deleted; other agents are not", () => {
+  const client = new QueryClient();
+  client.setQueryData(["me"], { user: { username: "mira" }, agents: [{ name: "scout" }] });
+  client.setQueryData(["agent", "scout"], {});
+  const isStale = () => client.getQueryState(["agent", "scout"])?.isInvalidated;
+  const left = (member: string) => ({ name: "channel", data: { change: "member_removed", name: "general", member } }) as LiveEvent;
+  agentsHandler.events.channel(client, left("scribe"));
+  expect(isStale()).toBe(false);
+  agentsHandler.events.channel(client, left("scout"));
+  expect(isStale()).toBe(true);
+});
+
+test("presence is noted wherever an agent is shown", () => {
+  const client = new QueryClient();
+  client.setQueryData(["agents", "list"], [{ name: "scout" }, { name: "scribe" }]);
+  client.setQueryData(["agent", "scout"], { agent: { name: "scout" }, etag: null });
+  const last_seen_at = "2025-01-01T00:00:00Z";
+  agentsHandler.events.presence(client, { name: "presence", data: { name: "scout", online: true, last_seen_at } });
+  expect(client.getQueryData(["presence", "scout"])).toEqual({ isOnline: true, lastSeenAt: last_seen_at });
+  expect(client.getQueryData(["agents", "list"])).toEqual([{ name: "scout", last_seen_at }, { name: "scribe" }]);
+  expect(client.getQueryData(["agent", "scout"])).toEqual({ agent: { name: "scout", last_seen_at }, etag: null });
+});

@@ -1,0 +1,52 @@
+import type { Message } from "../api/types";
+import { useStore } from "../lib/store";
+import { clockTime, dayName } from "../lib/time";
+import { MessageEditor } from "./MessageEditor";
+import type { MessageListProps } from "./MessageList";
+import { MessageRow } from "./MessageRow";
+import { OutgoingRow } from "./OutgoingRow";
+import { editing } from "./editing";
+import type { Row } from "./rows";
+
+interface ConversationRowProps extends MessageListProps {
+  row: Row;
+  known: ReadonlyMap<number, Message>;
+  isPart: boolean;
+}
+
+/** A message, a message that is being sent, or a divider. */
+export function ConversationRow({ row, known, isPart, place, at, onThread }: ConversationRowProps) {
+  const edited = useStore(editing);
+  switch (row.kind) {
+    case "day":
+      return (
+        <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
+          <span className="h-px flex-1 bg-line" />
+          {dayName(row.at)}
+          <span className="h-px flex-1 bg-line" />
+        </div>
+      );
+    case "unread":
+      return (
+        <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
+          <span className="h-px flex-1 bg-accent" />
+          New since {clockTime(row.since)}
+          {isPart ? null : ` · ${row.count}`}
+        </div>
+      );
+    case "message":
+      return edited === row.message.id ? (
+        <MessageEditor message={row.message} />
+      ) : (
+        <MessageRow
+          message={row.message}
+          isContinued={row.isContinued}
+          isHighlighted={row.message.id === at}
+          parent={row.message.reply_to ? known.get(row.message.reply_to) : undefined}
+          onThread={onThread}
+        />
+      );
+    case "outgoing":
+      return <OutgoingRow outgoing={row.outgoing} place={place} />;
+  }
+}

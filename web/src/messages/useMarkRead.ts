@@ -1,0 +1,51 @@
+import { type QueryKey, useQueryClient } from "@tanstack/react-query";
+import { useEffect } from "react";
+
+import { api, ok } from "../api/client";
+import type { Conversation } from "../api/queries";
+import type { Place } from "../api/types";
+
+/** A message that was visible this long counts as read. */
+const READ_AFTER_MS = 1000;
+
+interface Reading {
+  place: Place;
+  dataKey: QueryKey;
+  /** The latest message. */
+  last: number | null;
+  /** The message up to which the person has read. */
+  lastRead: number | null;
+  isAtEnd: boolean;
+}
+
+/** Marks the conversation as read when its end was visible for a while, in a window that has the focus. */
+export function useMarkRead({ place, dataKey, last, lastRead, isAtEnd }: Reading): void {
+  const client = useQueryClient();
+  useEffect(() => {
+    if (!isAtEnd || last === null || (place.kind === "dm" && place.as)) return;
+    if (lastRead !== null && lastRead !== undefined && lastRead >= last) return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const watch = () => {
+      clearTimeout(timer);
+      if (document.visibilityState !== "visible" || !document.hasFocus()) return;
+      timer = setTimeout(() => {
+        const body = place.kind === "channel" ? { channel: place.name, message_id: last } : { dm: place.name, message_id: last };
+        void ok(api.POST("/api/notifications/mark-read", { body })).then(
+          () => {
+            client.setQueryData<Conversation>(dataKey, (now) => (now ? { ...now, lastRead: last } : now));
+            void client.invalidateQueries({ queryKey: ["unread"] });
+          },
+          () => undefined,
+        );
+      }, READ_AFTER_MS);
+    };
+    watch();
+    window.addEventListener("focus", watch);
+    document.addEventListener("visibilitychange", watch);
+    return () => {
+      clearTimeout(timer);
+      window.removeEventListener("focus", watch);
+      document.removeEventListener("visibilitychange", watch);
+    };
+  }, [isAtEnd, last, lastRead, client, dataKey, place]);
+}

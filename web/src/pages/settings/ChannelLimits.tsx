@@ -1,0 +1,34 @@
+import { useQuery } from "@tanstack/react-query";
+
+import { channelsQuery } from "../../api/queries";
+
+/** Chooses the channels that a key is limited to. */
+export function ChannelLimits({ limits, onToggle }: { limits: readonly string[]; onToggle: (name: string) => void }) {
+  const channels = useQuery(channelsQuery);
+  return (
+    <fieldset className="flex flex-col gap-1">
+      <legend className="mb-1 font-medium">Only in these channels</legend>
+      <div
+        role="region"
+        aria-label="Channels"
+        tabIndex={0}
+        className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto rounded-md border border-line p-2"
+      >
+        {channels.data?.map((channel) => (
+          <label key={channel.id} className="inline-flex h-6 items-center gap-1.5 pointer-coarse:h-11">
+            <input
+              type="checkbox"
+              checked={limits.includes(channel.name)}
+              onChange={() => onToggle(channel.name)}
+            />
+            #{channel.name}
+          </label>
+        ))}
+        {channels.isError ? <span className="text-rejected">The channels could not be loaded.</span> : null}
+      </div>
+      <p className="text-sm text-muted">
+        {limits.length ? `${limits.length} chosen.` : "None chosen: no limit."} It limits channels and search, not direct messages.
+      </p>
+    </fieldset>
+  );
+}

@@ -1,0 +1,82 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+
+import { sessionsQuery } from "../../api/account";
+import { api, ok } from "../../api/client";
+import { Problem, sentenceOf } from "../../api/problem";
+import { renewing } from "../../api/session";
+import { Button } from "../../ui/Button";
+import { Section } from "../../ui/Section";
+import { FormError, TextField, fieldError } from "../../ui/TextField";
+import { toast } from "../../ui/Toasts";
+import { PASSWORD_RULE, passwordFault } from "./password";
+
+/** Changes the password. */
+export function PasswordForm({ username }: { username: string }) {
+  const client = useQueryClient();
+  const [current, setCurrent] = useState("");
+  const [next, setNext] = useState("");
+  const [again, setAgain] = useState("");
+  const [isTried, setTried] = useState(false);
+  const change = useMutation({
+    mutationFn: () => renewing(() => ok(api.PUT("/auth/password", { body: { current_password: current, new_password: next } }))),
+    onSuccess: () => {
+      setCurrent("");
+      setNext("");
+      setAgain("");
+      setTried(false);
+      void client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
+      toast("Your password is changed. All your other sessions have ended.");
+    },
+  });
+  const fault = passwordFault(next);
+  const differs = again !== "" && again !== next ? "It is not the same as the new password." : undefined;
+  const isWrong = change.error instanceof Problem && change.error.code === "invalid_credentials";
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    setTried(true);
+    if (current && next && again && !fault && !differs) change.mutate();
+  };
+  return (
+    <Section title="Password" description="A new password ends all your other sessions. Your agents and their keys keep working.">
+      <form className="flex max-w-md flex-col gap-3" onSubmit={submit} noValidate>
+        {/* For password managers, which want to know whose password it is. */}
+        <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
+        <TextField
+          label="Current password"
+          type="password"
+          autoComplete="current-password"
+          value={current}
+          onChange={(text) => {
+            setCurrent(text);
+            if (isWrong) change.reset();
+          }}
+          error={isTried && !current ? "Type the password that you have now." : isWrong ? sentenceOf(change.error) : undefined}
+        />
+        <TextField
+          label="New password"
+          type="password"
+          autoComplete="new-password"
+          hint={PASSWORD_RULE}
+          value={next}
+          onChange={setNext}
+          error={isTried && !next ? "Type a new password." : (fault ?? fieldError(change.error, "new_password"))}
+        />
+        <TextField
+          label="New password again"
+          type="password"
+          autoComplete="new-password"
+          value={again}
+          onChange={setAgain}
+          error={isTried && !again ? "Type the new password once more." : differs}
+        />
+        {isWrong ? null : <FormError error={change.error} shown={["new_password"]} />}
+        <div>
+          <Button type="submit" size="form" disabled={change.isPending}>
+            Change password
+          </Button>
+        </div>
+      </form>
+    </Section>
+  );
+}

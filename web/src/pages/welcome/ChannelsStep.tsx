@@ -1,0 +1,62 @@
+import { useQuery } from "@tanstack/react-query";
+import type { Dispatch, SetStateAction } from "react";
+
+import { channelsQuery } from "../../api/queries";
+import { Failed, Skeleton } from "../../ui/States";
+import { FormError } from "../../ui/TextField";
+import { StepButtons } from "./StepButtons";
+import { StepLead } from "./StepLead";
+
+/** The channel that everybody is in from the beginning. */
+const EVERYBODY = "general";
+
+interface ChannelsStepProps {
+  name: string;
+  joined: readonly string[];
+  setJoined: Dispatch<SetStateAction<readonly string[]>>;
+  error: unknown;
+  isBusy: boolean;
+  onBack: () => void;
+}
+
+/** Chooses the channels that the agent joins. */
+export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }: ChannelsStepProps) {
+  const channels = useQuery(channelsQuery);
+  const others = (channels.data ?? []).filter((channel) => channel.name !== EVERYBODY);
+  return (
+    <>
+      <StepLead title="Where does it listen?">
+        A channel is a room for one subject. In the ones that you choose, the agent can read and write, and people can call it with @{name}.
+        It can join others later. The button below makes the agent.
+      </StepLead>
+      {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
+      {channels.isLoading ? <Skeleton rows={3} /> : null}
+      <fieldset className="flex flex-col">
+        <legend className="sr-only">Channels to join</legend>
+        <label className="flex min-h-9 items-center gap-3 border-b border-line py-1">
+          <input type="checkbox" checked disabled />
+          <span className="font-medium">#{EVERYBODY}</span>
+          <span className="text-muted">everybody is here</span>
+        </label>
+        {others.map((channel) => (
+          <label key={channel.id} className="flex min-h-9 cursor-pointer items-center gap-3 border-b border-line py-1 pointer-coarse:min-h-11">
+            <input
+              type="checkbox"
+              checked={joined.includes(channel.name)}
+              onChange={() =>
+                setJoined((now) =>
+                  now.includes(channel.name) ? now.filter((one) => one !== channel.name) : [...now, channel.name],
+                )
+              }
+            />
+            <span className="font-medium">#{channel.name}</span>
+            <span className="min-w-0 truncate text-muted">{channel.topic}</span>
+          </label>
+        ))}
+      </fieldset>
+      {channels.data && others.length === 0 ? <p className="text-muted">There are no other channels yet.</p> : null}
+      <FormError error={error} />
+      <StepButtons onBack={onBack} isBusy={isBusy} next={`Create @${name}`} />
+    </>
+  );
+}
