@@ -1,8 +1,8 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::agents::{AgentSettings, AgentView, PauseReason};
+use stoa_model::agents::{AgentSettings, AgentView, PauseReason, TriggerMode};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
-use crate::storage::columns::{from_json, from_word, to_json, to_word};
+use crate::storage::columns::{from_json, named, named_or_null, to_json};
 
 /// An agent, and what only the hub needs to know about it.
 pub(super) struct AgentRow {
@@ -24,8 +24,8 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![
             id.0,
-            to_word(&settings.archetype)?,
-            to_word(&settings.trigger_mode)?,
+            settings.archetype.name(),
+            settings.trigger_mode.name(),
             settings.cooldown_seconds,
             to_json(&settings.budget)?,
             settings.max_trigger_depth,
@@ -44,8 +44,8 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
          where id = $1",
         params![
             id.0,
-            to_word(&settings.archetype)?,
-            to_word(&settings.trigger_mode)?,
+            settings.archetype.name(),
+            settings.trigger_mode.name(),
             settings.cooldown_seconds,
             to_json(&settings.budget)?,
             settings.max_trigger_depth,
@@ -59,10 +59,9 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
 
 pub(super) fn update_paused(tx: &mut Tx<'_>, id: PrincipalId, reason: Option<PauseReason>) -> Result<(), DbError> {
     let paused_at = reason.map(|_| tx.now_ms());
-    let reason = reason.as_ref().map(to_word).transpose()?;
     tx.execute(
         "update agents set paused_at = $2, pause_reason = $3, revision = revision + 1 where id = $1",
-        params![id.0, paused_at, reason],
+        params![id.0, paused_at, reason.map(PauseReason::name)],
     )?;
     Ok(())
 }
@@ -86,12 +85,12 @@ pub(super) fn find_sleep_reason(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Opti
         "select trigger_mode, paused_at, quarantined_at from agents where id = $1",
         params![id.0],
         |row| {
-            let mode: String = row.get("trigger_mode")?;
+            let mode: TriggerMode = named(row, "trigger_mode")?;
             let reasons = [
                 (row.get::<Option<i64>>("quarantined_at")?.is_some(), "quarantined"),
                 (row.get::<Option<i64>>("paused_at")?.is_some(), "paused"),
-                (mode == "passive", "passive"),
-                (mode == "disabled", "disabled"),
+                (mode == TriggerMode::Passive, "passive"),
+                (mode == TriggerMode::Disabled, "disabled"),
             ];
             Ok(reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason)))
         },
@@ -197,8 +196,8 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
             name: row.get("handle")?,
             display_name: row.get("display_name")?,
             owner: row.get("owner")?,
-            archetype: from_word(row, "archetype")?,
-            trigger_mode: from_word(row, "trigger_mode")?,
+            archetype: named(row, "archetype")?,
+            trigger_mode: named(row, "trigger_mode")?,
             cooldown_seconds: row.get("cooldown_seconds")?,
             budget: from_json("budget", &row.get::<String>("budget")?)?,
             max_trigger_depth: row.get("max_trigger_depth")?,
@@ -210,10 +209,7 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
             instructions: row.get("instructions")?,
             pending_work: row.get("pending_work")?,
             paused_at: optional_time("paused_at")?,
-            pause_reason: match row.get::<Option<String>>("pause_reason")? {
-                Some(_) => Some(from_word(row, "pause_reason")?),
-                None => None,
-            },
+            pause_reason: named_or_null(row, "pause_reason")?,
             quarantined_at: optional_time("quarantined_at")?,
             last_seen_at: optional_time("last_seen_at")?,
             created_at: Timestamp::from_ms(row.get("created_at")?),

@@ -7,6 +7,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::visibility;
+use crate::storage::columns;
 
 /// A channel, and what only the hub needs to know about it.
 #[derive(Debug, Clone)]
@@ -284,11 +285,10 @@ pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -
          order by p.id limit $2",
         params![channel.0, limit],
         |row| {
-            let kind: String = row.get("kind")?;
             Ok(Member {
                 id: PrincipalId(row.get("id")?),
                 handle: row.get("handle")?,
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                kind: columns::named(row, "kind")?,
                 last_seen_at: row.get("last_seen_at")?,
             })
         },
@@ -314,10 +314,9 @@ pub(super) fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> R
          where m.channel_id = $1 order by p.folded_handle limit $2",
         params![channel.0, limit],
         |row| {
-            let kind: String = row.get("kind")?;
             Ok(MemberView {
                 name: row.get("handle")?,
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                kind: columns::named(row, "kind")?,
                 display_name: row.get("display_name")?,
                 owner: row.get("owner")?,
                 joined_at: Timestamp::from_ms(row.get("joined_at")?),
@@ -435,8 +434,11 @@ pub(super) fn update_purged(tx: &mut Tx<'_>, id: ChannelId, conversation: Conver
 }
 
 pub(super) fn find_default_level(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<NotificationLevel, DbError> {
-    let level =
-        tx.query_optional("select level from notification_defaults where principal_id = $1", params![reader.0], level)?;
+    let level = tx.query_optional(
+        "select level from notification_defaults where principal_id = $1",
+        params![reader.0],
+        |row| columns::named(row, "level"),
+    )?;
     Ok(level.unwrap_or_default())
 }
 
@@ -462,7 +464,7 @@ pub(super) fn list_levels(
         "select c.id, c.name, l.level from notification_levels l join channels c on c.id = l.channel_id
          where l.principal_id = $1 and c.deleted_at is null order by c.name",
         params![reader.0],
-        |row| Ok((ChannelId(row.get("id")?), row.get("name")?, level(row)?)),
+        |row| Ok((ChannelId(row.get("id")?), row.get("name")?, columns::named(row, "level")?)),
     )
 }
 
@@ -511,10 +513,6 @@ pub(super) fn list_quiet_readers(
         )?;
     }
     Ok(quiet)
-}
-
-fn level(row: &Row<'_>) -> Result<NotificationLevel, DbError> {
-    Ok(NotificationLevel::from_name(&row.get::<String>("level")?).unwrap_or_default())
 }
 
 fn settings(row: &Row<'_>) -> Result<ChannelSettings, DbError> {

@@ -14,6 +14,7 @@ use super::tallies::Tally;
 use crate::error::HubError;
 use crate::features::principals;
 use crate::hub::Hub;
+use crate::storage::columns;
 
 /// Rows deleted in one command, so that pruning never holds up the writer.
 const PRUNE_BATCH: i64 = 500;
@@ -357,13 +358,12 @@ const SELECT_EVENT: &str = "select id, event_id, type, outcome, reason, config_n
      from machine_events";
 
 fn event(row: &Row<'_>) -> Result<EventRow, DbError> {
-    let outcome: String = row.get("outcome")?;
     let config = row.get::<Option<String>>("config_name")?.zip(row.get::<Option<i64>>("config_version")?);
     Ok(EventRow {
         id: row.get("id")?,
         event_id: row.get("event_id")?,
         event_type: row.get("type")?,
-        outcome: EventOutcome::from_name(&outcome).unwrap_or(EventOutcome::Stored),
+        outcome: columns::named(row, "outcome")?,
         reason: row.get("reason")?,
         config,
         message: row.get::<Option<i64>>("message_id")?.map(MessageId),

@@ -284,31 +284,9 @@ async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<S
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    Pending,
-    Processing,
-    Done,
-    Failed,
-    All,
-}
-
-impl From<Status> for InboxStatus {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Pending => InboxStatus::Pending,
-            Status::Processing => InboxStatus::Processing,
-            Status::Done => InboxStatus::Done,
-            Status::Failed => InboxStatus::Failed,
-            Status::All => InboxStatus::All,
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
 struct InboxArguments {
     /// pending unless given
-    status: Option<Status>,
+    status: Option<InboxStatus>,
     /// Whole contents instead of previews
     full: Option<bool>,
     /// 1 to 25
@@ -318,7 +296,7 @@ struct InboxArguments {
 
 async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<(ItemPage, Vec<Value>), HubError> {
     let is_full = arguments.full.unwrap_or(false);
-    let status = arguments.status.map_or(InboxStatus::Pending, Into::into);
+    let status = arguments.status.unwrap_or_default();
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: arguments.cursor };
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };

@@ -71,7 +71,7 @@ pub(super) fn list_standing(
             Ok(StandingMessage {
                 id: MessageId(row.get("id")?),
                 channel: ChannelId(row.get("channel_id")?),
-                state: columns::from_word(row, "workflow_state")?,
+                state: columns::named(row, "workflow_state")?,
                 since: Timestamp::from_ms(row.get("since")?),
                 preview: preview(&row.get::<String>("body")?),
             })

@@ -1,7 +1,6 @@
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, ToValue, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, MessageView, RevisionView, WorkflowState};
-use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::features::channels::visibility;
@@ -568,9 +567,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
     let decode = |column: &str, reason: String| DbError::Decode { column: column.to_owned(), reason };
     let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(MessageId));
     let time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
-    let kind: String = row.get("author_kind")?;
-    let stored: String = row.get("status")?;
-    let stored = MessageStatus::from_name(&stored).ok_or_else(|| decode("status", stored.clone()))?;
+    let stored: MessageStatus = columns::named(row, "status")?;
     let lease_until: Option<i64> = row.get("lease_until")?;
     let status = status_at(stored, lease_until, now_ms);
     let metadata: String = row.get("metadata")?;
@@ -588,7 +585,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
             channel_id: row.get::<Option<i64>>("channel_id")?.map(ChannelId),
             channel: row.get("channel_name")?,
             from: Author {
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                kind: columns::named(row, "author_kind")?,
                 name: row.get("author_name")?,
                 display_name: row.get("author_display_name")?,
             },
@@ -607,7 +604,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
             reply_count: 0,
             attachments: Vec::new(),
             reactions: Vec::new(),
-            workflow_state: columns::from_word(row, "workflow_state")?,
+            workflow_state: columns::named(row, "workflow_state")?,
             run_id: row.get("run_id")?,
             depth: row.get("depth")?,
             lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),

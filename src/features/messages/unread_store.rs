@@ -5,6 +5,8 @@ use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
+use crate::storage::columns;
+
 /// Messages behind a cursor that are looked at: one's own among them do not count, and may be many.
 const MAX_LOOKED_AT: i64 = 20 * MAX_UNREAD;
 
@@ -138,12 +140,11 @@ pub(super) fn find_last(tx: &mut Tx<'_>, conversation: ConversationId) -> Result
 }
 
 fn standing(row: &Row<'_>) -> Result<Standing, DbError> {
-    let kind: String = row.get("kind")?;
     let message = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.filter(|id| *id > 0).map(MessageId));
     Ok(Standing {
         conversation: ConversationId(row.get("conversation_id")?),
         name: row.get("name")?,
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         display_name: row.get("display_name")?,
         last_message: message("last_message")?,
         last_read: message("last_read")?,

@@ -4,7 +4,7 @@ use stoa_model::{PrincipalId, Timestamp};
 
 use super::store::IN_FORCE;
 use crate::access::identity::SEEN_EVERY_MS;
-use crate::storage::columns::{from_json, from_word, to_json};
+use crate::storage::columns::{from_json, named, to_json};
 
 /// A client, as the protocol needs to know it.
 #[derive(Debug, Clone)]
@@ -179,9 +179,9 @@ fn client(row: &Row<'_>) -> Result<Client, DbError> {
     Ok(Client {
         id: row.get("id")?,
         client_id: row.get("client_id")?,
-        kind: from_word(row, "kind")?,
+        kind: named(row, "kind")?,
         name: row.get("name")?,
-        auth_method: from_word(row, "auth_method")?,
+        auth_method: named(row, "auth_method")?,
         secret_hash: row.get("secret_hash")?,
         redirect_uris: from_json("redirect_uris", &row.get::<String>("redirect_uris")?)?,
         grant_types: from_json("grant_types", &row.get::<String>("grant_types")?)?,
@@ -240,11 +240,11 @@ fn select_view() -> String {
 fn view(row: &Row<'_>) -> Result<OauthClientView, DbError> {
     Ok(OauthClientView {
         client_id: row.get("client_id")?,
-        kind: from_word(row, "kind")?,
+        kind: named(row, "kind")?,
         name: row.get("name")?,
         owner: row.get("owner")?,
         agent: row.get("agent")?,
-        auth_method: from_word(row, "auth_method")?,
+        auth_method: named(row, "auth_method")?,
         redirect_uris: from_json("redirect_uris", &row.get::<String>("redirect_uris")?)?,
         grant_types: from_json("grant_types", &row.get::<String>("grant_types")?)?,
         scope: scope(row)?,

@@ -3,7 +3,7 @@ use stoa_model::oauth::{GrantClient, GrantView, OauthScopes};
 use stoa_model::{GrantId, PrincipalId, SessionId, Timestamp};
 
 use super::redirect;
-use crate::storage::columns::from_word;
+use crate::storage::columns::named;
 
 /// A question to a person that is not answered yet.
 pub(super) struct PendingRequest {
@@ -391,7 +391,7 @@ fn view(row: &Row<'_>) -> Result<GrantView, DbError> {
     Ok(GrantView {
         id: GrantId(row.get("id")?),
         user: row.get("username")?,
-        client: GrantClient { client_id: row.get("client_id")?, name: row.get("name")?, kind: from_word(row, "kind")? },
+        client: GrantClient { client_id: row.get("client_id")?, name: row.get("name")?, kind: named(row, "kind")? },
         redirect_host: row.get::<Option<String>>("redirect_uri")?.map(|uri| redirect::shown_host(&uri)),
         agent: row.get("agent")?,
         scope: scope(row)?,

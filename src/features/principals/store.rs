@@ -2,6 +2,8 @@ use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
+use crate::storage::columns;
+
 /// None when the handle is taken. The unique index decides, so that two who want it at once
 /// cannot both get it.
 pub(super) fn insert_principal(
@@ -131,10 +133,9 @@ pub(super) fn list_handles(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>, D
 }
 
 fn known(row: &Row<'_>) -> Result<Known, DbError> {
-    let kind: String = row.get("kind")?;
     Ok(Known {
         id: PrincipalId(row.get("id")?),
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         handle: row.get("handle")?,
         display_name: row.get("display_name")?,
         owner: row.get::<Option<i64>>("owner_id")?.map(PrincipalId),
@@ -163,10 +164,9 @@ pub(super) fn list_cards(
 }
 
 fn card(row: &Row<'_>) -> Result<Card, DbError> {
-    let kind: String = row.get("kind")?;
     Ok(Card {
         name: row.get("handle")?,
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         display_name: row.get("display_name")?,
         owner: row.get("owner")?,
         last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),

@@ -3,7 +3,6 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, params};
 use stoa_model::messages::Author;
-use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionView};
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
@@ -125,12 +124,11 @@ pub(super) fn delete_of_messages(tx: &mut Tx<'_>, messages: &[MessageId]) -> Res
 }
 
 fn reaction(row: &Row<'_>) -> Result<ReactionView, DbError> {
-    let kind: String = row.get("kind")?;
     let metadata: String = row.get("metadata")?;
     Ok(ReactionView {
-        reaction: columns::from_word(row, "reaction")?,
+        reaction: columns::named(row, "reaction")?,
         from: Author {
-            kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+            kind: columns::named(row, "kind")?,
             name: row.get("handle")?,
             display_name: row.get("display_name")?,
         },

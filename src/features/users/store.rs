@@ -2,6 +2,8 @@ use stoa_db::{DbError, Row, Tx, params};
 use stoa_model::users::{Role, SessionView, UserView};
 use stoa_model::{PrincipalId, SessionId, Timestamp, handles};
 
+use crate::storage::columns;
+
 pub(super) struct UserRow {
     pub(super) view: UserView,
     pub(super) password_hash: String,
@@ -97,7 +99,7 @@ pub(super) fn find_session(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Opt
                 session: SessionId(row.get("id")?),
                 user: PrincipalId(row.get("user_id")?),
                 username: row.get("handle")?,
-                role: role(row)?,
+                role: columns::named(row, "role")?,
                 expires_at: row.get("expires_at")?,
                 last_seen_at: row.get("last_seen_at")?,
             })
@@ -171,7 +173,7 @@ pub(super) fn find_invitation(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<
     tx.query_optional(
         "select id, role from invitations where token_hash = $1 and used_at is null and expires_at > $2",
         params![token_hash, tx.now_ms()],
-        |row| Ok((row.get("id")?, role(row)?)),
+        |row| Ok((row.get("id")?, columns::named(row, "role")?)),
     )
 }
 
@@ -190,15 +192,10 @@ fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
             id: PrincipalId(row.get("id")?),
             username: row.get("handle")?,
             display_name: row.get("display_name")?,
-            role: role(row)?,
+            role: columns::named(row, "role")?,
             created_at: Timestamp::from_ms(row.get("created_at")?),
             disabled_at: row.get::<Option<i64>>("disabled_at")?.map(Timestamp::from_ms),
         },
         password_hash: row.get("password_hash")?,
     })
-}
-
-fn role(row: &Row<'_>) -> Result<Role, DbError> {
-    let name: String = row.get("role")?;
-    Ok(Role::from_name(&name).unwrap_or(Role::Member))
 }
