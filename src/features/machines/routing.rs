@@ -3,11 +3,13 @@
 
 use serde_json::{Map, json};
 use stoa_model::cloud_events::CloudEvent;
-use stoa_model::machines::{MAX_RENDERED_BYTES, Route, SourceConfigView};
+use stoa_model::machines::{MAX_RENDERED_BYTES, Route};
 use stoa_model::mentions::mentions_in;
 use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
 use stoa_model::templates::Template;
 use stoa_model::text::is_unprintable;
+
+use super::store::SourceConfigRow;
 
 /// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
 pub(super) struct Routing(Vec<PreparedRoute>);
@@ -27,7 +29,7 @@ pub(super) struct PreparedRoute {
 }
 
 impl Routing {
-    pub(super) fn new(configs: Vec<SourceConfigView>) -> Self {
+    pub(super) fn new(configs: Vec<SourceConfigRow>) -> Self {
         let routes = configs.into_iter().flat_map(|config| {
             let (source, version) = (config.source, config.version);
             config.routes.into_iter().filter_map(move |route| PreparedRoute::new(&source, version, route))

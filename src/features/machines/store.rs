@@ -3,8 +3,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Json};
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::machines::{
-    ComponentSummary, ConfigReference, EventOutcome, RuntimeStatusRequest, RuntimeStatusView, SourceConfigRequest,
-    SourceConfigView,
+    ComponentSummary, ConfigReference, EventOutcome, Route, RuntimeStatusRequest, SourceConfigRequest,
 };
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{MessageId, PrincipalId, Timestamp};
@@ -98,6 +97,18 @@ pub(super) fn list_known(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec
     )
 }
 
+#[derive(Debug, Clone)]
+pub(super) struct SourceConfigRow {
+    pub(super) source: String,
+    /// The name of the principal.
+    pub(super) principal: String,
+    pub(super) version: i64,
+    pub(super) description: String,
+    pub(super) routes: Vec<Route>,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+}
+
 const SELECT_CONFIG: &str = "select c.name, p.handle, c.version, c.config, c.created_at, c.updated_at
      from machine_source_configs c join principals p on p.id = c.principal_id";
 
@@ -105,22 +116,22 @@ pub(super) fn find_config(
     tx: &mut Tx<'_>,
     principal: PrincipalId,
     name: &str,
-) -> Result<Option<SourceConfigView>, DbError> {
+) -> Result<Option<SourceConfigRow>, DbError> {
     let sql = format!("{SELECT_CONFIG} where c.principal_id = $1 and c.name = $2");
     tx.query_optional(&sql, params![principal.0, name], config)
 }
 
 /// A principal's source configs, by name.
-pub(super) fn list_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<SourceConfigView>, DbError> {
+pub(super) fn list_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<SourceConfigRow>, DbError> {
     tx.query(&format!("{SELECT_CONFIG} where c.principal_id = $1 order by c.name"), params![principal.0], config)
 }
 
-fn config(row: &Row<'_>) -> Result<SourceConfigView, DbError> {
+fn config(row: &Row<'_>) -> Result<SourceConfigRow, DbError> {
     let text: String = row.get("config")?;
     // What cannot be read any more routes nothing.
     let config = serde_json::from_str(&text)
         .unwrap_or_else(|_| SourceConfigRequest { description: String::new(), routes: Vec::new() });
-    Ok(SourceConfigView {
+    Ok(SourceConfigRow {
         source: row.get("name")?,
         principal: row.get("handle")?,
         version: row.get("version")?,
@@ -205,20 +216,29 @@ pub(super) fn upsert_status(
     Ok(())
 }
 
+pub(super) struct RuntimeStatusRow {
+    /// The name of the principal.
+    pub(super) principal: String,
+    pub(super) component: String,
+    pub(super) status: String,
+    pub(super) message: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) details: Map<String, Json>,
+    pub(super) reported_at: Timestamp,
+}
+
 const SELECT_STATUS: &str = "select p.handle, s.component, s.status, s.message, s.version, s.details, s.reported_at
      from machine_runtime_status s join principals p on p.id = s.principal_id";
 
-fn status(row: &Row<'_>, now: i64) -> Result<RuntimeStatusView, DbError> {
-    let reported_at: i64 = row.get("reported_at")?;
-    Ok(RuntimeStatusView {
+fn status(row: &Row<'_>) -> Result<RuntimeStatusRow, DbError> {
+    Ok(RuntimeStatusRow {
         principal: row.get("handle")?,
         component: row.get("component")?,
         status: row.get("status")?,
         message: row.get("message")?,
         version: row.get("version")?,
         details: object(&row.get::<String>("details")?),
-        reported_at: Timestamp::from_ms(reported_at),
-        stale: is_stale(reported_at, now),
+        reported_at: Timestamp::from_ms(row.get("reported_at")?),
     })
 }
 
@@ -226,17 +246,15 @@ pub(super) fn find_status(
     tx: &mut Tx<'_>,
     principal: PrincipalId,
     component: &str,
-) -> Result<Option<RuntimeStatusView>, DbError> {
-    let now = tx.now_ms();
+) -> Result<Option<RuntimeStatusRow>, DbError> {
     let sql = format!("{SELECT_STATUS} where s.principal_id = $1 and s.component = $2");
-    tx.query_optional(&sql, params![principal.0, component], |row| status(row, now))
+    tx.query_optional(&sql, params![principal.0, component], status)
 }
 
 /// What the components of a principal said last, by name.
-pub(super) fn list_status(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<RuntimeStatusView>, DbError> {
-    let now = tx.now_ms();
+pub(super) fn list_status(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<RuntimeStatusRow>, DbError> {
     let sql = format!("{SELECT_STATUS} where s.principal_id = $1 order by s.component");
-    tx.query(&sql, params![principal.0], |row| status(row, now))
+    tx.query(&sql, params![principal.0], status)
 }
 
 /// The same without what may be long.
@@ -249,7 +267,6 @@ pub(super) fn list_component_summaries(
         "select component, status, reported_at from machine_runtime_status where principal_id = $1 order by component",
         params![principal.0],
         |row| {
-            let reported_at: i64 = row.get("reported_at")?;
             Ok(ComponentSummary {
                 component: row.get("component")?,
                 status: row.get("status")?,

@@ -245,7 +245,7 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
     } else {
         view::find_visible(tx, actor, id).map_err(named)?
     };
-    if parent.view.deleted_at.is_some() {
+    if parent.deleted_at.is_some() {
         return Err(HubError::conflict("message_deleted", "The message to reply to was deleted."));
     }
     Ok(parent)
@@ -255,7 +255,7 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
 fn depth_of(actor: &Actor, parent: Option<&MessageRow>) -> i64 {
     let carried = actor.call.loop_depth.map_or(0, |depth| depth + 1);
     let answered = match (actor.principal.kind, parent) {
-        (PrincipalKind::Agent, Some(parent)) => parent.view.depth + 1,
+        (PrincipalKind::Agent, Some(parent)) => parent.depth + 1,
         _ => 0,
     };
     carried.max(answered)
@@ -304,7 +304,7 @@ impl Composed<'_> {
     }
 
     fn reply_to(&self) -> Option<MessageId> {
-        self.parent.map(|parent| parent.view.id)
+        self.parent.map(|parent| parent.id)
     }
 
     /// Whether it is said where messages are work.
@@ -374,7 +374,7 @@ fn store_and_tell(
             subject: draft.subject.as_deref(),
             body: &draft.body,
             reply_to: message.reply_to(),
-            thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.view.id)),
+            thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.id)),
             mention_of: message.mention_of,
             status: message.status(),
             priority: draft.priority,
@@ -516,36 +516,36 @@ pub(super) fn tell_newly_mentioned(
     row: &MessageRow,
     body: &str,
 ) -> Result<Vec<String>, HubError> {
-    let Some(channel) = &row.view.channel else { return Ok(Vec::new()) };
+    let Some(channel) = &row.channel else { return Ok(Vec::new()) };
     let place = channels::find_for_editing(tx, actor, channel)?;
     let mut called = find_called(tx, actor, &place, body)?;
-    for told in store::list_copies(tx, row.view.id)? {
+    for told in store::list_copies(tx, row.id)? {
         if let Some(recipient) = told.recipient {
             called.principals.remove(&recipient);
         }
     }
     let draft = Draft {
         target: Target::Channel(channel.clone()),
-        subject: row.view.subject.clone(),
+        subject: row.subject.clone(),
         body: body.to_owned(),
-        reply_to: row.view.reply_to,
-        priority: row.view.priority,
-        metadata: row.view.metadata.clone(),
+        reply_to: row.reply_to,
+        priority: row.priority,
+        metadata: row.metadata.clone(),
         attachments: Vec::new(),
         no_wake: false,
     };
     let message = Composed {
         sender: row.author_id,
-        from: row.view.from.clone(),
+        from: row.from.clone(),
         place: Where::Channel(&place),
         draft: &draft,
         parent: None,
-        depth: row.view.depth,
+        depth: row.depth,
         mentions: called.names.clone(),
         mention_of: None,
         attachments: Vec::new(),
     };
-    tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
+    tell_mentioned(hub, tx, actor, &message, row.id, &called.principals)?;
     Ok(called.names)
 }
 
@@ -570,8 +570,8 @@ pub(super) fn reply_with_result(
         target: Target::Principal(author.handle.clone()),
         subject: None,
         body: body.to_owned(),
-        reply_to: Some(to.view.id),
-        priority: to.view.priority,
+        reply_to: Some(to.id),
+        priority: to.priority,
         metadata,
         attachments: Vec::new(),
         no_wake: false,
@@ -590,8 +590,8 @@ fn reply_in_channel(
     metadata: Map<String, Value>,
 ) -> Result<Option<MessageId>, HubError> {
     let origin = to.mention_of.map(|id| store::find_message(tx, id)).transpose()?.flatten();
-    let Some(origin) = origin.filter(|origin| origin.view.deleted_at.is_none()) else { return Ok(None) };
-    let Some(channel) = origin.view.channel.clone() else { return Ok(None) };
+    let Some(origin) = origin.filter(|origin| origin.deleted_at.is_none()) else { return Ok(None) };
+    let Some(channel) = origin.channel.clone() else { return Ok(None) };
     let place = match channels::find_for_posting(hub, tx, actor, &channel) {
         Ok(place) => place,
         Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => return Ok(None),
@@ -601,8 +601,8 @@ fn reply_in_channel(
         target: Target::Channel(channel),
         subject: None,
         body: body.to_owned(),
-        reply_to: Some(origin.view.id),
-        priority: to.view.priority,
+        reply_to: Some(origin.id),
+        priority: to.priority,
         metadata,
         attachments: Vec::new(),
         no_wake: false,

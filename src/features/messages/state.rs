@@ -19,11 +19,7 @@ pub use super::state_store::{Stalemate, StandingMessage};
 /// A message that the caller may see, without the whole of its text.
 pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let row = find(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-    if visibility::is_visible(tx, actor, row.view.conversation_id)? {
-        Ok(row)
-    } else {
-        Err(HubError::not_found("message"))
-    }
+    if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
 }
 
 /// A message, whoever may see it, without the whole of its text.
@@ -43,10 +39,10 @@ pub fn place_of(row: &MessageRow) -> MessageChange {
 
 /// Notes the state that a message has come to, from now on.
 pub fn move_to_state(tx: &mut Tx<'_>, row: &MessageRow, state: WorkflowState) -> Result<(), DbError> {
-    if row.view.workflow_state == state {
+    if row.workflow_state == state {
         return Ok(());
     }
-    state_store::update_state(tx, row.view.id, state)
+    state_store::update_state(tx, row.id, state)
 }
 
 /// Where messages are work, a message is done when nothing is left to do, and open as long as something is.
@@ -57,13 +53,13 @@ pub fn couple_status(
     row: &MessageRow,
     state: WorkflowState,
 ) -> Result<(), HubError> {
-    let is_open = matches!(row.view.status, MessageStatus::Pending | MessageStatus::Processing);
+    let is_open = matches!(row.status, MessageStatus::Pending | MessageStatus::Processing);
     let status = match (state.is_terminal(), is_open) {
         (true, true) => MessageStatus::Done,
         (false, false) => MessageStatus::Pending,
         (true, false) | (false, true) => return Ok(()),
     };
-    store::update_status(tx, row.view.id, status)?;
+    store::update_status(tx, row.id, status)?;
     events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
     Ok(())
 }

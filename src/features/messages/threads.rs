@@ -116,18 +116,18 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
-        let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
+        let channel = channels::find_visible(tx, &actor_in, &channel)?;
         if !channel.is_member {
             return Err(
                 HubError::forbidden("not_a_member", "Only members may pin messages.").hint("Join the channel first.")
             );
         }
-        let row = store::find_message(tx, id)?.filter(|row| row.view.channel_id == Some(channel.id));
+        let row = store::find_message(tx, id)?.filter(|row| row.channel_id == Some(channel.id));
         let row = row.ok_or_else(|| HubError::not_found("message in this channel"))?;
         let pins = thread_store::list_pins(tx, channel.id)?;
         match (is_pinned, pins.contains(&id)) {
             (true, false) => {
-                if row.view.deleted_at.is_some() {
+                if row.deleted_at.is_some() {
                     return Err(HubError::conflict("message_deleted", "A deleted message cannot be pinned."));
                 }
                 if pins.len() as i64 >= MAX_PINS {

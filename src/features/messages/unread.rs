@@ -122,7 +122,7 @@ pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Re
             (Some(MessageId(0)), _) => None,
             (Some(id), conversation) => {
                 let row = store::find_message(tx, id)?;
-                let is_here = row.is_some_and(|row| Some(row.view.conversation_id) == conversation);
+                let is_here = row.is_some_and(|row| Some(row.conversation_id) == conversation);
                 if !is_here {
                     return Err(HubError::invalid_field("message_id", "is not a message of this conversation"));
                 }
@@ -146,7 +146,7 @@ fn find_conversation(
     request: &MarkReadRequest,
 ) -> Result<(ConversationKind, String, Option<ConversationId>), HubError> {
     if let Some(channel) = &request.channel {
-        let channel = channels::find_visible(tx, actor, channel)?.view;
+        let channel = channels::find_visible(tx, actor, channel)?;
         return Ok((ConversationKind::Channel, channel.name, Some(channel.conversation_id)));
     }
     let name = request.dm.as_deref().unwrap_or_default();
