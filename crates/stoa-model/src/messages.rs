@@ -348,8 +348,31 @@ impl SendMessageRequest {
         faults.finish()?;
         // Without a target there was a fault.
         let target = target.ok_or_else(Vec::new)?;
-        let (subject, body, reply_to, no_wake) = (self.subject, self.body, self.reply_to, self.no_wake);
-        Ok(Draft { target, subject, body, reply_to, priority, metadata, attachments: self.attachments, no_wake })
+        Ok(Draft {
+            subject: self.subject,
+            reply_to: self.reply_to,
+            priority,
+            metadata,
+            attachments: self.attachments,
+            no_wake: self.no_wake,
+            ..Draft::new(target, self.body)
+        })
+    }
+}
+
+impl Draft {
+    /// A message with a text and nothing else. Every draft is made here, so that a new field needs one default.
+    pub fn new(target: Target, body: String) -> Self {
+        Self {
+            target,
+            subject: None,
+            body,
+            reply_to: None,
+            priority: DEFAULT_PRIORITY,
+            metadata: Map::new(),
+            attachments: Vec::new(),
+            no_wake: false,
+        }
     }
 }
 

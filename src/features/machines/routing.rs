@@ -64,15 +64,12 @@ impl PreparedRoute {
             let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
             shown.collect::<String>().trim().to_owned()
         });
+        let body = self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned();
         Draft {
-            target: Target::Channel(self.route.channel.clone()),
             subject: subject.filter(|subject| !subject.is_empty()),
-            body: self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned(),
-            reply_to: None,
             priority: self.route.priority(),
             metadata,
-            attachments: Vec::new(),
-            no_wake: false,
+            ..Draft::new(Target::Channel(self.route.channel.clone()), body)
         }
     }
 }

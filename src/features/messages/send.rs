@@ -8,8 +8,7 @@ use stoa_db::Tx;
 use stoa_model::attachments::AttachmentView;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
-    Author, DEFAULT_PRIORITY, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest,
-    SentMessage, Target,
+    Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
 };
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
@@ -97,16 +96,12 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
     let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
     channels::lock(tx, conversation)?;
+    let destination = Where::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
     let message = Composed {
-        sender: sender.id,
-        from: author_of(&sender),
-        place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() },
-        draft,
         parent: parent.as_ref(),
         depth: depth_of(actor, parent.as_ref()),
-        mentions: Vec::new(),
-        mention_of: None,
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
+        ..Composed::new(sender.id, author_of(&sender), destination, draft)
     };
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, id)?;
@@ -149,27 +144,9 @@ pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), Hu
     placed.sort_by_key(|(conversation, _)| *conversation);
     for (conversation, Notice { recipient, body, metadata }) in placed {
         channels::lock(tx, conversation)?;
-        let draft = Draft {
-            target: Target::Principal(recipient.handle.clone()),
-            subject: None,
-            body,
-            reply_to: None,
-            priority: DEFAULT_PRIORITY,
-            metadata,
-            attachments: Vec::new(),
-            no_wake: false,
-        };
-        let message = Composed {
-            sender: system.id,
-            from: author_of(&system),
-            place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle },
-            draft: &draft,
-            parent: None,
-            depth: 0,
-            mentions: Vec::new(),
-            attachments: Vec::new(),
-            mention_of: None,
-        };
+        let draft = Draft { metadata, ..Draft::new(Target::Principal(recipient.handle.clone()), body) };
+        let destination = Where::Dm { conversation, recipient: recipient.id, to: recipient.handle };
+        let message = Composed::new(system.id, author_of(&system), destination, &draft);
         store_and_tell(hub, tx, &Actor::system(), &message, Vec::new())?;
     }
     Ok(())
@@ -216,15 +193,11 @@ fn say<'a>(
         (principal.id, Author { kind: principal.kind, name: principal.handle.clone(), display_name })
     };
     let message = Composed {
-        sender,
-        from,
-        draft,
         parent,
         depth: depth_of(actor, parent),
         mentions: called.names.clone(),
-        mention_of: None,
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
-        place: Where::Channel(place),
+        ..Composed::new(sender, from, Where::Channel(place), draft)
     };
     let ids = called.principals.keys().copied().collect();
     let (id, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;
@@ -280,7 +253,22 @@ struct Composed<'a> {
     attachments: Vec<AttachmentView>,
 }
 
-impl Composed<'_> {
+impl<'a> Composed<'a> {
+    /// A message that answers nothing, mentions nobody and has no files.
+    fn new(sender: PrincipalId, from: Author, destination: Where<'a>, draft: &'a Draft) -> Self {
+        Self {
+            sender,
+            from,
+            place: destination,
+            draft,
+            parent: None,
+            depth: 0,
+            mentions: Vec::new(),
+            mention_of: None,
+            attachments: Vec::new(),
+        }
+    }
+
     fn conversation(&self) -> ConversationId {
         match &self.place {
             Where::Dm { conversation, .. } => *conversation,
@@ -473,8 +461,13 @@ fn tell_mentioned(
     }
     let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
     // What it says is not stored once more for each of them.
-    let draft =
-        Draft { metadata: object(metadata), body: String::new(), attachments: Vec::new(), ..message.draft.clone() };
+    let draft = Draft {
+        subject: message.draft.subject.clone(),
+        priority: message.draft.priority,
+        metadata: object(metadata),
+        no_wake: message.draft.no_wake,
+        ..Draft::new(message.draft.target.clone(), String::new())
+    };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -484,16 +477,12 @@ fn tell_mentioned(
     told.sort_by_key(|(conversation, ..)| *conversation);
     for (conversation, recipient, to) in told {
         channels::lock(tx, conversation)?;
+        let destination = Where::Dm { conversation, recipient, to };
         let notice = Composed {
-            sender: message.sender,
-            from: message.from.clone(),
-            place: Where::Dm { conversation, recipient, to },
-            draft: &draft,
             parent: Some(&origin),
             depth: message.depth,
-            mentions: Vec::new(),
             mention_of: Some(id),
-            attachments: Vec::new(),
+            ..Composed::new(message.sender, message.from.clone(), destination, &draft)
         };
         store_and_tell(hub, tx, actor, &notice, Vec::new())?;
     }
@@ -516,35 +505,22 @@ pub(super) fn tell_newly_mentioned(
     row: &MessageRow,
     body: &str,
 ) -> Result<Vec<String>, HubError> {
-    let Some(channel) = &row.channel else { return Ok(Vec::new()) };
-    let place = channels::find_for_editing(tx, actor, channel)?;
+    let Some(name) = &row.channel else { return Ok(Vec::new()) };
+    let place = channels::find_for_editing(tx, actor, name)?;
     let mut called = find_called(tx, actor, &place, body)?;
     for told in store::list_copies(tx, row.id)? {
         if let Some(recipient) = told.recipient {
             called.principals.remove(&recipient);
         }
     }
+    // Only what the DMs take over from it; they have neither its text nor its metadata.
     let draft = Draft {
-        target: Target::Channel(channel.clone()),
         subject: row.subject.clone(),
-        body: body.to_owned(),
-        reply_to: row.reply_to,
         priority: row.priority,
-        metadata: row.metadata.clone(),
-        attachments: Vec::new(),
-        no_wake: false,
+        ..Draft::new(Target::Channel(name.clone()), String::new())
     };
-    let message = Composed {
-        sender: row.author_id,
-        from: row.from.clone(),
-        place: Where::Channel(&place),
-        draft: &draft,
-        parent: None,
-        depth: row.depth,
-        mentions: called.names.clone(),
-        mention_of: None,
-        attachments: Vec::new(),
-    };
+    let message =
+        Composed { depth: row.depth, ..Composed::new(row.author_id, row.from.clone(), Where::Channel(&place), &draft) };
     tell_mentioned(hub, tx, actor, &message, row.id, &called.principals)?;
     Ok(called.names)
 }
@@ -567,14 +543,10 @@ pub(super) fn reply_with_result(
         return Ok(None);
     };
     let draft = Draft {
-        target: Target::Principal(author.handle.clone()),
-        subject: None,
-        body: body.to_owned(),
         reply_to: Some(to.id),
         priority: to.priority,
         metadata,
-        attachments: Vec::new(),
-        no_wake: false,
+        ..Draft::new(Target::Principal(author.handle.clone()), body.to_owned())
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
     Ok(Some(sent.message.id))
@@ -591,21 +563,17 @@ fn reply_in_channel(
 ) -> Result<Option<MessageId>, HubError> {
     let origin = to.mention_of.map(|id| store::find_message(tx, id)).transpose()?.flatten();
     let Some(origin) = origin.filter(|origin| origin.deleted_at.is_none()) else { return Ok(None) };
-    let Some(channel) = origin.channel.clone() else { return Ok(None) };
-    let place = match channels::find_for_posting(hub, tx, actor, &channel) {
+    let Some(name) = origin.channel.clone() else { return Ok(None) };
+    let place = match channels::find_for_posting(hub, tx, actor, &name) {
         Ok(place) => place,
         Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => return Ok(None),
         Err(error) => return Err(error),
     };
     let draft = Draft {
-        target: Target::Channel(channel),
-        subject: None,
-        body: body.to_owned(),
         reply_to: Some(origin.id),
         priority: to.priority,
         metadata,
-        attachments: Vec::new(),
-        no_wake: false,
+        ..Draft::new(Target::Channel(name), body.to_owned())
     };
     // A result calls nobody out.
     Ok(Some(say(hub, tx, actor, &place, Some(&origin), &draft, "")?.id))
