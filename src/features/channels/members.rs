@@ -100,7 +100,7 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
-        let newcomer = principals::find(tx, &member)?.filter(principals::Known::can_be_member);
+        let newcomer = principals::find(tx, &member)?.filter(principals::PrincipalRow::can_be_member);
         let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;
         let is_own = newcomer.id == actor_in.id()
             || (newcomer.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);

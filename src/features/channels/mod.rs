@@ -19,8 +19,8 @@ pub use mcp::add_tools;
 pub(crate) use mcp::complete_name;
 pub use planner::plan;
 pub use service::{
-    Place, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing, find_for_posting,
-    find_settings, find_visible, get_channel, is_member, list_human_members, list_members, list_workflow_channels,
-    lock, move_cursor, purge_deleted,
+    ChannelForPosting, conversation_between, cursor, ensure_general, find_conversation_between, find_for_editing,
+    find_for_posting, find_settings, find_visible, get_channel, is_member, list_human_members, list_members,
+    list_workflow_channels, lock, move_cursor, purge_deleted,
 };
 pub use store::{ChannelRow, Member, WorkflowChannel};

@@ -60,9 +60,9 @@ impl From<MemberRow> for MemberView {
     }
 }
 
-/// Where a message goes, and how its author is shown.
-pub struct Place {
-    pub channel: ChannelId,
+/// A channel that the caller may write to, and how the caller is shown there.
+pub struct ChannelForPosting {
+    pub id: ChannelId,
     pub conversation: ConversationId,
     pub name: String,
     pub is_public: bool,
@@ -417,18 +417,18 @@ fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, Hu
 }
 
 /// The channel that the caller wants to write into. Writing into a public one joins it.
-pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
+pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
     let row = find_writable(tx, actor, name)?;
     // Machines are members only where somebody made them one.
     if !row.is_member && !actor.is_operator() && actor.principal.kind != PrincipalKind::Machine {
         members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
     }
-    Ok(place(row))
+    Ok(for_posting(row))
 }
 
 /// The channel in which the caller changes what they said. That joins nothing: they may have left it.
-pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
-    find_writable(tx, actor, name).map(place)
+pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
+    find_writable(tx, actor, name).map(for_posting)
 }
 
 fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
@@ -446,9 +446,9 @@ fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRo
     }
 }
 
-fn place(row: PostingRow) -> Place {
-    Place {
-        channel: row.id,
+fn for_posting(row: PostingRow) -> ChannelForPosting {
+    ChannelForPosting {
+        id: row.id,
         conversation: row.conversation,
         name: row.name,
         is_public: row.is_public,

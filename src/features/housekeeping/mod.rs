@@ -29,7 +29,7 @@ const CHORES: [Chore; 11] = [
     Chore { name: "idempotency", every: MINUTE.saturating_mul(60), run: |_, tx| Ok(idempotency::prune(tx)?) },
     Chore { name: "outbox", every: MINUTE.saturating_mul(10), run: |_, tx| Ok(prune::prune(tx)?) },
     Chore { name: "leases", every: MINUTE, run: messages::release_expired },
-    Chore { name: "stalemates", every: MINUTE, run: workflow::tell_stalemates },
+    Chore { name: "stalemates", every: MINUTE, run: workflow::send_stalemate_notices },
     Chore { name: "deleted channels", every: MINUTE, run: messages::purge_deleted_channels },
     Chore { name: "traces", every: MINUTE.saturating_mul(10), run: |hub, tx| Ok(traces::prune(hub, tx)?) },
     Chore {

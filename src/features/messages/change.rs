@@ -68,8 +68,8 @@ pub async fn edit_message(
                 )
                 .hint("Say it in a new message."));
             }
-            tell_copies(&hub_in, tx, &actor_in, id)?;
-            let mentions = send::tell_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
+            notify_copy_recipients(&hub_in, tx, &actor_in, id)?;
+            let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
             store::update_body(tx, id, &request.body, &mentions)?;
             events::emit(&hub_in, tx, &actor_in, &Event::MessageEdited(change_of(&row)))?;
         }
@@ -79,8 +79,8 @@ pub async fn edit_message(
     .await
 }
 
-/// The DMs that tell of a channel message say what it says; those who look at them are told that it changed.
-fn tell_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
+/// A DM about a mention shows the text of the channel message, so an edit changes what its recipient sees.
+fn notify_copy_recipients(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
     for copy in store::list_copies(tx, of)? {
         events::emit(hub, tx, actor, &Event::MessageEdited(change_of_copy(&copy)))?;
     }

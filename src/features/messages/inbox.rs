@@ -128,7 +128,7 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
         let mut rows = store::find_messages(tx, &claimed, Bodies::Whole)?;
         if !matches!(wanted, Wanted::Claimed(_)) {
             for row in &rows {
-                tell(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
+                emit_status_changed(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
             }
         }
         rows.sort_by_key(|row| (std::cmp::Reverse(row.priority), row.id));
@@ -203,7 +203,7 @@ async fn change_status(
             return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
         }
         store::update_status(tx, id, status)?;
-        tell(&hub_in, tx, &actor_in, &row, status)?;
+        emit_status_changed(&hub_in, tx, &actor_in, &row, status)?;
         let reply_id = then(&hub_in, tx, &actor_in, &row)?;
         let row = view::find_visible(tx, &actor_in, id)?;
         Ok(SettledMessage { message: view::complete_one(tx, &actor_in, row)?, reply_id })
@@ -211,7 +211,13 @@ async fn change_status(
     .await
 }
 
-fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: MessageStatus) -> Result<(), HubError> {
+fn emit_status_changed(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &MessageRow,
+    status: MessageStatus,
+) -> Result<(), HubError> {
     events::emit(hub, tx, actor, &Event::MessageStatusChanged { change: change_of(row), status })?;
     Ok(())
 }
@@ -222,7 +228,7 @@ pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     let expired = store::list_expired(tx)?;
     for row in store::find_messages(tx, &expired, Bodies::Beginning)? {
         store::update_status(tx, row.id, MessageStatus::Pending)?;
-        tell(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
+        emit_status_changed(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
     }
     Ok(expired.len() as u64)
 }

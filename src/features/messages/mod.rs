@@ -28,15 +28,15 @@ mod view;
 pub use admin::add_methods;
 pub use http::routes;
 pub use inbox::release_expired;
-pub(crate) use mcp::Item as MessageItem;
+pub(crate) use mcp::MessageItem;
 pub use mcp::add_tools;
 pub use mcp_reading::{add_prompts, add_resources};
 pub use purge::purge_deleted_channels;
 pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};
 pub use state::{
-    Stalemate, StandingMessage, couple_status, find, find_many, find_visible, list_by_state, list_standing,
-    move_to_state, note_told, place_of,
+    Stalemate, StalledMessage, couple_status, find, find_many, find_visible, list_by_state, list_stalled,
+    mark_notified, message_change, move_to_state,
 };
 pub use store::MessageRow;
 pub use tap::tap;

@@ -14,7 +14,7 @@ use crate::events::{self, Event, MessageChange};
 use crate::features::channels::visibility;
 use crate::hub::Hub;
 
-pub use super::state_store::{Stalemate, StandingMessage};
+pub use super::state_store::{Stalemate, StalledMessage};
 
 /// A message that the caller may see, without the whole of its text.
 pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
@@ -32,8 +32,8 @@ pub fn find_many(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, 
     store::find_messages(tx, ids, Bodies::Beginning)
 }
 
-/// What an event says about where a message is.
-pub fn place_of(row: &MessageRow) -> MessageChange {
+/// What events say about a changed message.
+pub fn message_change(row: &MessageRow) -> MessageChange {
     change_of(row)
 }
 
@@ -82,25 +82,25 @@ pub fn list_by_state(
 
 /// Work in channels that has been standing still since a moment and of which that was not told yet, at most `limit`, the
 /// oldest first.
-pub fn list_standing(
+pub fn list_stalled(
     tx: &mut Tx<'_>,
     channels: &[ChannelId],
     kind: Stalemate,
     since_ms: i64,
     limit: i64,
-) -> Result<Vec<StandingMessage>, DbError> {
+) -> Result<Vec<StalledMessage>, DbError> {
     let mut standing = Vec::new();
     for chunk in channels.chunks(512) {
         let room = limit - standing.len() as i64;
-        standing.extend(state_store::list_standing(tx, chunk, kind, since_ms, room)?);
+        standing.extend(state_store::list_stalled(tx, chunk, kind, since_ms, room)?);
     }
     Ok(standing)
 }
 
-/// Notes that it was told that these stand still.
-pub fn note_told(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
+/// Marks messages as named in a notice, so that they are not named again.
+pub fn mark_notified(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
     for chunk in ids.chunks(512) {
-        state_store::update_told(tx, kind, chunk)?;
+        state_store::update_notified(tx, kind, chunk)?;
     }
     Ok(())
 }

@@ -70,10 +70,10 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
 
 /// The conversations that the caller is in, within the reach of their credential.
 fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
-    let mut standings = unread_store::list_channel_standings(tx, actor.id())?;
-    standings.retain(|standing| actor.require_channel(&standing.name).is_ok());
-    standings.extend(unread_store::list_pair_standings(tx, actor.id(), MAX_PAIRS)?);
-    Ok(standings.into_iter().map(|standing| standing.conversation).collect())
+    let mut conversations = unread_store::list_channel_conversations(tx, actor.id())?;
+    conversations.retain(|conversation| actor.require_channel(&conversation.name).is_ok());
+    conversations.extend(unread_store::list_dm_conversations(tx, actor.id(), MAX_PAIRS)?);
+    Ok(conversations.into_iter().map(|conversation| conversation.id).collect())
 }
 
 /// Keeps a thread out of the caller's list.

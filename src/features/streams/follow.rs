@@ -19,19 +19,19 @@ pub(crate) struct Followed {
     told: VecDeque<(String, Value)>,
 }
 
-/// A place among the events, from which they can be followed later.
+/// A position in the event log, from which a stream can start later.
 #[derive(Debug, Clone)]
-pub(crate) struct Place(String);
+pub(crate) struct StreamPosition(String);
 
-/// Where the events are at now.
-pub(crate) async fn here(hub: &Hub) -> Result<Place, HubError> {
+/// The position after the latest event.
+pub(crate) async fn current_position(hub: &Hub) -> Result<StreamPosition, HubError> {
     let (epoch, end) = hub.read(|tx| Ok::<_, DbError>((outbox::history_epoch(tx)?, outbox::end(tx)?))).await?;
-    Ok(Place(frames::id_text(&epoch, end)))
+    Ok(StreamPosition(frames::id_text(&epoch, end)))
 }
 
-/// Begins to follow what happens, from a place or from now on.
-pub(crate) async fn follow(hub: &Hub, actor: &Actor, from: Option<Place>) -> Result<Followed, HubError> {
-    let since = from.map(|place| place.0.into_bytes());
+/// Begins to follow what happens, from a position or from now on.
+pub(crate) async fn follow(hub: &Hub, actor: &Actor, from: Option<StreamPosition>) -> Result<Followed, HubError> {
+    let since = from.map(|position| position.0.into_bytes());
     Ok(Followed { body: service::open(hub, actor, since).await?, told: VecDeque::new() })
 }
 

@@ -15,7 +15,7 @@ mod room;
 mod service;
 mod tap;
 
-pub(crate) use follow::{Place, follow, here};
+pub(crate) use follow::{StreamPosition, current_position, follow};
 pub use http::routes;
 pub(crate) use keeper::keep;
 pub(crate) use service::close_all;

@@ -13,4 +13,4 @@ mod trust_store;
 pub use http::routes;
 pub use mcp::add_tools;
 pub use planner::plan;
-pub use stalemate::tell_stalemates;
+pub use stalemate::send_stalemate_notices;

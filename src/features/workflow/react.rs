@@ -184,7 +184,7 @@ impl<'a> Change<'a> {
             }
         }
         let event = Event::ReactionChanged(Box::new(ReactionChange {
-            change: messages::place_of(&self.message),
+            change: messages::message_change(&self.message),
             principal: self.principal,
             reaction,
             is_added,

@@ -115,7 +115,7 @@ impl Gate {
             self.require_scope(&actor, &bytes)?;
         }
         let listens = parts.headers.get(HEADER_MCP_METHOD).is_some_and(|method| method == LISTEN);
-        let from = if listens { Some(streams::here(&self.hub).await.map_err(boxed)?) } else { None };
+        let from = if listens { Some(streams::current_position(&self.hub).await.map_err(boxed)?) } else { None };
         parts.extensions.insert(Caller { actor, toolsets, from });
         Ok(bytes)
     }

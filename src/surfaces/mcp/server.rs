@@ -29,7 +29,7 @@ use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool, Toolset};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::features::streams::Place;
+use crate::features::streams::StreamPosition;
 use crate::features::{traces, users};
 use crate::hub::{Hub, catch_panic};
 
@@ -61,7 +61,7 @@ pub(super) struct Caller {
     /// None means all.
     pub(super) toolsets: Option<Arc<[Toolset]>>,
     /// Where the events were when somebody came to listen to them: what happens after that, they are told.
-    pub(super) from: Option<Place>,
+    pub(super) from: Option<StreamPosition>,
 }
 
 #[derive(Clone)]
