@@ -187,7 +187,7 @@ async fn a_key_can_do_what_it_was_given_and_nothing_else() {
         assert_eq!(actor.principal.human.0, ada.id);
         assert!(matches!(actor.principal.credential, Credential::ApiKey(id) if id.0 == record["id"].as_i64().unwrap()));
         for asked in Permission::ALL {
-            let allowed = actor.require(*asked);
+            let allowed = actor.require(asked);
             assert_eq!(allowed.is_ok(), asked == given, "{} with {}", asked.name(), given.name());
             if let Err(error) = allowed {
                 assert_eq!((error.kind.status(), error.code), (403, "forbidden"));
@@ -199,7 +199,7 @@ async fn a_key_can_do_what_it_was_given_and_nothing_else() {
     for credential in [key, scout.key.clone()] {
         let actor = actor(&hub, &credential).await;
         for asked in Permission::ALL {
-            assert!(actor.require(*asked).is_ok(), "{}", asked.name());
+            assert!(actor.require(asked).is_ok(), "{}", asked.name());
         }
     }
     hub.finish().await;

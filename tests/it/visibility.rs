@@ -193,7 +193,7 @@ async fn every_call_needs_its_permissions_and_no_other() {
         };
         let needed: Vec<&str> = permissions.split(' ').collect();
         for permission in &needed {
-            let all = stoa_model::permissions::Permission::ALL.iter().map(|other| other.name());
+            let all = stoa_model::permissions::Permission::ALL.into_iter().map(|other| other.name());
             let without = key(all.filter(|other| other != permission).collect()).await;
             let refused = call(&without).await.problem(403, "forbidden");
             assert!(refused.json()["detail"].as_str().unwrap().contains(permission), "{refused:?}");

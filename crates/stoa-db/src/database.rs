@@ -87,7 +87,7 @@ pub struct Database {
 
 struct Shared {
     engine: Engine,
-    place: Place,
+    location: DatabaseLocation,
     migrations: &'static [Migration],
     writer: RwLock<Option<Sender<WriterTask>>>,
     companion: RwLock<Option<Sender<CompanionTask>>>,
@@ -103,7 +103,7 @@ struct Shared {
 }
 
 /// Where to open a connection beside those of the threads.
-pub(crate) enum Place {
+pub(crate) enum DatabaseLocation {
     Sqlite(PathBuf),
     Postgres(String),
 }
@@ -241,21 +241,21 @@ impl Database {
         let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
         let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
         let reads = ReadQueue { urgent, others: Some(others) };
-        let (engine, place) = match &options.postgres_url {
+        let (engine, location) = match &options.postgres_url {
             None => {
                 let file = options.folder.join("stoa.db");
                 sqlite::start(&file, &options, migrations, context, write_receiver, companion_tasks, &reads)?;
-                (Engine::Sqlite, Place::Sqlite(file))
+                (Engine::Sqlite, DatabaseLocation::Sqlite(file))
             }
             Some(url) => {
                 postgres::start(url, &options, migrations, context, write_receiver, &reads)?;
-                (Engine::Postgres, Place::Postgres(url.clone()))
+                (Engine::Postgres, DatabaseLocation::Postgres(url.clone()))
             }
         };
         Ok(Self {
             shared: Arc::new(Shared {
                 engine,
-                place,
+                location,
                 migrations,
                 writer: RwLock::new(Some(write_sender)),
                 companion: RwLock::new(Some(companion_sender)),
@@ -407,8 +407,8 @@ impl Database {
 }
 
 impl Aside {
-    pub(crate) fn place(&self) -> &Place {
-        &self.shared.place
+    pub(crate) fn location(&self) -> &DatabaseLocation {
+        &self.shared.location
     }
 
     pub(crate) fn migrations(&self) -> &'static [Migration] {

@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-use crate::database::{Aside, Place};
+use crate::database::{Aside, DatabaseLocation};
 use crate::tx::{Connection as TxConnection, Moment};
 use crate::{
     ConstraintKind, Database, DbError, Engine, Migration, OpenError, OwnedValue, Table, ToValue, Tx, Value, migrate,
@@ -145,14 +145,14 @@ impl Database {
     /// SQLite cannot shorten its write-ahead log meanwhile: that grows by what is written.
     pub async fn dump<S: SnapshotSink>(&self, mut sink: S) -> Result<(Snapshot, S), SnapshotError> {
         self.run_aside("stoa-db-dump", move |aside| {
-            let snapshot = match aside.place() {
-                Place::Sqlite(file) => {
+            let snapshot = match aside.location() {
+                DatabaseLocation::Sqlite(file) => {
                     let connection = sqlite::open_reader(file)?;
                     // Should a table have to be sorted, it need not fit into memory.
                     connection.execute_batch("pragma temp_store = file; begin deferred")?;
                     dump_tables(Tx::new(TxConnection::Sqlite(&connection), NO_MOMENT), aside, &mut sink)?
                 }
-                Place::Postgres(url) => {
+                DatabaseLocation::Postgres(url) => {
                     let mut session = postgres::connect_aside(url)?;
                     session.client.batch_execute("begin isolation level repeatable read read only")?;
                     dump_tables(Tx::new(TxConnection::Postgres(&mut session), NO_MOMENT), aside, &mut sink)?
@@ -170,9 +170,9 @@ impl Database {
     /// until it is over, so nobody should use the database yet.
     pub async fn load<S: SnapshotSource>(&self, snapshot: Snapshot, mut source: S) -> Result<(), SnapshotError> {
         snapshot.require_format()?;
-        self.run_aside("stoa-db-load", move |aside| match aside.place() {
-            Place::Sqlite(file) => load_sqlite(file, aside, &snapshot, &mut source),
-            Place::Postgres(url) => load_postgres(url, aside, &snapshot, &mut source),
+        self.run_aside("stoa-db-load", move |aside| match aside.location() {
+            DatabaseLocation::Sqlite(file) => load_sqlite(file, aside, &snapshot, &mut source),
+            DatabaseLocation::Postgres(url) => load_postgres(url, aside, &snapshot, &mut source),
         })
         .await
     }

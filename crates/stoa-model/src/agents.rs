@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
 use crate::validation::{Faults, FieldError, nullable, nullable_object, optional_object, present, present_object};
 use crate::{PrincipalId, Secret, Timestamp, handles};
@@ -21,75 +22,76 @@ const MAX_COMMAND_WORDS: usize = 64;
 const MAX_ENVIRONMENT_VARIABLES: usize = 64;
 const MAX_WORD_BYTES: usize = 4096;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Archetype {
-    Researcher,
-    Writer,
-    Commenter,
-    Monitor,
-    Operator,
-    Custom,
+named_enum! {
+    pub enum Archetype {
+        Researcher = "researcher",
+        Writer = "writer",
+        Commenter = "commenter",
+        Monitor = "monitor",
+        Operator = "operator",
+        Custom = "custom",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TriggerMode {
-    Passive,
-    Reactive,
-    Disabled,
+named_enum! {
+    pub enum TriggerMode {
+        Passive = "passive",
+        Reactive = "reactive",
+        Disabled = "disabled",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PauseReason {
-    /// Somebody paused it.
-    Manual,
-    /// The day's budget is used up.
-    Budget,
+named_enum! {
+    pub enum PauseReason {
+        /// Somebody paused it.
+        Manual = "manual",
+        /// The day's budget is used up.
+        Budget = "budget",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HarnessBackend {
-    Subprocess,
-    Kubernetes,
-    Webhook,
+named_enum! {
+    pub enum HarnessBackend {
+        Subprocess = "subprocess",
+        Kubernetes = "kubernetes",
+        Webhook = "webhook",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum HarnessAdapter {
-    Generic,
-    ClaudeCode,
-    Codex,
-    Gemini,
+named_enum! {
+    pub enum HarnessAdapter {
+        Generic = "generic",
+        ClaudeCode = "claude-code",
+        Codex = "codex",
+        Gemini = "gemini",
+    }
 }
 
-/// Clients whose settings are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum McpClient {
-    /// What most clients understand.
-    #[default]
-    Generic,
-    ClaudeCode,
-    Codex,
-    Cursor,
-    Vscode,
-    Gemini,
-    /// A client without HTTP, which starts `stoa mcp`.
-    Stdio,
+named_enum! {
+    /// Clients whose settings are known.
+    #[derive(Default)]
+    pub enum McpClient {
+        /// What most clients understand.
+        #[default]
+        Generic = "generic",
+        ClaudeCode = "claude-code",
+        Codex = "codex",
+        Cursor = "cursor",
+        Vscode = "vscode",
+        Gemini = "gemini",
+        /// A client without HTTP, which starts `stoa mcp`.
+        Stdio = "stdio",
+    }
 }
 
-/// How a client proves who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum McpAuth {
-    /// Its person logs in and chooses the agent.
-    Oauth,
-    /// It has a key of the agent.
-    Key,
+named_enum! {
+    /// How a client proves who it is.
+    pub enum McpAuth {
+        /// Its person logs in and chooses the agent.
+        Oauth = "oauth",
+        /// It has a key of the agent.
+        Key = "key",
+    }
 }
 
 /// What an agent may spend in a day (UTC).

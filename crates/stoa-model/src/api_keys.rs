@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::named::named_enum;
 use crate::permissions::PermissionSet;
 use crate::text::check_label;
 use crate::validation::{Faults, FieldError};
@@ -11,11 +12,11 @@ use crate::{ApiKeyId, Secret, Timestamp, handles};
 pub const MAX_KEY_CHANNELS: usize = 100;
 pub const MAX_KEY_NAME: usize = 100;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ApiKeyStatus {
-    Active,
-    Revoked,
+named_enum! {
+    pub enum ApiKeyStatus {
+        Active = "active",
+        Revoked = "revoked",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]

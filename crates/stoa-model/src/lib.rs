@@ -17,6 +17,7 @@ pub mod ids;
 pub mod machines;
 pub mod mentions;
 pub mod messages;
+pub mod named;
 pub mod notifications;
 pub mod oauth;
 pub mod page;

@@ -9,6 +9,7 @@ use utoipa::ToSchema;
 use crate::cloud_events::MAX_TYPE;
 use crate::mentions::mentions_in;
 use crate::messages::{Author, DEFAULT_PRIORITY, MAX_SUBJECT, MessageStatus, WorkflowState};
+use crate::named::named_enum;
 use crate::page::Page;
 use crate::reactions::ReactionView;
 use crate::templates::Template;
@@ -271,23 +272,13 @@ impl IngestAnswer {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IngestStatus {
-    Accepted,
-    /// It came before, and nothing was done again.
-    Duplicate,
-    /// It is not acceptable; the others are not touched by that.
-    Rejected,
-}
-
-impl IngestStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            IngestStatus::Accepted => "accepted",
-            IngestStatus::Duplicate => "duplicate",
-            IngestStatus::Rejected => "rejected",
-        }
+named_enum! {
+    pub enum IngestStatus {
+        Accepted = "accepted",
+        /// It came before, and nothing was done again.
+        Duplicate = "duplicate",
+        /// It is not acceptable; the others are not touched by that.
+        Rejected = "rejected",
     }
 }
 
@@ -307,28 +298,14 @@ pub struct IngestResult {
     pub errors: Vec<FieldError>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum EventOutcome {
-    /// Kept; no route wanted it.
-    Stored,
-    /// It became a message.
-    Routed,
-    /// There was a route, but it could not be followed.
-    NotRouted,
-}
-
-impl EventOutcome {
-    pub fn name(self) -> &'static str {
-        match self {
-            EventOutcome::Stored => "stored",
-            EventOutcome::Routed => "routed",
-            EventOutcome::NotRouted => "not_routed",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Stored, Self::Routed, Self::NotRouted].into_iter().find(|outcome| outcome.name() == name)
+named_enum! {
+    pub enum EventOutcome {
+        /// Kept; no route wanted it.
+        Stored = "stored",
+        /// It became a message.
+        Routed = "routed",
+        /// There was a route, but it could not be followed.
+        NotRouted = "not_routed",
     }
 }
 

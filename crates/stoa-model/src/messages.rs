@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::attachments::{AttachmentView, MAX_ATTACHMENTS, is_sha256};
+use crate::named::named_enum;
 use crate::principals::PrincipalKind;
 use crate::reactions::ReactionView;
 use crate::text::{check_body, check_label};
@@ -27,61 +28,28 @@ pub const MAX_WAIT_SECONDS: i64 = 50;
 /// Messages that a listing of a DM returns.
 pub const MAX_DM_PAGE: i64 = 100;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MessageStatus {
-    Pending,
-    Processing,
-    Done,
-    Failed,
-}
-
-impl MessageStatus {
-    pub fn name(self) -> &'static str {
-        match self {
-            MessageStatus::Pending => "pending",
-            MessageStatus::Processing => "processing",
-            MessageStatus::Done => "done",
-            MessageStatus::Failed => "failed",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Pending, Self::Processing, Self::Done, Self::Failed].into_iter().find(|status| status.name() == name)
+named_enum! {
+    pub enum MessageStatus {
+        Pending = "pending",
+        Processing = "processing",
+        Done = "done",
+        Failed = "failed",
     }
 }
 
-/// What the reactions on a message say about the work it stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum WorkflowState {
-    Proposed,
-    Approved,
-    InProgress,
-    Rejected,
-    Done,
-    Published,
+named_enum! {
+    /// What the reactions on a message say about the work it stands for.
+    pub enum WorkflowState {
+        Proposed = "proposed",
+        Approved = "approved",
+        InProgress = "in_progress",
+        Rejected = "rejected",
+        Done = "done",
+        Published = "published",
+    }
 }
 
 impl WorkflowState {
-    pub const ALL: [Self; 6] =
-        [Self::Proposed, Self::Approved, Self::InProgress, Self::Rejected, Self::Done, Self::Published];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            WorkflowState::Proposed => "proposed",
-            WorkflowState::Approved => "approved",
-            WorkflowState::InProgress => "in_progress",
-            WorkflowState::Rejected => "rejected",
-            WorkflowState::Done => "done",
-            WorkflowState::Published => "published",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|state| state.name() == name)
-    }
-
     /// Whether nothing is left to do.
     pub fn is_terminal(self) -> bool {
         match self {
@@ -138,18 +106,18 @@ pub struct MessageView {
     pub lease_until: Option<Timestamp>,
 }
 
-/// How far a send has come for one recipient.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum DeliveryState {
-    /// It is there to be read.
-    Stored,
-    /// A run, a webhook delivery or a job was queued with it.
-    Woken,
-    /// It will be run later.
-    Deferred,
-    /// Nothing was started; `reason` says why.
-    NotWoken,
+named_enum! {
+    /// How far a send has come for one recipient.
+    pub enum DeliveryState {
+        /// It is there to be read.
+        Stored = "stored",
+        /// A run, a webhook delivery or a job was queued with it.
+        Woken = "woken",
+        /// It will be run later.
+        Deferred = "deferred",
+        /// Nothing was started; `reason` says why.
+        NotWoken = "not_woken",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -300,17 +268,18 @@ pub struct FailRequest {
     pub error: String,
 }
 
-/// Which messages an inbox shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum InboxStatus {
-    /// What waits to be done.
-    #[default]
-    Pending,
-    Processing,
-    Done,
-    Failed,
-    All,
+named_enum! {
+    /// Which messages an inbox shows.
+    #[derive(Default)]
+    pub enum InboxStatus {
+        /// What waits to be done.
+        #[default]
+        Pending = "pending",
+        Processing = "processing",
+        Done = "done",
+        Failed = "failed",
+        All = "all",
+    }
 }
 
 /// Somebody with whom messages were exchanged.
@@ -379,8 +348,31 @@ impl SendMessageRequest {
         faults.finish()?;
         // Without a target there was a fault.
         let target = target.ok_or_else(Vec::new)?;
-        let (subject, body, reply_to, no_wake) = (self.subject, self.body, self.reply_to, self.no_wake);
-        Ok(Draft { target, subject, body, reply_to, priority, metadata, attachments: self.attachments, no_wake })
+        Ok(Draft {
+            subject: self.subject,
+            reply_to: self.reply_to,
+            priority,
+            metadata,
+            attachments: self.attachments,
+            no_wake: self.no_wake,
+            ..Draft::new(target, self.body)
+        })
+    }
+}
+
+impl Draft {
+    /// A message with a text and nothing else. Every draft is made here, so that a new field needs one default.
+    pub fn new(target: Target, body: String) -> Self {
+        Self {
+            target,
+            subject: None,
+            body,
+            reply_to: None,
+            priority: DEFAULT_PRIORITY,
+            metadata: Map::new(),
+            attachments: Vec::new(),
+            no_wake: false,
+        }
     }
 }
 

@@ -4,16 +4,17 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::MessageId;
+use crate::named::named_enum;
 use crate::validation::{Faults, FieldError, present};
 
 /// Counting stops here; whoever has more unread is not helped by a number.
 pub const MAX_UNREAD: i64 = 100;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ConversationKind {
-    Channel,
-    Dm,
+named_enum! {
+    pub enum ConversationKind {
+        Channel = "channel",
+        Dm = "dm",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -52,27 +53,15 @@ impl MarkReadRequest {
     }
 }
 
-/// What somebody wants to be told of in a channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum NotificationLevel {
-    /// Everything that is said counts as unread.
-    #[default]
-    All,
-    /// Only mentions, which come as DMs; the channel itself never counts as unread.
-    Mentions,
-}
-
-impl NotificationLevel {
-    pub fn name(self) -> &'static str {
-        match self {
-            NotificationLevel::All => "all",
-            NotificationLevel::Mentions => "mentions",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::All, Self::Mentions].into_iter().find(|level| level.name() == name)
+named_enum! {
+    /// What somebody wants to be told of in a channel.
+    #[derive(Default)]
+    pub enum NotificationLevel {
+        /// Everything that is said counts as unread.
+        #[default]
+        All = "all",
+        /// Only mentions, which come as DMs; the channel itself never counts as unread.
+        Mentions = "mentions",
     }
 }
 

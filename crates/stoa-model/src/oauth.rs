@@ -8,6 +8,7 @@ use utoipa::openapi::schema::{ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
+use crate::named::named_enum;
 use crate::permissions::PermissionSet;
 use crate::text::{check_label, is_unprintable};
 use crate::validation::{Faults, FieldError};
@@ -108,79 +109,33 @@ impl<'de> Deserialize<'de> for OauthScopes {
     }
 }
 
-/// Where a client comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ClientKind {
-    /// It registered itself. Nobody has looked at what it says of itself.
-    Registered,
-    /// An owner made it for one of their agents.
-    Owned,
-    /// A document at its own address describes it.
-    Document,
-}
-
-impl ClientKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            ClientKind::Registered => "registered",
-            ClientKind::Owned => "owned",
-            ClientKind::Document => "document",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [ClientKind::Registered, ClientKind::Owned, ClientKind::Document].into_iter().find(|kind| kind.name() == name)
+named_enum! {
+    /// Where a client comes from.
+    pub enum ClientKind {
+        /// It registered itself. Nobody has looked at what it says of itself.
+        Registered = "registered",
+        /// An owner made it for one of their agents.
+        Owned = "owned",
+        /// A document at its own address describes it.
+        Document = "document",
     }
 }
 
-/// How a client proves at the token endpoint who it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum AuthMethod {
-    None,
-    ClientSecretBasic,
-    ClientSecretPost,
-}
-
-impl AuthMethod {
-    pub fn name(self) -> &'static str {
-        match self {
-            AuthMethod::None => "none",
-            AuthMethod::ClientSecretBasic => "client_secret_basic",
-            AuthMethod::ClientSecretPost => "client_secret_post",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost]
-            .into_iter()
-            .find(|method| method.name() == name)
+named_enum! {
+    /// How a client proves at the token endpoint who it is.
+    pub enum AuthMethod {
+        None = "none",
+        ClientSecretBasic = "client_secret_basic",
+        ClientSecretPost = "client_secret_post",
     }
 }
 
-/// The ways to get a token that there are here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GrantType {
-    AuthorizationCode,
-    RefreshToken,
-    ClientCredentials,
-}
-
-impl GrantType {
-    pub fn name(self) -> &'static str {
-        match self {
-            GrantType::AuthorizationCode => "authorization_code",
-            GrantType::RefreshToken => "refresh_token",
-            GrantType::ClientCredentials => "client_credentials",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [GrantType::AuthorizationCode, GrantType::RefreshToken, GrantType::ClientCredentials]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+named_enum! {
+    /// The ways to get a token that there are here.
+    pub enum GrantType {
+        AuthorizationCode = "authorization_code",
+        RefreshToken = "refresh_token",
+        ClientCredentials = "client_credentials",
     }
 }
 

@@ -8,41 +8,29 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
-macro_rules! permissions {
-    ($($variant:ident = $name:literal),* $(,)?) => {
-        /// One thing that a key can be allowed to do.
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-        pub enum Permission {
-            $(#[serde(rename = $name)] $variant,)*
-        }
+use crate::named::named_enum;
 
-        impl Permission {
-            pub const ALL: &[Permission] = &[$(Permission::$variant),*];
-
-            pub fn name(self) -> &'static str {
-                match self { $(Permission::$variant => $name),* }
-            }
-        }
-    };
-}
-
-permissions! {
-    MessagesRead = "messages:read",
-    MessagesWrite = "messages:write",
-    ChannelsRead = "channels:read",
-    ChannelsWrite = "channels:write",
-    AttachmentsRead = "attachments:read",
-    AttachmentsWrite = "attachments:write",
-    ReactionsWrite = "reactions:write",
-    SearchRead = "search:read",
-    GoalsRead = "goals:read",
-    GoalsWrite = "goals:write",
-    WikiRead = "wiki:read",
-    WikiWrite = "wiki:write",
-    TracesRead = "traces:read",
-    WebhooksWrite = "webhooks:write",
-    RunsRead = "runs:read",
-    RunsWrite = "runs:write",
+named_enum! {
+    /// One thing that a key can be allowed to do.
+    #[derive(PartialOrd, Ord)]
+    pub enum Permission {
+        MessagesRead = "messages:read",
+        MessagesWrite = "messages:write",
+        ChannelsRead = "channels:read",
+        ChannelsWrite = "channels:write",
+        AttachmentsRead = "attachments:read",
+        AttachmentsWrite = "attachments:write",
+        ReactionsWrite = "reactions:write",
+        SearchRead = "search:read",
+        GoalsRead = "goals:read",
+        GoalsWrite = "goals:write",
+        WikiRead = "wiki:read",
+        WikiWrite = "wiki:write",
+        TracesRead = "traces:read",
+        WebhooksWrite = "webhooks:write",
+        RunsRead = "runs:read",
+        RunsWrite = "runs:write",
+    }
 }
 
 /// A set of permissions. `*` is all of them, those of later versions too.
@@ -60,8 +48,8 @@ impl PermissionSet {
 
     /// Everything that only looks.
     pub fn reads() -> Self {
-        let reads = Permission::ALL.iter().filter(|permission| permission.name().ends_with(":read"));
-        reads.fold(Self::NONE, |set, permission| set.with(*permission))
+        let reads = Permission::ALL.into_iter().filter(|permission| permission.name().ends_with(":read"));
+        reads.fold(Self::NONE, Self::with)
     }
 
     pub fn contains(self, permission: Permission) -> bool {
@@ -81,11 +69,7 @@ impl PermissionSet {
         if self.is_all {
             return vec!["*"];
         }
-        Permission::ALL
-            .iter()
-            .filter(|permission| self.contains(**permission))
-            .map(|permission| permission.name())
-            .collect()
+        Permission::ALL.into_iter().filter(|permission| self.contains(*permission)).map(Permission::name).collect()
     }
 }
 
@@ -95,7 +79,7 @@ fn bit(permission: Permission) -> u32 {
 
 impl PartialSchema for PermissionSet {
     fn schema() -> RefOr<Schema> {
-        let names = Permission::ALL.iter().map(|permission| permission.name()).chain(["*"]);
+        let names = Permission::ALL.into_iter().map(Permission::name).chain(["*"]);
         let name = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names));
         ArrayBuilder::new().items(name).into()
     }
@@ -118,10 +102,9 @@ impl FromStr for PermissionSet {
             if name == "*" {
                 return Ok(Self::ALL);
             }
-            let known = Permission::ALL.iter().find(|permission| permission.name() == name);
-            known.map(|permission| set.with(*permission)).ok_or_else(|| {
-                let names: Vec<_> = Permission::ALL.iter().map(|permission| permission.name()).collect();
-                format!("{name:?} is not a permission; there are {} and *", names.join(", "))
+            Permission::from_name(name).map(|permission| set.with(permission)).ok_or_else(|| {
+                let names = Permission::ALL.map(Permission::name).join(", ");
+                format!("{name:?} is not a permission; there are {names} and *")
             })
         })
     }
@@ -152,8 +135,8 @@ mod tests {
         let set: PermissionSet = "messages:read, wiki:write".parse().unwrap();
         for permission in Permission::ALL {
             let expected = matches!(permission, Permission::MessagesRead | Permission::WikiWrite);
-            assert_eq!(set.contains(*permission), expected, "{}", permission.name());
-            assert!(PermissionSet::ALL.contains(*permission));
+            assert_eq!(set.contains(permission), expected, "{}", permission.name());
+            assert!(PermissionSet::ALL.contains(permission));
         }
         assert_eq!(set.to_string(), "messages:read,wiki:write");
         assert_eq!("*,messages:read".parse(), Ok(PermissionSet::ALL));

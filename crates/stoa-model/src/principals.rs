@@ -4,28 +4,14 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::named::named_enum;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PrincipalKind {
-    User,
-    Agent,
-    System,
-    Machine,
-}
-
-impl PrincipalKind {
-    pub fn name(self) -> &'static str {
-        match self {
-            PrincipalKind::User => "user",
-            PrincipalKind::Agent => "agent",
-            PrincipalKind::System => "system",
-            PrincipalKind::Machine => "machine",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::User, Self::Agent, Self::System, Self::Machine].into_iter().find(|kind| kind.name() == name)
+named_enum! {
+    pub enum PrincipalKind {
+        User = "user",
+        Agent = "agent",
+        System = "system",
+        Machine = "machine",
     }
 }
 

@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 
 use crate::Timestamp;
 use crate::messages::{Author, WorkflowState, is_within};
+use crate::named::named_enum;
 use crate::validation::{Faults, FieldError, optional_object};
 
 /// Reactions that one message can have.
@@ -14,30 +15,18 @@ pub const MAX_REACTIONS: i64 = 100;
 pub const MAX_REACTION_METADATA_BYTES: usize = 1024;
 const MAX_REACTION_METADATA_DEPTH: usize = 8;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Reaction {
-    Approve,
-    Reject,
-    /// Claims the work; only one can have it.
-    InProgress,
-    Done,
-    Published,
+named_enum! {
+    pub enum Reaction {
+        Approve = "approve",
+        Reject = "reject",
+        /// Claims the work; only one can have it.
+        InProgress = "in_progress",
+        Done = "done",
+        Published = "published",
+    }
 }
 
 impl Reaction {
-    pub const ALL: [Self; 5] = [Self::Approve, Self::Reject, Self::InProgress, Self::Done, Self::Published];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Reaction::Approve => "approve",
-            Reaction::Reject => "reject",
-            Reaction::InProgress => "in_progress",
-            Reaction::Done => "done",
-            Reaction::Published => "published",
-        }
-    }
-
     /// The state of a message on which this is the highest reaction.
     pub fn state(self) -> WorkflowState {
         match self {
@@ -100,11 +89,11 @@ pub struct ReactionsView {
     pub workflow_state: WorkflowState,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ReactionAction {
-    Added,
-    Removed,
+named_enum! {
+    pub enum ReactionAction {
+        Added = "added",
+        Removed = "removed",
+    }
 }
 
 /// What a reaction has come to.

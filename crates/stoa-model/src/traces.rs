@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::named::named_enum;
 use crate::{PrincipalId, Timestamp, TraceId, csv};
 
 /// Longer details are not kept: a trace tells that something was done, not what it was about.
@@ -75,12 +76,13 @@ pub struct ActionStats {
     pub last_at: Timestamp,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum ExportFormat {
-    #[default]
-    Json,
-    Csv,
+named_enum! {
+    #[derive(Default)]
+    pub enum ExportFormat {
+        #[default]
+        Json = "json",
+        Csv = "csv",
+    }
 }
 
 /// Writes traces as one JSON array or one CSV table, piece by piece.

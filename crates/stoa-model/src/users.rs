@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::agents::AgentView;
+use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_label};
 use crate::validation::{Faults, FieldError};
 use crate::{PrincipalId, Secret, SessionId, Timestamp, handles};
@@ -12,23 +13,10 @@ pub const MIN_PASSWORD_BYTES: usize = 8;
 /// bcrypt ignores what comes after this many bytes, so longer passwords are refused.
 pub const MAX_PASSWORD_BYTES: usize = 72;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Role {
-    Member,
-    Admin,
-}
-
-impl Role {
-    pub fn name(self) -> &'static str {
-        match self {
-            Role::Member => "member",
-            Role::Admin => "admin",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Role::Member, Role::Admin].into_iter().find(|role| role.name() == name)
+named_enum! {
+    pub enum Role {
+        Member = "member",
+        Admin = "admin",
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use crate::finding::{Finding, Findings, Place, harmless, quote};
+use crate::finding::{DocumentLocation, Finding, Findings, harmless, quote};
 use crate::json::{self, Node};
 use crate::key::{self, Key, Unusable};
 use crate::names::{KID_FORM, PRINCIPAL_ID_FORM, is_public_key};
@@ -48,7 +48,7 @@ impl Document {
     pub fn parse(bytes: &[u8]) -> Result<Document, Vec<Finding>> {
         let node = json::read(bytes).map_err(|fault| vec![fault])?;
         let mut faults = Findings::default();
-        json::find_repeated_properties(&node, Place::Document, &mut faults);
+        json::find_repeated_properties(&node, DocumentLocation::Document, &mut faults);
         let document = check_document(&node, &mut faults);
         match document {
             Some((audience, mut principals)) if faults.is_empty() => {
@@ -84,7 +84,7 @@ impl Document {
 }
 
 fn check_document(node: &Node, faults: &mut Findings) -> Option<(Audience, Vec<Principal>)> {
-    let place = Place::Document;
+    let place = DocumentLocation::Document;
     let object = Object::open(node, &place, "the document", &["version", "audience", "principals"], faults)?;
     let version = object.text("version", faults, |text| {
         if text == VERSION { Ok(()) } else { Err(format!("must be {VERSION}, not {}", quote(text))) }
@@ -101,7 +101,7 @@ fn check_document(node: &Node, faults: &mut Findings) -> Option<(Audience, Vec<P
 fn check_principal<'n>(
     node: &'n Node,
     index: usize,
-    place: &Place<'_>,
+    place: &DocumentLocation<'_>,
     ids: &mut HashMap<&'n str, usize>,
     faults: &mut Findings,
 ) -> Option<Principal> {
@@ -130,7 +130,7 @@ fn check_principal<'n>(
 fn check_key<'n>(
     node: &'n Node,
     index: usize,
-    place: &Place<'_>,
+    place: &DocumentLocation<'_>,
     kids: &mut HashMap<&'n str, usize>,
     faults: &mut Findings,
 ) -> Option<Key> {
@@ -185,7 +185,7 @@ fn check_scopes(key: &Object<'_, '_>, faults: &mut Findings) -> Option<Scopes> {
         Some(scope)
     });
     if matches!(key.get("scopes"), Some(Node::Array(_))) && !(1..=MAX_SCOPES).contains(&count) {
-        faults.add_at(Place::Property(key.place, "scopes"), || {
+        faults.add_at(DocumentLocation::Property(key.place, "scopes"), || {
             format!("must have 1 to {MAX_SCOPES} items, but has {count}")
         });
         return None;
@@ -196,12 +196,18 @@ fn check_scopes(key: &Object<'_, '_>, faults: &mut Findings) -> Option<Scopes> {
 /// An object of which the names of all properties are known to be right.
 struct Object<'n, 'p> {
     properties: &'n [(String, Node)],
-    place: &'p Place<'p>,
+    place: &'p DocumentLocation<'p>,
 }
 
 impl<'n, 'p> Object<'n, 'p> {
     /// Notes what is missing and what is too much.
-    fn open(node: &'n Node, place: &'p Place<'p>, what: &str, known: &[&str], faults: &mut Findings) -> Option<Self> {
+    fn open(
+        node: &'n Node,
+        place: &'p DocumentLocation<'p>,
+        what: &str,
+        known: &[&str],
+        faults: &mut Findings,
+    ) -> Option<Self> {
         let Node::Object(properties) = node else {
             faults.add_at(*place, || format!("{what} must be an object, not {}", node.kind()));
             return None;
@@ -210,7 +216,7 @@ impl<'n, 'p> Object<'n, 'p> {
         for (name, _) in properties {
             // One that is there twice is a fault for that already.
             if !known.contains(&name.as_str()) && unknown.insert(name) {
-                faults.add_at(Place::Property(place, name), || {
+                faults.add_at(DocumentLocation::Property(place, name), || {
                     format!("there is no such property; {what} has {} and no others", known.join(", "))
                 });
             }
@@ -234,7 +240,7 @@ impl<'n, 'p> Object<'n, 'p> {
         faults: &mut Findings,
         check: impl FnOnce(&'n str) -> Result<T, String>,
     ) -> Option<T> {
-        let place = Place::Property(self.place, name);
+        let place = DocumentLocation::Property(self.place, name);
         let text = text_of(self.get(name)?, &place, faults)?;
         check(text).map_err(|message| faults.add_at(place, || message)).ok()
     }
@@ -254,7 +260,7 @@ impl<'n, 'p> Object<'n, 'p> {
         match self.get(name)? {
             Node::Boolean(value) => Some(*value),
             other => {
-                faults.add_at(Place::Property(self.place, name), || {
+                faults.add_at(DocumentLocation::Property(self.place, name), || {
                     format!("must be true or false, not {}", other.kind())
                 });
                 None
@@ -267,9 +273,9 @@ impl<'n, 'p> Object<'n, 'p> {
         &self,
         name: &str,
         faults: &mut Findings,
-        mut check: impl FnMut(&'n Node, usize, &Place<'_>, &mut Findings) -> Option<T>,
+        mut check: impl FnMut(&'n Node, usize, &DocumentLocation<'_>, &mut Findings) -> Option<T>,
     ) -> Option<Vec<T>> {
-        let place = Place::Property(self.place, name);
+        let place = DocumentLocation::Property(self.place, name);
         let Node::Array(items) = self.get(name)? else {
             let kind = self.get(name).map_or("null", Node::kind);
             faults.add_at(place, || format!("must be an array, not {kind}"));
@@ -278,7 +284,7 @@ impl<'n, 'p> Object<'n, 'p> {
         let mut checked = Some(Vec::with_capacity(items.len()));
         for (index, item) in items.iter().enumerate() {
             // All are checked, also after a fault.
-            let item = check(item, index, &Place::Item(&place, index), faults);
+            let item = check(item, index, &DocumentLocation::Item(&place, index), faults);
             checked = checked.zip(item).map(|(mut items, item)| {
                 items.push(item);
                 items
@@ -288,7 +294,7 @@ impl<'n, 'p> Object<'n, 'p> {
     }
 }
 
-fn text_of<'n>(node: &'n Node, place: &Place<'_>, faults: &mut Findings) -> Option<&'n str> {
+fn text_of<'n>(node: &'n Node, place: &DocumentLocation<'_>, faults: &mut Findings) -> Option<&'n str> {
     match node {
         Node::String(text) => Some(text),
         other => {

@@ -66,7 +66,7 @@ impl Findings {
         }
     }
 
-    pub(crate) fn add_at(&mut self, place: Place<'_>, message: impl FnOnce() -> String) {
+    pub(crate) fn add_at(&mut self, place: DocumentLocation<'_>, message: impl FnOnce() -> String) {
         self.add(|| Finding { file: None, pointer: place.pointer(), message: message() });
     }
 
@@ -84,20 +84,20 @@ impl Findings {
 
 /// A place in a document, known by the way there. Only written out when there is something to say about it.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum DocumentLocation<'a> {
     Document,
-    Property(&'a Place<'a>, &'a str),
-    Item(&'a Place<'a>, usize),
+    Property(&'a DocumentLocation<'a>, &'a str),
+    Item(&'a DocumentLocation<'a>, usize),
 }
 
-impl Place<'_> {
+impl DocumentLocation<'_> {
     pub(crate) fn pointer(self) -> String {
         match self {
-            Place::Document => String::new(),
-            Place::Property(parent, name) => {
+            DocumentLocation::Document => String::new(),
+            DocumentLocation::Property(parent, name) => {
                 format!("{}/{}", parent.pointer(), cut(name).replace('~', "~0").replace('/', "~1"))
             }
-            Place::Item(parent, index) => format!("{}/{index}", parent.pointer()),
+            DocumentLocation::Item(parent, index) => format!("{}/{index}", parent.pointer()),
         }
     }
 }
@@ -140,11 +140,11 @@ mod tests {
 
     #[test]
     fn pointers_are_escaped_and_cut() {
-        let principals = Place::Property(&Place::Document, "principals");
-        let third = Place::Item(&principals, 2);
-        assert_eq!(Place::Property(&third, "a/b~c").pointer(), "/principals/2/a~1b~0c");
+        let principals = DocumentLocation::Property(&DocumentLocation::Document, "principals");
+        let third = DocumentLocation::Item(&principals, 2);
+        assert_eq!(DocumentLocation::Property(&third, "a/b~c").pointer(), "/principals/2/a~1b~0c");
         let long = "é".repeat(1000);
-        assert_eq!(Place::Property(&third, &long).pointer(), format!("/principals/2/{}…", "é".repeat(80)));
+        assert_eq!(DocumentLocation::Property(&third, &long).pointer(), format!("/principals/2/{}…", "é".repeat(80)));
     }
 
     #[test]
@@ -162,7 +162,7 @@ mod tests {
     fn the_rest_is_counted() {
         let mut findings = Findings::default();
         for number in 0..MAX_FINDINGS + 3 {
-            findings.add_at(Place::Item(&Place::Document, number), || "is wrong".to_owned());
+            findings.add_at(DocumentLocation::Item(&DocumentLocation::Document, number), || "is wrong".to_owned());
         }
         let list = findings.into_list();
         assert_eq!(list.len(), MAX_FINDINGS + 1);

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use crate::MAX_DOCUMENT_BYTES;
-use crate::finding::{Finding, Findings, Place};
+use crate::finding::{DocumentLocation, Finding, Findings};
 
 /// A value. Numbers have no place in a document, so what they are is forgotten.
 pub(crate) enum Node {
@@ -52,12 +52,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Node, Finding> {
 }
 
 /// Notes each property that an object has had before. Most parsers silently keep one of the two, and not all the same.
-pub(crate) fn find_repeated_properties(node: &Node, place: Place<'_>, faults: &mut Findings) {
+pub(crate) fn find_repeated_properties(node: &Node, place: DocumentLocation<'_>, faults: &mut Findings) {
     match node {
         Node::Object(properties) => {
             let mut names = HashSet::with_capacity(properties.len());
             for (name, value) in properties {
-                let property = Place::Property(&place, name);
+                let property = DocumentLocation::Property(&place, name);
                 if !names.insert(name.as_str()) {
                     faults.add_at(property, || "the property is given more than once".to_owned());
                 }
@@ -66,7 +66,7 @@ pub(crate) fn find_repeated_properties(node: &Node, place: Place<'_>, faults: &m
         }
         Node::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                find_repeated_properties(item, Place::Item(&place, index), faults);
+                find_repeated_properties(item, DocumentLocation::Item(&place, index), faults);
             }
         }
         Node::Null | Node::Boolean(_) | Node::Number | Node::String(_) => {}

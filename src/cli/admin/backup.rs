@@ -54,7 +54,7 @@ impl BackupArguments {
 
 impl RestoreArguments {
     pub(super) fn run(self, session: &mut Session) -> Result<(), Failure> {
-        let data = std::path::absolute(&session.place.data).map_err(|error| Failure::Usage(error.to_string()))?;
+        let data = std::path::absolute(&session.location.data).map_err(|error| Failure::Usage(error.to_string()))?;
         let database_url = self.database_url.filter(|url| !url.is_empty()).map(Secret::new);
         let is_postgres = database_url.is_some();
         let attachments_url = self.attachments_url.filter(|url| !url.is_empty());

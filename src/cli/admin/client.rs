@@ -15,15 +15,15 @@ use super::Failure;
 /// How long a socket that we happened to find may take to say which hub it is.
 const IDENTIFY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What the operator told us about where the hub is.
-pub(super) struct Place {
+/// Where the hub is, as far as the operator said.
+pub(super) struct HubLocation {
     /// Whether somebody said which folder, or it is the usual one.
     pub(super) is_data_named: bool,
     pub(super) socket: Option<PathBuf>,
     pub(super) data: PathBuf,
 }
 
-impl Place {
+impl HubLocation {
     /// Whether the hub that serves that folder is the one to talk to. If nobody named a folder and there
     /// is none, there is nothing to tell hubs apart by, and the one that answers is it.
     fn is_meant(&self, data: &Path, served: &str) -> bool {

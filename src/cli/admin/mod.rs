@@ -25,7 +25,7 @@ use serde_json::{Value, json};
 
 use super::failure::Failure;
 use super::output::{self, Output};
-use client::{Client, Place};
+use client::{Client, HubLocation};
 
 const EXIT_CODES: &str = "\
 Exit codes:
@@ -101,7 +101,7 @@ enum Subject {
 
 /// What a command works with: the hub, found when it is first needed, and where to say what it said.
 struct Session {
-    place: Place,
+    location: HubLocation,
     client: Option<Client>,
     output: Output,
 }
@@ -110,7 +110,7 @@ impl Session {
     /// Finds the hub. Commands that ask for something first do this before they ask.
     fn connect(&mut self) -> Result<&mut Client, Failure> {
         if self.client.is_none() {
-            self.client = Some(self.place.connect()?);
+            self.client = Some(self.location.connect()?);
         }
         self.client.as_mut().ok_or_else(|| Failure::Other("there is no connection".to_owned()))
     }
@@ -143,12 +143,12 @@ impl Session {
 
 pub(super) fn run(arguments: AdminArguments) -> ExitCode {
     let output = Output::new(arguments.json);
-    let place = Place {
+    let location = HubLocation {
         socket: arguments.admin_socket,
         is_data_named: arguments.data.is_some(),
         data: arguments.data.unwrap_or_else(|| PathBuf::from("./data")),
     };
-    let mut session = Session { place, client: None, output };
+    let mut session = Session { location, client: None, output };
     let outcome = match arguments.subject {
         Subject::Users(command) => command.run(&mut session),
         Subject::Agents(command) => command.run(&mut session),

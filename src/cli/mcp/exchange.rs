@@ -14,7 +14,7 @@ use tokio::time::Instant;
 use super::event_stream::EventStream;
 use super::fault::{Fault, Repeat};
 use super::headers;
-use super::message::{Message, Said, SaidKind, error_line};
+use super::message::{Message, ServerMessage, ServerMessageKind, error_line};
 use super::tools::Tools;
 
 /// The hub lets nobody wait for longer than 50 seconds, and streams say something every few.
@@ -161,7 +161,7 @@ impl Hub {
         while let Some(piece) = body.next().await.map_err(|error| Fault::of_call(&self.url, &error))? {
             let data = events.push(&piece).map_err(|_| Fault::too_long(&self.url, MAX_ANSWER_BYTES))?;
             for data in data {
-                match Said::parse(&data) {
+                match ServerMessage::parse(&data) {
                     Some(said) if self.pass_on(message, &said).await => return Ok(()),
                     Some(_) => {}
                     None => tracing::warn!("the hub sent an event that is not a message"),
@@ -181,7 +181,7 @@ impl Hub {
             body.extend_from_slice(&piece);
         }
         // A refusal of the protocol is an answer, whatever status it comes with.
-        if let Some(said) = Said::parse(&body)
+        if let Some(said) = ServerMessage::parse(&body)
             && (self.pass_on(message, &said).await || message.id.is_none())
         {
             return Ok(());
@@ -194,22 +194,22 @@ impl Hub {
     }
 
     /// Gives the client what the hub said. Says whether it was the answer to the message.
-    async fn pass_on(&self, message: &Message, said: &Said<'_>) -> bool {
+    async fn pass_on(&self, message: &Message, said: &ServerMessage<'_>) -> bool {
         let line = match (&said.kind, &message.id) {
-            (SaidKind::News, _) => {
+            (ServerMessageKind::News, _) => {
                 self.say(said.to_line()).await;
                 return false;
             }
-            (SaidKind::Result { id, result }, Some(_)) if *id == message.id => {
+            (ServerMessageKind::Result { id, result }, Some(_)) if *id == message.id => {
                 self.learn(message, result);
                 said.to_line()
             }
-            (SaidKind::Error { id, .. }, Some(_)) if *id == message.id => said.to_line(),
+            (ServerMessageKind::Error { id, .. }, Some(_)) if *id == message.id => said.to_line(),
             // The hub refused before it had read whose it is; the bridge knows.
-            (SaidKind::Error { id: None, error }, Some(id)) => {
+            (ServerMessageKind::Error { id: None, error }, Some(id)) => {
                 error_line(Some(id), &serde_json::from_str(error).unwrap_or_default())
             }
-            (SaidKind::Error { error, .. }, None) => {
+            (ServerMessageKind::Error { error, .. }, None) => {
                 tracing::warn!(method = message.method, error, "the hub refused a message");
                 return false;
             }

@@ -170,12 +170,12 @@ fn params_of<'a>(envelope: &Envelope<'a>) -> Params<'a> {
 }
 
 /// A message of the server.
-pub(super) struct Said<'a> {
-    pub(super) kind: SaidKind<'a>,
+pub(super) struct ServerMessage<'a> {
+    pub(super) kind: ServerMessageKind<'a>,
     text: &'a str,
 }
 
-pub(super) enum SaidKind<'a> {
+pub(super) enum ServerMessageKind<'a> {
     /// A notification, or a request to the client.
     News,
     Result {
@@ -188,7 +188,7 @@ pub(super) enum SaidKind<'a> {
     },
 }
 
-impl<'a> Said<'a> {
+impl<'a> ServerMessage<'a> {
     /// None when it is no message of JSON-RPC.
     pub(super) fn parse(bytes: &'a [u8]) -> Option<Self> {
         let text = std::str::from_utf8(bytes).ok()?.trim();
@@ -198,9 +198,9 @@ impl<'a> Said<'a> {
         }
         let id = envelope.id.and_then(Id::of);
         let kind = match (envelope.method, envelope.result, envelope.error) {
-            (Some(_), ..) => SaidKind::News,
-            (None, Some(result), None) => SaidKind::Result { id, result: result.get() },
-            (None, None, Some(error)) => SaidKind::Error { id, error: error.get() },
+            (Some(_), ..) => ServerMessageKind::News,
+            (None, Some(result), None) => ServerMessageKind::Result { id, result: result.get() },
+            (None, None, Some(error)) => ServerMessageKind::Error { id, error: error.get() },
             _ => return None,
         };
         Some(Self { kind, text })
@@ -300,20 +300,22 @@ mod tests {
 
     #[test]
     fn what_the_server_says_becomes_one_line() {
-        let said = Said::parse(b"{\r\n \"jsonrpc\": \"2.0\",\n \"id\": 1, \"result\": {\"a\": \"x\\ny\"}}\n").unwrap();
-        assert!(matches!(&said.kind, SaidKind::Result { id: Some(_), result: "{\"a\": \"x\\ny\"}" }));
+        let said = ServerMessage::parse(b"{\r\n \"jsonrpc\": \"2.0\",\n \"id\": 1, \"result\": {\"a\": \"x\\ny\"}}\n")
+            .unwrap();
+        assert!(matches!(&said.kind, ServerMessageKind::Result { id: Some(_), result: "{\"a\": \"x\\ny\"}" }));
         let line = said.to_line();
         assert!(!line.contains(['\n', '\r']));
         assert_eq!(
             serde_json::from_str::<Value>(&line).unwrap(),
             json!({"jsonrpc": "2.0", "id": 1, "result": {"a": "x\ny"}})
         );
-        let error = Said::parse(br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#).unwrap();
-        assert!(matches!(error.kind, SaidKind::Error { id: None, .. }));
-        let news = Said::parse(br#"{"jsonrpc":"2.0","method":"notifications/message"}"#).unwrap();
-        assert!(matches!(news.kind, SaidKind::News));
+        let error =
+            ServerMessage::parse(br#"{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"no"}}"#).unwrap();
+        assert!(matches!(error.kind, ServerMessageKind::Error { id: None, .. }));
+        let news = ServerMessage::parse(br#"{"jsonrpc":"2.0","method":"notifications/message"}"#).unwrap();
+        assert!(matches!(news.kind, ServerMessageKind::News));
         for other in ["<html>", "[]", "{}", r#"{"error":"invalid_token"}"#, r#"{"jsonrpc":"2.0","id":1}"#, "1"] {
-            assert!(Said::parse(other.as_bytes()).is_none(), "{other}");
+            assert!(ServerMessage::parse(other.as_bytes()).is_none(), "{other}");
         }
     }
 }

@@ -36,6 +36,36 @@ pub struct RevisedAgent {
     pub revision: i64,
 }
 
+impl From<AgentRow> for AgentView {
+    fn from(row: AgentRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            display_name: row.display_name,
+            owner: row.owner,
+            archetype: row.archetype,
+            trigger_mode: row.trigger_mode,
+            cooldown_seconds: row.cooldown_seconds,
+            budget: row.budget,
+            max_trigger_depth: row.max_trigger_depth,
+            k8s_image: row.k8s_image,
+            harness: row.harness,
+            instructions: row.instructions,
+            pending_work: row.pending_work,
+            paused_at: row.paused_at,
+            pause_reason: row.pause_reason,
+            quarantined_at: row.quarantined_at,
+            last_seen_at: row.last_seen_at,
+            created_at: row.created_at,
+        }
+    }
+}
+
+/// An agent, and the name at which a later page goes on.
+fn named_view(row: AgentRow) -> (String, AgentView) {
+    (row.name.clone(), row.into())
+}
+
 /// Whose agent key this is.
 pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
     let found = store::find_key(tx, hash)?;
@@ -70,7 +100,7 @@ pub(super) const AGENT_KEY: CredentialStore = CredentialStore {
 /// The id of an agent that `owner` owns; anybody else's does not exist for them.
 pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<PrincipalId, HubError> {
     let agent = store::find_agent(tx, name)?.filter(|agent| agent.owner_id == owner);
-    Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.view.id)
+    Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.id)
 }
 
 /// The agents among which a person can choose: name, display name and archetype of each.
@@ -93,6 +123,7 @@ pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
     let actor = actor.clone();
     hub.read(move |tx| {
         let agents = store::list_agents(tx, actor.id(), "", i64::from(MAX_LIMIT))?;
+        let agents = agents.into_iter().map(named_view).collect();
         Ok(MeView {
             user: users::current_user(tx, &actor)?,
             agents: within_bytes(agents).into_iter().map(|(_, agent)| agent).collect(),
@@ -147,7 +178,7 @@ fn insert_agent(
     let key = issue_key(tx, id)?;
     audit::record(tx, actor, "agent.created", Some(name), &json!({}))?;
     let agent = store::find_agent_by_id(tx, id)?.ok_or_else(|| HubError::internal("the new agent is missing"))?;
-    Ok(CreatedAgent { agent: agent.view, key })
+    Ok(CreatedAgent { agent: agent.into(), key })
 }
 
 fn issue_key(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Secret, DbError> {
@@ -164,14 +195,16 @@ pub async fn list_agents(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pa
     let agents = hub
         .read(move |tx| {
             if actor_in.is_operator() {
-                return store::list_all_agents(tx, &after, limit + 1);
+                let all = store::list_all_agents(tx, &after, limit + 1)?;
+                return Ok(all.into_iter().map(named_view).collect());
             }
             if actor_in.principal.kind == PrincipalKind::Agent {
                 let own = store::find_agent_by_id(tx, actor_in.id())?;
-                let own = own.map(|agent| (agent.view.name.clone(), visible_part(&actor_in, agent.view)));
+                let own = own.map(named_view).map(|(name, agent)| (name, visible_part(&actor_in, agent)));
                 return Ok(own.into_iter().collect());
             }
-            store::list_agents(tx, actor_in.id(), &after, limit + 1)
+            let own = store::list_agents(tx, actor_in.id(), &after, limit + 1)?;
+            Ok::<Vec<_>, DbError>(own.into_iter().map(named_view).collect())
         })
         .await?;
     // A page that is cut short goes on at its cursor, like any other.
@@ -197,7 +230,7 @@ pub async fn get_agent(hub: &Hub, actor: &Actor, name: String) -> Result<Revised
     let actor = actor.clone();
     hub.read(move |tx| {
         let agent = find_visible(tx, &actor, &name)?;
-        Ok(RevisedAgent { revision: agent.revision, agent: visible_part(&actor, agent.view) })
+        Ok(RevisedAgent { revision: agent.revision, agent: visible_part(&actor, agent.into()) })
     })
     .await
 }
@@ -219,26 +252,26 @@ pub async fn update_agent(
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }
-        let mut settings = settings_of(&agent.view);
+        let mut settings = settings_of(agent);
         request.clone().apply(&mut settings)?;
-        if settings.display_name != agent.view.display_name {
-            principals::set_display_name(hub, tx, actor, agent.view.id, &settings.display_name)?;
+        if settings.display_name != agent.display_name {
+            principals::set_display_name(hub, tx, actor, agent.id, &settings.display_name)?;
         }
-        Ok(store::update_settings(tx, agent.view.id, &settings)?)
+        Ok(store::update_settings(tx, agent.id, &settings)?)
     })
     .await
 }
 
 pub async fn pause_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
     change_agent(hub, actor, name, "agent.paused", find_changeable, |_, tx, _, agent| {
-        Ok(store::update_paused(tx, agent.view.id, Some(PauseReason::Manual))?)
+        Ok(store::update_paused(tx, agent.id, Some(PauseReason::Manual))?)
     })
     .await
 }
 
 pub async fn resume_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
     change_agent(hub, actor, name, "agent.resumed", find_changeable, |_, tx, _, agent| {
-        Ok(store::update_paused(tx, agent.view.id, None)?)
+        Ok(store::update_paused(tx, agent.id, None)?)
     })
     .await
 }
@@ -246,8 +279,8 @@ pub async fn resume_agent(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
 /// Lifts a quarantine. Administrators may do this for any agent.
 pub async fn unquarantine_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
     let mut revised = change_agent(hub, actor, name, "agent.unquarantined", find_for_pardon, |_, tx, _, agent| {
-        match agent.view.quarantined_at {
-            Some(_) => Ok(store::update_unquarantined(tx, agent.view.id)?),
+        match agent.quarantined_at {
+            Some(_) => Ok(store::update_unquarantined(tx, agent.id)?),
             None => Ok(()),
         }
     })
@@ -265,10 +298,10 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor, name: String) -> Result<Create
     let created = hub
         .command(actor, move |tx| {
             let agent = find_changeable(tx, &actor_in, &name)?;
-            let key = issue_key(tx, agent.view.id)?;
-            principals::withdraw_access(&hub_in, tx, &actor_in, agent.view.id)?;
-            audit::record(tx, &actor_in, "agent.key_rotated", Some(&agent.view.name), &json!({}))?;
-            Ok(CreatedAgent { agent: agent.view, key })
+            let key = issue_key(tx, agent.id)?;
+            principals::withdraw_access(&hub_in, tx, &actor_in, agent.id)?;
+            audit::record(tx, &actor_in, "agent.key_rotated", Some(&agent.name), &json!({}))?;
+            Ok(CreatedAgent { agent: agent.into(), key })
         })
         .await?;
     let (id, who) = (Some(actor.id().0), actor.audit_name());
@@ -285,10 +318,10 @@ pub async fn delete_agent(hub: &Hub, actor: &Actor, name: String) -> Result<(), 
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let agent = find_changeable(tx, &actor_in, &name)?;
-        store::delete_key(tx, agent.view.id)?;
-        principals::delete(&hub_in, tx, &actor_in, agent.view.id)?;
+        store::delete_key(tx, agent.id)?;
+        principals::delete(&hub_in, tx, &actor_in, agent.id)?;
         hub_in.identities().forget_after(tx);
-        audit::record(tx, &actor_in, "agent.deleted", Some(&agent.view.name), &json!({}))?;
+        audit::record(tx, &actor_in, "agent.deleted", Some(&agent.name), &json!({}))?;
         Ok(())
     })
     .await
@@ -308,10 +341,10 @@ async fn change_agent(
     hub.command(actor, move |tx| {
         let agent = find(tx, &actor_in, &name)?;
         change(&hub_in, tx, &actor_in, &agent)?;
-        audit::record(tx, &actor_in, action, Some(&agent.view.name), &json!({}))?;
-        events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: agent.view.id })?;
+        audit::record(tx, &actor_in, action, Some(&agent.name), &json!({}))?;
+        events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: agent.id })?;
         let agent = find_any(tx, &name)?;
-        Ok(RevisedAgent { revision: agent.revision, agent: agent.view })
+        Ok(RevisedAgent { revision: agent.revision, agent: agent.into() })
     })
     .await
 }
@@ -325,7 +358,7 @@ fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, 
     let agent = find_any(tx, name)?;
     let is_visible = match actor.principal.kind {
         PrincipalKind::User => agent.owner_id == actor.id(),
-        PrincipalKind::Agent => agent.view.id == actor.id(),
+        PrincipalKind::Agent => agent.id == actor.id(),
         PrincipalKind::System | PrincipalKind::Machine => actor.is_operator(),
     };
     if is_visible { Ok(agent) } else { Err(HubError::not_found("agent")) }
@@ -351,7 +384,7 @@ fn find_for_pardon(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRo
     if actor.is_admin() { find_any(tx, name) } else { find_changeable(tx, actor, name) }
 }
 
-fn settings_of(agent: &AgentView) -> AgentSettings {
+fn settings_of(agent: &AgentRow) -> AgentSettings {
     AgentSettings {
         display_name: agent.display_name.clone(),
         archetype: agent.archetype,

@@ -1,12 +1,30 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::agents::{AgentSettings, AgentView, PauseReason};
+use stoa_model::agents::{AgentSettings, Archetype, Budget, Harness, PauseReason, TriggerMode};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
-use crate::storage::columns::{from_json, from_word, to_json, to_word};
+use crate::storage::columns::{from_json, named, named_or_null, to_json};
 
-/// An agent, and what only the hub needs to know about it.
+/// An agent with its settings.
 pub(super) struct AgentRow {
-    pub(super) view: AgentView,
+    pub(super) id: PrincipalId,
+    pub(super) name: String,
+    pub(super) display_name: String,
+    /// The name of the owner.
+    pub(super) owner: String,
+    pub(super) archetype: Archetype,
+    pub(super) trigger_mode: TriggerMode,
+    pub(super) cooldown_seconds: u32,
+    pub(super) budget: Budget,
+    pub(super) max_trigger_depth: u32,
+    pub(super) k8s_image: Option<String>,
+    pub(super) harness: Option<Harness>,
+    pub(super) instructions: String,
+    pub(super) pending_work: bool,
+    pub(super) paused_at: Option<Timestamp>,
+    pub(super) pause_reason: Option<PauseReason>,
+    pub(super) quarantined_at: Option<Timestamp>,
+    pub(super) last_seen_at: Option<Timestamp>,
+    pub(super) created_at: Timestamp,
     pub(super) owner_id: PrincipalId,
     /// Counts the changes of its settings.
     pub(super) revision: i64,
@@ -24,8 +42,8 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
          values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
         params![
             id.0,
-            to_word(&settings.archetype)?,
-            to_word(&settings.trigger_mode)?,
+            settings.archetype.name(),
+            settings.trigger_mode.name(),
             settings.cooldown_seconds,
             to_json(&settings.budget)?,
             settings.max_trigger_depth,
@@ -44,8 +62,8 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
          where id = $1",
         params![
             id.0,
-            to_word(&settings.archetype)?,
-            to_word(&settings.trigger_mode)?,
+            settings.archetype.name(),
+            settings.trigger_mode.name(),
             settings.cooldown_seconds,
             to_json(&settings.budget)?,
             settings.max_trigger_depth,
@@ -59,10 +77,9 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
 
 pub(super) fn update_paused(tx: &mut Tx<'_>, id: PrincipalId, reason: Option<PauseReason>) -> Result<(), DbError> {
     let paused_at = reason.map(|_| tx.now_ms());
-    let reason = reason.as_ref().map(to_word).transpose()?;
     tx.execute(
         "update agents set paused_at = $2, pause_reason = $3, revision = revision + 1 where id = $1",
-        params![id.0, paused_at, reason],
+        params![id.0, paused_at, reason.map(PauseReason::name)],
     )?;
     Ok(())
 }
@@ -86,12 +103,12 @@ pub(super) fn find_sleep_reason(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Opti
         "select trigger_mode, paused_at, quarantined_at from agents where id = $1",
         params![id.0],
         |row| {
-            let mode: String = row.get("trigger_mode")?;
+            let mode: TriggerMode = named(row, "trigger_mode")?;
             let reasons = [
                 (row.get::<Option<i64>>("quarantined_at")?.is_some(), "quarantined"),
                 (row.get::<Option<i64>>("paused_at")?.is_some(), "paused"),
-                (mode == "passive", "passive"),
-                (mode == "disabled", "disabled"),
+                (mode == TriggerMode::Passive, "passive"),
+                (mode == TriggerMode::Disabled, "disabled"),
             ];
             Ok(reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason)))
         },
@@ -105,11 +122,11 @@ pub(super) fn list_agents(
     owner: PrincipalId,
     after: &str,
     limit: i64,
-) -> Result<Vec<(String, AgentView)>, DbError> {
+) -> Result<Vec<AgentRow>, DbError> {
     tx.query(
         &format!("{SELECT_AGENT} and p.owner_id = $1 and p.folded_handle > $2 order by p.folded_handle limit $3"),
         params![owner.0, after, limit],
-        |row| agent(row).map(|agent| (agent.view.name.clone(), agent.view)),
+        agent,
     )
 }
 
@@ -128,11 +145,11 @@ pub(super) fn list_choices(
 }
 
 /// Everybody's agents, for the operator.
-pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, AgentView)>, DbError> {
+pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<AgentRow>, DbError> {
     tx.query(
         &format!("{SELECT_AGENT} and p.folded_handle > $1 order by p.folded_handle limit $2"),
         params![after, limit],
-        |row| agent(row).map(|agent| (agent.view.name.clone(), agent.view)),
+        agent,
     )
 }
 
@@ -192,32 +209,27 @@ pub(super) fn find_key(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<
 fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
     let optional_time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
     Ok(AgentRow {
-        view: AgentView {
-            id: PrincipalId(row.get("id")?),
-            name: row.get("handle")?,
-            display_name: row.get("display_name")?,
-            owner: row.get("owner")?,
-            archetype: from_word(row, "archetype")?,
-            trigger_mode: from_word(row, "trigger_mode")?,
-            cooldown_seconds: row.get("cooldown_seconds")?,
-            budget: from_json("budget", &row.get::<String>("budget")?)?,
-            max_trigger_depth: row.get("max_trigger_depth")?,
-            k8s_image: row.get("k8s_image")?,
-            harness: match row.get::<Option<String>>("harness")? {
-                Some(text) => Some(from_json("harness", &text)?),
-                None => None,
-            },
-            instructions: row.get("instructions")?,
-            pending_work: row.get("pending_work")?,
-            paused_at: optional_time("paused_at")?,
-            pause_reason: match row.get::<Option<String>>("pause_reason")? {
-                Some(_) => Some(from_word(row, "pause_reason")?),
-                None => None,
-            },
-            quarantined_at: optional_time("quarantined_at")?,
-            last_seen_at: optional_time("last_seen_at")?,
-            created_at: Timestamp::from_ms(row.get("created_at")?),
+        id: PrincipalId(row.get("id")?),
+        name: row.get("handle")?,
+        display_name: row.get("display_name")?,
+        owner: row.get("owner")?,
+        archetype: named(row, "archetype")?,
+        trigger_mode: named(row, "trigger_mode")?,
+        cooldown_seconds: row.get("cooldown_seconds")?,
+        budget: from_json("budget", &row.get::<String>("budget")?)?,
+        max_trigger_depth: row.get("max_trigger_depth")?,
+        k8s_image: row.get("k8s_image")?,
+        harness: match row.get::<Option<String>>("harness")? {
+            Some(text) => Some(from_json("harness", &text)?),
+            None => None,
         },
+        instructions: row.get("instructions")?,
+        pending_work: row.get("pending_work")?,
+        paused_at: optional_time("paused_at")?,
+        pause_reason: named_or_null(row, "pause_reason")?,
+        quarantined_at: optional_time("quarantined_at")?,
+        last_seen_at: optional_time("last_seen_at")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
         owner_id: PrincipalId(row.get("owner_id")?),
         revision: row.get("revision")?,
     })

@@ -7,7 +7,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, PrincipalId, Secret};
 
-use super::store::{self, NewKey};
+use super::store::{self, ApiKeyRow, NewKey};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
@@ -15,6 +15,22 @@ use crate::error::HubError;
 use crate::features::{agents, audit, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
+
+impl From<ApiKeyRow> for ApiKeyView {
+    fn from(row: ApiKeyRow) -> Self {
+        Self {
+            id: row.id,
+            name: row.name,
+            agent: row.agent,
+            permissions: row.permissions,
+            channels: row.channels,
+            status: if row.revoked_at.is_some() { ApiKeyStatus::Revoked } else { ApiKeyStatus::Active },
+            expires_at: row.expires_at,
+            last_used_at: row.last_used_at,
+            created_at: row.created_at,
+        }
+    }
+}
 
 /// Whose managed key this is, and how far it reaches.
 pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
@@ -108,7 +124,7 @@ fn insert_key(
     let details = json!({"agent": request.agent, "permissions": request.permissions, "channels": request.channels});
     audit::record(tx, actor, "key.created", Some(&id.to_string()), &details)?;
     let api_key = store::find_key(tx, owner, id)?.ok_or_else(|| HubError::internal("the new key is missing"))?;
-    Ok(CreatedApiKey { api_key, key: Secret::new(key) })
+    Ok(CreatedApiKey { api_key: api_key.into(), key: Secret::new(key) })
 }
 
 pub async fn list_keys(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ApiKeyView>, HubError> {
@@ -117,6 +133,7 @@ pub async fn list_keys(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page
     let limit = list.limit()?;
     let owner = (!actor.is_operator()).then_some(actor.id());
     let keys = hub.read(move |tx| store::list_keys(tx, owner, before, limit + 1)).await?;
+    let keys = keys.into_iter().map(|key| (key.id.0, key.into())).collect();
     page_of(hub, actor, "keys", keys, limit)
 }
 
@@ -153,5 +170,5 @@ pub async fn revoke_key(hub: &Hub, actor: &Actor, id: ApiKeyId) -> Result<ApiKey
 
 fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: ApiKeyId) -> Result<ApiKeyView, HubError> {
     let key = if actor.is_operator() { store::find_any_key(tx, id)? } else { store::find_key(tx, actor.id(), id)? };
-    key.ok_or_else(|| HubError::not_found("key"))
+    key.map(Into::into).ok_or_else(|| HubError::not_found("key"))
 }

@@ -1,5 +1,4 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::api_keys::{ApiKeyStatus, ApiKeyView};
 use stoa_model::permissions::PermissionSet;
 use stoa_model::{ApiKeyId, PrincipalId, Timestamp};
 
@@ -11,6 +10,19 @@ pub(super) struct NewKey<'a> {
     pub(super) permissions: PermissionSet,
     pub(super) channels: &'a [String],
     pub(super) expires_at: Option<Timestamp>,
+}
+
+pub(super) struct ApiKeyRow {
+    pub(super) id: ApiKeyId,
+    pub(super) name: String,
+    /// The name of the agent that the key acts as.
+    pub(super) agent: String,
+    pub(super) permissions: PermissionSet,
+    pub(super) channels: Vec<String>,
+    pub(super) revoked_at: Option<Timestamp>,
+    pub(super) expires_at: Option<Timestamp>,
+    pub(super) last_used_at: Option<Timestamp>,
+    pub(super) created_at: Timestamp,
 }
 
 const SELECT_KEY: &str =
@@ -37,12 +49,12 @@ pub(super) fn insert_key(tx: &mut Tx<'_>, key: &NewKey<'_>) -> Result<ApiKeyId, 
     )
 }
 
-pub(super) fn find_key(tx: &mut Tx<'_>, owner: PrincipalId, id: ApiKeyId) -> Result<Option<ApiKeyView>, DbError> {
+pub(super) fn find_key(tx: &mut Tx<'_>, owner: PrincipalId, id: ApiKeyId) -> Result<Option<ApiKeyRow>, DbError> {
     tx.query_optional(&format!("{SELECT_KEY} where k.id = $1 and k.owner_id = $2"), params![id.0, owner.0], key)
 }
 
 /// Anybody's key, for the operator.
-pub(super) fn find_any_key(tx: &mut Tx<'_>, id: ApiKeyId) -> Result<Option<ApiKeyView>, DbError> {
+pub(super) fn find_any_key(tx: &mut Tx<'_>, id: ApiKeyId) -> Result<Option<ApiKeyRow>, DbError> {
     tx.query_optional(&format!("{SELECT_KEY} where k.id = $1"), params![id.0], key)
 }
 
@@ -52,19 +64,16 @@ pub(super) fn list_keys(
     owner: Option<PrincipalId>,
     before: i64,
     limit: i64,
-) -> Result<Vec<(i64, ApiKeyView)>, DbError> {
-    let with_id = |row: &Row<'_>| Ok((row.get("id")?, key(row)?));
+) -> Result<Vec<ApiKeyRow>, DbError> {
     match owner {
         Some(owner) => tx.query(
             &format!("{SELECT_KEY} where k.owner_id = $1 and k.id < $2 order by k.id desc limit $3"),
             params![owner.0, before, limit],
-            with_id,
+            key,
         ),
-        None => tx.query(
-            &format!("{SELECT_KEY} where k.id < $1 order by k.id desc limit $2"),
-            params![before, limit],
-            with_id,
-        ),
+        None => {
+            tx.query(&format!("{SELECT_KEY} where k.id < $1 order by k.id desc limit $2"), params![before, limit], key)
+        }
     }
 }
 
@@ -120,16 +129,15 @@ pub(super) fn find_identity(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Op
     )
 }
 
-fn key(row: &Row<'_>) -> Result<ApiKeyView, DbError> {
+fn key(row: &Row<'_>) -> Result<ApiKeyRow, DbError> {
     let optional_time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
-    let is_revoked = row.get::<Option<i64>>("revoked_at")?.is_some();
-    Ok(ApiKeyView {
+    Ok(ApiKeyRow {
         id: ApiKeyId(row.get("id")?),
         name: row.get("name")?,
         agent: row.get("agent")?,
         permissions: permissions(row)?,
         channels: channels(row)?,
-        status: if is_revoked { ApiKeyStatus::Revoked } else { ApiKeyStatus::Active },
+        revoked_at: optional_time("revoked_at")?,
         expires_at: optional_time("expires_at")?,
         last_used_at: optional_time("last_used_at")?,
         created_at: Timestamp::from_ms(row.get("created_at")?),

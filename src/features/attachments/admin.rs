@@ -1,9 +1,10 @@
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
+use stoa_model::Timestamp;
 use stoa_model::page::Page;
 
-use super::store::{self, StoredView};
+use super::store;
 use super::{archive, collect};
 use crate::access::Actor;
 use crate::error::HubError;
@@ -19,6 +20,18 @@ struct NoParams {}
 #[serde(deny_unknown_fields)]
 struct FileParams {
     path: PathBuf,
+}
+
+/// A content as the operator sees it.
+#[derive(Debug, Serialize)]
+struct StoredView {
+    sha256: String,
+    size: i64,
+    mime_type: String,
+    created_at: Timestamp,
+    /// How many have uploaded it, and how many messages show it.
+    uploads: i64,
+    messages: i64,
 }
 
 pub fn add_methods(methods: &mut Methods) {
@@ -39,8 +52,18 @@ async fn list(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<StoredVi
     let behind: String = list.position(hub, actor, "operator attachments")?.unwrap_or_default();
     let limit = list.limit()?;
     let rows = hub.read(move |tx| store::list_stored(tx, &behind, limit + 1)).await?;
-    let rows = rows.into_iter().map(|stored| (stored.sha256.clone(), stored)).collect();
-    page_of(hub, actor, "operator attachments", rows, limit)
+    let rows = rows.into_iter().map(|row| {
+        let view = StoredView {
+            sha256: row.sha256.clone(),
+            size: row.size,
+            mime_type: row.mime_type,
+            created_at: row.created_at,
+            uploads: row.uploads,
+            messages: row.messages,
+        };
+        (row.sha256, view)
+    });
+    page_of(hub, actor, "operator attachments", rows.collect(), limit)
 }
 
 /// Whether the store has what it should have.

@@ -7,7 +7,8 @@ use stoa_model::attachments::AttachmentView;
 use stoa_model::permissions::Permission;
 use stoa_model::{MessageId, PrincipalId};
 
-use super::{reading, store};
+use super::reading;
+use super::store::{self, NewAttachment};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 
@@ -41,16 +42,22 @@ pub fn attach(
 ) -> Result<(), DbError> {
     for (position, attachment) in (0..).zip(attachments) {
         store::mark_sent(tx, author, &attachment.sha256)?;
-        store::insert_attachment(tx, message, position, attachment)?;
+        let row = NewAttachment {
+            sha256: &attachment.sha256,
+            filename: &attachment.filename,
+            size: attachment.size,
+            mime_type: &attachment.mime_type,
+        };
+        store::insert_attachment(tx, message, position, &row)?;
     }
     Ok(())
 }
 
 /// What each of the messages shows.
 pub fn of(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, Vec<AttachmentView>>, DbError> {
-    let mut found: HashMap<_, Vec<_>> = HashMap::new();
+    let mut found: HashMap<_, Vec<AttachmentView>> = HashMap::new();
     for (message, attachment) in store::list_attachments(tx, messages)? {
-        found.entry(message).or_default().push(attachment);
+        found.entry(message).or_default().push(attachment.into());
     }
     Ok(found)
 }

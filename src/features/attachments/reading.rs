@@ -1,16 +1,36 @@
 //! Who may read a file: whoever sees a message that shows it, its uploader, and the person who answers for the uploader.
 
 use stoa_db::Tx;
-use stoa_model::attachments::{AttachmentDetails, is_sha256};
+use stoa_model::attachments::{AttachmentDetails, AttachmentView, is_sha256};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
-use super::store::{self, Readable};
+use super::store::{self, AttachmentRow, ReadableRow};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 use crate::storage::blobs::BlobReader;
+
+/// A file that somebody may read, and where its content is.
+#[derive(Debug, Clone)]
+pub struct Readable {
+    pub details: AttachmentDetails,
+    object: String,
+}
+
+impl From<AttachmentRow> for AttachmentView {
+    fn from(row: AttachmentRow) -> Self {
+        Self { sha256: row.sha256, size: row.size, mime_type: row.mime_type, filename: row.filename }
+    }
+}
+
+impl From<ReadableRow> for Readable {
+    fn from(row: ReadableRow) -> Self {
+        let details = AttachmentDetails { attachment: row.attachment.into(), created_at: row.created_at };
+        Self { details, object: row.object }
+    }
+}
 
 /// A file, under the name that the caller may know it by. Whether there is none, or it is not theirs to read, cannot be told
 /// apart.
@@ -21,9 +41,9 @@ pub(super) fn find(tx: &mut Tx<'_>, actor: &Actor, sha256: &str) -> Result<Optio
     let channels = &actor.principal.channels;
     let uploaded = store::find_uploaded(tx, sha256, actor.id(), !channels.is_empty())?;
     if uploaded.is_some() || actor.require(Permission::AttachmentsRead).is_err() {
-        return Ok(uploaded);
+        return Ok(uploaded.map(Into::into));
     }
-    Ok(store::find_sent(tx, sha256, actor.id(), channels)?)
+    Ok(store::find_sent(tx, sha256, actor.id(), channels)?.map(Into::into))
 }
 
 pub async fn get(hub: &Hub, actor: &Actor, sha256: String) -> Result<Readable, HubError> {
@@ -50,5 +70,6 @@ pub async fn list_own(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<
             store::list_uploads(tx, actor_in.id(), is_limited, before, limit + 1)
         })
         .await?;
+    let rows = rows.into_iter().map(|(id, row)| (id, Readable::from(row).details)).collect();
     page_of(hub, actor, "attachments", rows, limit)
 }

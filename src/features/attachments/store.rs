@@ -1,5 +1,4 @@
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
-use stoa_model::attachments::{AttachmentDetails, AttachmentView};
 use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use crate::features::channels::visibility;
@@ -13,23 +12,36 @@ pub(super) struct Blob {
     pub(super) mime_type: String,
 }
 
+/// A file under the name that an uploader or a message gave it.
+pub(super) struct AttachmentRow {
+    pub(super) sha256: String,
+    pub(super) size: i64,
+    pub(super) mime_type: String,
+    pub(super) filename: String,
+}
+
 /// A file that somebody may read, and where its content is.
-#[derive(Debug, Clone)]
-pub struct Readable {
-    pub details: AttachmentDetails,
+pub(super) struct ReadableRow {
+    pub(super) attachment: AttachmentRow,
+    pub(super) created_at: Timestamp,
     pub(super) object: String,
 }
 
-/// A content as the operator sees it.
-#[derive(Debug, serde::Serialize)]
-pub struct StoredView {
-    pub sha256: String,
-    pub size: i64,
-    pub mime_type: String,
-    pub created_at: Timestamp,
-    /// How many have uploaded it, and how many messages show it.
-    pub uploads: i64,
-    pub messages: i64,
+pub(super) struct NewAttachment<'a> {
+    pub(super) sha256: &'a str,
+    pub(super) filename: &'a str,
+    pub(super) size: i64,
+    pub(super) mime_type: &'a str,
+}
+
+/// A content and how much it is used.
+pub(super) struct StoredBlob {
+    pub(super) sha256: String,
+    pub(super) size: i64,
+    pub(super) mime_type: String,
+    pub(super) created_at: Timestamp,
+    pub(super) uploads: i64,
+    pub(super) messages: i64,
 }
 
 /// Stores a content, unless it is there already. Says whether it was not.
@@ -109,7 +121,7 @@ pub(super) fn find_uploaded(
     sha256: &str,
     reader: PrincipalId,
     is_limited: bool,
-) -> Result<Option<Readable>, DbError> {
+) -> Result<Option<ReadableRow>, DbError> {
     let is_in_reach = is_in_reach(is_limited);
     tx.query_optional(
         &format!(
@@ -129,7 +141,7 @@ pub(super) fn find_sent(
     sha256: &str,
     reader: PrincipalId,
     channels: &[String],
-) -> Result<Option<Readable>, DbError> {
+) -> Result<Option<ReadableRow>, DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
     let mut values = params![sha256, reader.0].to_vec();
     let is_in_reach = if channels.is_empty() {
@@ -159,7 +171,7 @@ pub(super) fn list_uploads(
     is_limited: bool,
     before: i64,
     limit: i64,
-) -> Result<Vec<(i64, AttachmentDetails)>, DbError> {
+) -> Result<Vec<(i64, ReadableRow)>, DbError> {
     let is_in_reach = is_in_reach(is_limited);
     tx.query(
         &format!(
@@ -168,7 +180,7 @@ pub(super) fn list_uploads(
              where u.uploader_id = $1 and u.id < $2 and {is_in_reach} order by u.id desc limit $3"
         ),
         params![uploader.0, before, limit],
-        |row| Ok((row.get("id")?, readable(row)?.details)),
+        |row| Ok((row.get("id")?, readable(row)?)),
     )
 }
 
@@ -176,7 +188,7 @@ pub(super) fn insert_attachment(
     tx: &mut Tx<'_>,
     message: MessageId,
     position: i64,
-    attachment: &AttachmentView,
+    attachment: &NewAttachment<'_>,
 ) -> Result<(), DbError> {
     tx.execute(
         "insert into message_attachments (message_id, position, sha256, filename, size, mime_type)
@@ -199,7 +211,7 @@ pub(super) fn mark_sent(tx: &mut Tx<'_>, uploader: PrincipalId, sha256: &str) ->
 pub(super) fn list_attachments(
     tx: &mut Tx<'_>,
     messages: &[MessageId],
-) -> Result<Vec<(MessageId, AttachmentView)>, DbError> {
+) -> Result<Vec<(MessageId, AttachmentRow)>, DbError> {
     let (list, values) = in_list(1, messages.iter().map(|id| Value::Integer(id.0)));
     tx.query(
         &format!(
@@ -207,7 +219,7 @@ pub(super) fn list_attachments(
              where message_id in {list} order by message_id, position"
         ),
         &values,
-        |row| Ok((MessageId(row.get("message_id")?), view(row)?)),
+        |row| Ok((MessageId(row.get("message_id")?), attachment(row)?)),
     )
 }
 
@@ -298,7 +310,7 @@ pub(super) fn list_blobs(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Ve
 }
 
 /// The same for the operator, who also wants to know who uses them.
-pub(super) fn list_stored(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Vec<StoredView>, DbError> {
+pub(super) fn list_stored(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Vec<StoredBlob>, DbError> {
     tx.query(
         "select b.sha256, b.size, b.mime_type, b.created_at,
              (select count(*) from uploads u where u.sha256 = b.sha256) as uploads,
@@ -306,7 +318,7 @@ pub(super) fn list_stored(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<V
          from blobs b where b.sha256 > $1 order by b.sha256 limit $2",
         params![behind, limit],
         |row| {
-            Ok(StoredView {
+            Ok(StoredBlob {
                 sha256: row.get("sha256")?,
                 size: row.get("size")?,
                 mime_type: row.get("mime_type")?,
@@ -327,8 +339,8 @@ fn blob(row: &Row<'_>) -> Result<Blob, DbError> {
     })
 }
 
-fn view(row: &Row<'_>) -> Result<AttachmentView, DbError> {
-    Ok(AttachmentView {
+fn attachment(row: &Row<'_>) -> Result<AttachmentRow, DbError> {
+    Ok(AttachmentRow {
         sha256: row.get("sha256")?,
         size: row.get("size")?,
         mime_type: row.get("mime_type")?,
@@ -336,7 +348,7 @@ fn view(row: &Row<'_>) -> Result<AttachmentView, DbError> {
     })
 }
 
-fn readable(row: &Row<'_>) -> Result<Readable, DbError> {
+fn readable(row: &Row<'_>) -> Result<ReadableRow, DbError> {
     let created_at = Timestamp::from_ms(row.get("created_at")?);
-    Ok(Readable { details: AttachmentDetails { attachment: view(row)?, created_at }, object: row.get("object")? })
+    Ok(ReadableRow { attachment: attachment(row)?, created_at, object: row.get("object")? })
 }

@@ -52,7 +52,7 @@ pub async fn update_notification_settings(
                     ),
                     _ => error,
                 })?;
-                store::upsert_level(tx, reader, channel.view.id, wanted.level)?;
+                store::upsert_level(tx, reader, channel.id, wanted.level)?;
             }
         }
         // Whoever shows counts is told of those that are different now.

@@ -51,11 +51,11 @@ pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
-        if !channel.view.public && !channel.view.is_member {
+        if !channel.is_public && !channel.is_member {
             return Err(HubError::forbidden("not_a_member", "A private channel is joined by being added to it.")
-                .hint(format!("Ask its owner, {}.", channel.view.owner)));
+                .hint(format!("Ask its owner, {}.", channel.owner)));
         }
-        add(&hub_in, tx, &actor_in, channel.view.id, channel.view.conversation_id, actor_in.id())?;
+        add(&hub_in, tx, &actor_in, channel.id, channel.conversation_id, actor_in.id())?;
         details(tx, &actor_in, &name)
     })
     .await
@@ -84,7 +84,7 @@ fn leave(
         return Err(HubError::conflict("owner_cannot_leave", "The owner of a channel cannot leave it.")
             .hint("Hand it over first, by changing its `owner`, or delete it."));
     }
-    let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+    let (id, conversation) = (channel.id, channel.conversation_id);
     let mut leaving = store::list_owned_members(tx, id, principal)?;
     leaving.push(principal);
     for one in leaving {
@@ -100,17 +100,17 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
-        let newcomer = principals::find(tx, &member)?.filter(principals::Known::can_be_member);
+        let newcomer = principals::find(tx, &member)?.filter(principals::PrincipalRow::can_be_member);
         let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;
         let is_own = newcomer.id == actor_in.id()
             || (newcomer.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);
-        if !(is_own && (channel.view.public || channel.view.is_member)) {
+        if !(is_own && (channel.is_public || channel.is_member)) {
             require_managed(tx, &actor_in, &name)?;
         }
-        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        let (id, conversation) = (channel.id, channel.conversation_id);
         if add(&hub_in, tx, &actor_in, id, conversation, newcomer.id)? && !is_own {
             let who = json!({"member": newcomer.handle});
-            audit::record(tx, &actor_in, "channel.member_added", Some(&channel.view.name), &who)?;
+            audit::record(tx, &actor_in, "channel.member_added", Some(&channel.name), &who)?;
         }
         details(tx, &actor_in, &name)
     })
@@ -125,7 +125,7 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
         let channel = find_visible(tx, &actor_in, &name)?;
         let leaver = principals::find(tx, &member)?;
         let leaver = match leaver {
-            Some(leaver) if store::is_member(tx, channel.view.id, leaver.id)? => leaver,
+            Some(leaver) if store::is_member(tx, channel.id, leaver.id)? => leaver,
             _ => return Err(HubError::not_found("member of the channel")),
         };
         let is_own = leaver.id == actor_in.id()
@@ -133,7 +133,7 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
         if !is_own {
             require_managed(tx, &actor_in, &name)?;
             let who = json!({"member": leaver.handle});
-            audit::record(tx, &actor_in, "channel.member_removed", Some(&channel.view.name), &who)?;
+            audit::record(tx, &actor_in, "channel.member_removed", Some(&channel.name), &who)?;
         }
         leave(&hub_in, tx, &actor_in, &channel, leaver.id)
     })
@@ -144,7 +144,7 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
 pub(super) fn welcome(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Result<(), HubError> {
     let general = store::find_channel(tx, principal, stoa_model::channels::GENERAL)?;
     if let Some(general) = general {
-        add(hub, tx, &Actor::system(), general.view.id, general.view.conversation_id, principal)?;
+        add(hub, tx, &Actor::system(), general.id, general.conversation_id, principal)?;
     }
     Ok(())
 }

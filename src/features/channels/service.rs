@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::channels::{
-    ChannelDetails, ChannelSettings, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS,
+    ChannelDetails, ChannelSettings, ChannelView, CreateChannelRequest, GENERAL, MAX_LISTED_MEMBERS, MemberView,
     UpdateChannelRequest, UpdateChannelSettingsRequest,
 };
 use stoa_model::page::Page;
@@ -11,7 +11,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
 use super::members;
-use super::store::{self, ChannelRow, Member, NewChannel, PostingRow, WorkflowChannel};
+use super::store::{self, ChannelRow, Member, MemberRow, NewChannel, PostingRow, WorkflowChannel};
 use super::visibility::{self, Audience};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
@@ -27,9 +27,42 @@ pub struct RevisedChannel {
     pub revision: i64,
 }
 
-/// Where a message goes, and how its author is shown.
-pub struct Place {
-    pub channel: ChannelId,
+impl From<ChannelRow> for ChannelView {
+    fn from(row: ChannelRow) -> Self {
+        Self {
+            id: row.id,
+            conversation_id: row.conversation_id,
+            name: row.name,
+            topic: row.topic,
+            description: row.description,
+            public: row.is_public,
+            owner: row.owner,
+            settings: row.settings,
+            created_at: row.created_at,
+            member_count: row.member_count,
+            is_member: row.is_member,
+            last_read_message_id: row.last_read_message_id,
+            last_message_id: row.last_message_id,
+        }
+    }
+}
+
+impl From<MemberRow> for MemberView {
+    fn from(row: MemberRow) -> Self {
+        Self {
+            name: row.name,
+            kind: row.kind,
+            display_name: row.display_name,
+            owner: row.owner,
+            joined_at: row.joined_at,
+            last_seen_at: row.last_seen_at,
+        }
+    }
+}
+
+/// A channel that the caller may write to, and how the caller is shown there.
+pub struct ChannelForPosting {
+    pub id: ChannelId,
     pub conversation: ConversationId,
     pub name: String,
     pub is_public: bool,
@@ -134,14 +167,15 @@ pub async fn list_names(hub: &Hub, actor: &Actor, beginning: &str, limit: usize)
     actor.require(Permission::ChannelsRead)?;
     let (actor_in, beginning) = (actor.clone(), beginning.to_owned());
     hub.read(move |tx| {
-        let exact = find_seen(tx, &actor_in, &beginning)?.map(|channel| channel.view.name);
+        let exact = find_seen(tx, &actor_in, &beginning)?.map(|channel| channel.name);
         let mut names: Vec<String> = exact.into_iter().collect();
         if actor_in.principal.channels.is_empty() {
             let behind = store::list_channels(tx, actor_in.id(), &beginning, i64::try_from(limit).unwrap_or(i64::MAX))?;
-            names.extend(behind.into_iter().map(|(name, _)| name).take_while(|name| name.starts_with(&beginning)));
+            names
+                .extend(behind.into_iter().map(|channel| channel.name).take_while(|name| name.starts_with(&beginning)));
         } else {
             for name in actor_in.principal.channels.iter().filter(|name| name.starts_with(&beginning)) {
-                names.extend(find_seen(tx, &actor_in, name)?.map(|channel| channel.view.name));
+                names.extend(find_seen(tx, &actor_in, name)?.map(|channel| channel.name));
             }
             names.sort();
             names.dedup();
@@ -171,12 +205,13 @@ pub async fn list_channels(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<
             names.dedup();
             let mut found = Vec::new();
             for name in names.into_iter().filter(|name| *name > after) {
-                found.extend(find_seen(tx, &actor_in, &name)?.map(|channel| (name, channel.view)));
+                found.extend(find_seen(tx, &actor_in, &name)?);
             }
             found.truncate(usize::try_from(limit + 1).unwrap_or(usize::MAX));
             Ok(found)
         })
         .await?;
+    let channels = channels.into_iter().map(|channel| (channel.name.clone(), channel.into())).collect();
     page_of(hub, actor, "channels", channels, limit)
 }
 
@@ -229,20 +264,23 @@ pub async fn update_whole(
     let actor_in = actor.clone();
     change_channel(hub, actor, name, expected_revision, changed, move |tx, channel| {
         // Where messages are no work, agents are not limited by trust.
-        if channel.view.settings.workflow_enabled && settings.workflow_enabled == Some(false) {
+        if channel.settings.workflow_enabled && settings.workflow_enabled == Some(false) {
             actor_in.require_session()?;
         }
         if let Some(owner) = &request.owner {
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
-        if request.public == Some(false) && channel.view.name == GENERAL {
+        if request.public == Some(false) && channel.name == GENERAL {
             return Err(general_stays("It has to be public."));
         }
-        let view = &mut channel.view;
-        view.topic = request.topic.clone().unwrap_or_else(|| std::mem::take(&mut view.topic));
-        view.description = request.description.clone().unwrap_or_else(|| std::mem::take(&mut view.description));
-        view.public = request.public.unwrap_or(view.public);
-        settings.apply(&mut view.settings);
+        if let Some(topic) = &request.topic {
+            channel.topic.clone_from(topic);
+        }
+        if let Some(description) = &request.description {
+            channel.description.clone_from(description);
+        }
+        channel.is_public = request.public.unwrap_or(channel.is_public);
+        settings.apply(&mut channel.settings);
         Ok(())
     })
     .await
@@ -270,7 +308,7 @@ fn audited(
 fn find_heir(tx: &mut Tx<'_>, channel: &ChannelRow, name: &str) -> Result<PrincipalId, HubError> {
     let known = principals::find(tx, name)?.filter(|known| known.is_reachable() && known.kind == PrincipalKind::User);
     match known {
-        Some(heir) if store::is_member(tx, channel.view.id, heir.id)? => Ok(heir.id),
+        Some(heir) if store::is_member(tx, channel.id, heir.id)? => Ok(heir.id),
         _ => Err(HubError::invalid_field("owner", "must be a person among the members")),
     }
 }
@@ -296,17 +334,17 @@ async fn change_channel(
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }
-        let was_public = channel.view.public;
+        let was_public = channel.is_public;
         change(tx, &mut channel)?;
         store::update_channel(tx, &channel)?;
-        audit::record(tx, &actor_in, "channel.updated", Some(&channel.view.name), &changed)?;
-        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        audit::record(tx, &actor_in, "channel.updated", Some(&channel.name), &changed)?;
+        let (id, conversation) = (channel.id, channel.conversation_id);
         events::emit(&hub_in, tx, &actor_in, ChannelEvent::Updated { channel: id, conversation })?;
-        if was_public && !channel.view.public {
+        if was_public && !channel.is_public {
             events::emit(&hub_in, tx, &actor_in, ChannelEvent::Hidden { channel: id, conversation })?;
         }
         // Who has made it private may have lost sight of it. They are told what they did all the same.
-        let changed = store::find_channel(tx, actor_in.id(), &channel.view.name)?;
+        let changed = store::find_channel(tx, actor_in.id(), &channel.name)?;
         details_of(tx, changed.ok_or_else(|| HubError::not_found("channel"))?)
     })
     .await
@@ -318,18 +356,18 @@ pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<()
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let channel = require_managed(tx, &actor_in, &name)?;
-        if channel.view.name == GENERAL {
+        if channel.name == GENERAL {
             return Err(general_stays("It cannot be deleted."));
         }
         // Its messages are nobody's to see from here on; housekeeping takes them away bit by bit.
-        let (id, conversation) = (channel.view.id, channel.view.conversation_id);
+        let (id, conversation) = (channel.id, channel.conversation_id);
         let audience = match visibility::audience(tx, conversation)? {
             Audience::Everybody => None,
             Audience::Only(principals) => Some(principals.into_iter().collect()),
         };
         store::update_deleted(tx, id)?;
-        audit::record(tx, &actor_in, "channel.deleted", Some(&channel.view.name), &json!({}))?;
-        let deleted = ChannelEvent::Deleted { channel: id, conversation, name: channel.view.name, audience };
+        audit::record(tx, &actor_in, "channel.deleted", Some(&channel.name), &json!({}))?;
+        let deleted = ChannelEvent::Deleted { channel: id, conversation, name: channel.name, audience };
         events::emit(&hub_in, tx, &actor_in, deleted)?;
         Ok(())
     })
@@ -350,9 +388,8 @@ fn find_seen(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<Channe
     if actor.require_channel(name).is_err() {
         return Ok(None);
     }
-    let sees = |channel: &ChannelRow| {
-        channel.view.public || channel.view.is_member || channel.has_own_agent || actor.is_operator()
-    };
+    let sees =
+        |channel: &ChannelRow| channel.is_public || channel.is_member || channel.has_own_agent || actor.is_operator();
     Ok(store::find_channel(tx, actor.id(), name)?.filter(sees))
 }
 
@@ -363,9 +400,9 @@ pub(super) fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Res
     if channel.owner_id == actor.principal.human || actor.is_admin() {
         return Ok(channel);
     }
-    let owner = &channel.view.owner;
+    let owner = &channel.owner;
     Err(HubError::forbidden("forbidden", "Only the owner of a channel or an administrator may do this.")
-        .hint(format!("The owner of #{} is {owner}.", channel.view.name)))
+        .hint(format!("The owner of #{} is {owner}.", channel.name)))
 }
 
 pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<RevisedChannel, HubError> {
@@ -374,23 +411,24 @@ pub(super) fn details(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Revi
 }
 
 fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, HubError> {
-    let members = store::list_members(tx, channel.view.id, MAX_LISTED_MEMBERS)?;
-    Ok(RevisedChannel { revision: channel.revision, details: ChannelDetails { channel: channel.view, members } })
+    let members = store::list_members(tx, channel.id, MAX_LISTED_MEMBERS)?;
+    let members = members.into_iter().map(Into::into).collect();
+    Ok(RevisedChannel { revision: channel.revision, details: ChannelDetails { channel: channel.into(), members } })
 }
 
 /// The channel that the caller wants to write into. Writing into a public one joins it.
-pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
+pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
     let row = find_writable(tx, actor, name)?;
     // Machines are members only where somebody made them one.
     if !row.is_member && !actor.is_operator() && actor.principal.kind != PrincipalKind::Machine {
         members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
     }
-    Ok(place(row))
+    Ok(for_posting(row))
 }
 
 /// The channel in which the caller changes what they said. That joins nothing: they may have left it.
-pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Place, HubError> {
-    find_writable(tx, actor, name).map(place)
+pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
+    find_writable(tx, actor, name).map(for_posting)
 }
 
 fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
@@ -408,9 +446,9 @@ fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRo
     }
 }
 
-fn place(row: PostingRow) -> Place {
-    Place {
-        channel: row.id,
+fn for_posting(row: PostingRow) -> ChannelForPosting {
+    ChannelForPosting {
+        id: row.id,
         conversation: row.conversation,
         name: row.name,
         is_public: row.is_public,

@@ -1,17 +1,31 @@
 use std::collections::HashSet;
 
 use stoa_db::{DbError, Engine, Row, Tx, Value, in_list, params};
-use stoa_model::channels::{ChannelSettings, ChannelView, MemberView};
+use stoa_model::channels::ChannelSettings;
 use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::visibility;
+use crate::storage::columns;
 
-/// A channel, and what only the hub needs to know about it.
+/// A channel as one principal sees it.
 #[derive(Debug, Clone)]
 pub struct ChannelRow {
-    pub view: ChannelView,
+    pub id: ChannelId,
+    pub conversation_id: ConversationId,
+    pub name: String,
+    pub topic: String,
+    pub description: String,
+    pub is_public: bool,
+    /// The name of the owner.
+    pub owner: String,
+    pub settings: ChannelSettings,
+    pub created_at: Timestamp,
+    pub member_count: i64,
+    pub is_member: bool,
+    pub last_read_message_id: Option<MessageId>,
+    pub last_message_id: Option<MessageId>,
     pub owner_id: PrincipalId,
     /// Counts the changes of its texts and settings.
     pub revision: i64,
@@ -98,38 +112,32 @@ pub(super) fn list_channels(
     viewer: PrincipalId,
     after: &str,
     limit: i64,
-) -> Result<Vec<(String, ChannelView)>, DbError> {
+) -> Result<Vec<ChannelRow>, DbError> {
     let is_visible = visibility::sql("c.conversation_id", "$1");
     tx.query(
         &format!("{SELECT_CHANNEL} and c.name > $2 and {is_visible} order by c.name limit $3"),
         params![viewer.0, after, limit],
-        |row| channel(row).map(|channel| (channel.view.name.clone(), channel.view)),
+        channel,
     )
 }
 
 /// Every channel, for the operator.
-pub(super) fn list_all_channels(
-    tx: &mut Tx<'_>,
-    after: &str,
-    limit: i64,
-) -> Result<Vec<(String, ChannelView)>, DbError> {
-    tx.query(&format!("{SELECT_CHANNEL} and c.name > $2 order by c.name limit $3"), params![0, after, limit], |row| {
-        channel(row).map(|channel| (channel.view.name.clone(), channel.view))
-    })
+pub(super) fn list_all_channels(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<ChannelRow>, DbError> {
+    tx.query(&format!("{SELECT_CHANNEL} and c.name > $2 order by c.name limit $3"), params![0, after, limit], channel)
 }
 
 pub(super) fn update_channel(tx: &mut Tx<'_>, channel: &ChannelRow) -> Result<(), DbError> {
-    let (view, settings) = (&channel.view, &channel.view.settings);
+    let settings = &channel.settings;
     tx.execute(
         "update channels set topic = $2, description = $3, is_public = $4, owner_id = $5, workflow_enabled = $6,
              auto_approve = $7, stalemate_remind_after = $8, stalemate_escalate_after = $9, publish_threshold = $10,
              approve_threshold = $11, revision = revision + 1
          where id = $1",
         params![
-            view.id.0,
-            view.topic,
-            view.description,
-            view.public,
+            channel.id.0,
+            channel.topic,
+            channel.description,
+            channel.is_public,
             channel.owner_id.0,
             settings.workflow_enabled,
             settings.auto_approve,
@@ -284,11 +292,10 @@ pub(super) fn list_member_ids(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -
          order by p.id limit $2",
         params![channel.0, limit],
         |row| {
-            let kind: String = row.get("kind")?;
             Ok(Member {
                 id: PrincipalId(row.get("id")?),
                 handle: row.get("handle")?,
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                kind: columns::named(row, "kind")?,
                 last_seen_at: row.get("last_seen_at")?,
             })
         },
@@ -305,8 +312,19 @@ pub(super) fn list_human_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64
     )
 }
 
+/// A member of a channel, for those who look at the channel.
+pub(super) struct MemberRow {
+    pub(super) name: String,
+    pub(super) kind: PrincipalKind,
+    pub(super) display_name: String,
+    /// The name of the user who owns the agent.
+    pub(super) owner: Option<String>,
+    pub(super) joined_at: Timestamp,
+    pub(super) last_seen_at: Option<Timestamp>,
+}
+
 /// Members by name.
-pub(super) fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<MemberView>, DbError> {
+pub(super) fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<MemberRow>, DbError> {
     tx.query(
         "select p.handle, p.kind, p.display_name, p.last_seen_at, m.joined_at, owner.handle as owner
          from channel_members m join principals p on p.id = m.principal_id
@@ -314,10 +332,9 @@ pub(super) fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> R
          where m.channel_id = $1 order by p.folded_handle limit $2",
         params![channel.0, limit],
         |row| {
-            let kind: String = row.get("kind")?;
-            Ok(MemberView {
+            Ok(MemberRow {
                 name: row.get("handle")?,
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+                kind: columns::named(row, "kind")?,
                 display_name: row.get("display_name")?,
                 owner: row.get("owner")?,
                 joined_at: Timestamp::from_ms(row.get("joined_at")?),
@@ -435,8 +452,11 @@ pub(super) fn update_purged(tx: &mut Tx<'_>, id: ChannelId, conversation: Conver
 }
 
 pub(super) fn find_default_level(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<NotificationLevel, DbError> {
-    let level =
-        tx.query_optional("select level from notification_defaults where principal_id = $1", params![reader.0], level)?;
+    let level = tx.query_optional(
+        "select level from notification_defaults where principal_id = $1",
+        params![reader.0],
+        |row| columns::named(row, "level"),
+    )?;
     Ok(level.unwrap_or_default())
 }
 
@@ -462,7 +482,7 @@ pub(super) fn list_levels(
         "select c.id, c.name, l.level from notification_levels l join channels c on c.id = l.channel_id
          where l.principal_id = $1 and c.deleted_at is null order by c.name",
         params![reader.0],
-        |row| Ok((ChannelId(row.get("id")?), row.get("name")?, level(row)?)),
+        |row| Ok((ChannelId(row.get("id")?), row.get("name")?, columns::named(row, "level")?)),
     )
 }
 
@@ -513,10 +533,6 @@ pub(super) fn list_quiet_readers(
     Ok(quiet)
 }
 
-fn level(row: &Row<'_>) -> Result<NotificationLevel, DbError> {
-    Ok(NotificationLevel::from_name(&row.get::<String>("level")?).unwrap_or_default())
-}
-
 fn settings(row: &Row<'_>) -> Result<ChannelSettings, DbError> {
     Ok(ChannelSettings {
         workflow_enabled: row.get("workflow_enabled")?,
@@ -534,20 +550,18 @@ fn channel(row: &Row<'_>) -> Result<ChannelRow, DbError> {
         owner_id: PrincipalId(row.get("owner_id")?),
         revision: row.get("revision")?,
         has_own_agent: row.get("has_own_agent")?,
-        view: ChannelView {
-            id: ChannelId(row.get("id")?),
-            conversation_id: ConversationId(row.get("conversation_id")?),
-            name: row.get("name")?,
-            topic: row.get("topic")?,
-            description: row.get("description")?,
-            public: row.get("is_public")?,
-            owner: row.get("owner")?,
-            settings: settings(row)?,
-            created_at: Timestamp::from_ms(row.get("created_at")?),
-            member_count: row.get("member_count")?,
-            is_member: row.get("is_member")?,
-            last_read_message_id: id("last_read")?,
-            last_message_id: id("last_message")?,
-        },
+        id: ChannelId(row.get("id")?),
+        conversation_id: ConversationId(row.get("conversation_id")?),
+        name: row.get("name")?,
+        topic: row.get("topic")?,
+        description: row.get("description")?,
+        is_public: row.get("is_public")?,
+        owner: row.get("owner")?,
+        settings: settings(row)?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        member_count: row.get("member_count")?,
+        is_member: row.get("is_member")?,
+        last_read_message_id: id("last_read")?,
+        last_message_id: id("last_message")?,
     })
 }

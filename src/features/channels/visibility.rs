@@ -119,35 +119,35 @@ pub fn audience(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Audienc
     Ok(Audience::Only(principals))
 }
 
-/// What a conversation is called.
+/// The name of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum ConversationName {
     Channel(String),
     /// A DM, with the handles of its sides.
-    Pair([(PrincipalId, String); 2]),
+    Dm([(PrincipalId, String); 2]),
 }
 
-impl Place {
+impl ConversationName {
     /// The name of its channel.
     pub fn channel(&self) -> Option<&str> {
         match self {
-            Place::Channel(name) => Some(name),
-            Place::Pair(_) => None,
+            ConversationName::Channel(name) => Some(name),
+            ConversationName::Dm(_) => None,
         }
     }
 
     /// How `reader` calls it: the channel, or the other side.
     pub fn name_for(&self, reader: PrincipalId) -> &str {
         match self {
-            Place::Channel(name) => name,
-            Place::Pair([(one, _), (_, other_name)]) if *one == reader => other_name,
-            Place::Pair([(_, one_name), _]) => one_name,
+            ConversationName::Channel(name) => name,
+            ConversationName::Dm([(one, _), (_, other_name)]) if *one == reader => other_name,
+            ConversationName::Dm([(_, one_name), _]) => one_name,
         }
     }
 }
 
-/// What a conversation is called; a deleted channel still has its name.
-pub fn place(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<Place>, DbError> {
+/// The name of a conversation. A deleted channel keeps its name.
+pub fn conversation_name(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<ConversationName>, DbError> {
     let found = tx.query_optional(
         "select ch.name, c.low_id, c.high_id, low.handle as low_handle, high.handle as high_handle
          from conversations c left join channels ch on ch.conversation_id = c.id
@@ -156,14 +156,14 @@ pub fn place(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<Pla
         params![conversation.0],
         |row| {
             if let Some(name) = row.get::<Option<String>>("name")? {
-                return Ok(Some(Place::Channel(name)));
+                return Ok(Some(ConversationName::Channel(name)));
             }
             let side = |id: &str, handle: &str| {
                 let id = row.get::<Option<i64>>(id)?.map(PrincipalId);
                 Ok::<_, DbError>(id.zip(row.get::<Option<String>>(handle)?))
             };
             let sides = side("low_id", "low_handle")?.zip(side("high_id", "high_handle")?);
-            Ok(sides.map(|(low, high)| Place::Pair([low, high])))
+            Ok(sides.map(|(low, high)| ConversationName::Dm([low, high])))
         },
     )?;
     Ok(found.flatten())

@@ -9,7 +9,7 @@ use stoa_model::validation::{Faults, FieldError};
 use stoa_registry::Scope;
 
 use super::gate::require_scope;
-use super::store;
+use super::store::{self, SourceConfigRow};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::{audit, channels};
@@ -33,6 +33,20 @@ pub enum Expected {
 /// A config, and whether it is new.
 pub type Put = (SourceConfigView, bool);
 
+impl From<SourceConfigRow> for SourceConfigView {
+    fn from(row: SourceConfigRow) -> Self {
+        Self {
+            source: row.source,
+            principal: row.principal,
+            version: row.version,
+            description: row.description,
+            routes: row.routes,
+            created_at: row.created_at,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
 /// Adds a source config or replaces it. One that says the same as before is not a new version.
 pub async fn put_config(
     hub: &Hub,
@@ -52,7 +66,7 @@ pub async fn get_config(hub: &Hub, actor: &Actor, source: String) -> Result<Sour
     require_scope(hub, actor, Scope::SourceConfigWrite)?;
     let id = actor.id();
     let found = hub.read(move |tx| store::find_config(tx, id, &source)).await?;
-    found.ok_or_else(|| HubError::not_found("source config"))
+    found.map(Into::into).ok_or_else(|| HubError::not_found("source config"))
 }
 
 /// All source configs of the caller, by name.
@@ -61,7 +75,7 @@ pub async fn list_configs(hub: &Hub, actor: &Actor) -> Result<SourceConfigList, 
     let id = actor.id();
     // There are at most a hundred, of 256 KiB together.
     let items = hub.read(move |tx| store::list_configs(tx, id)).await?;
-    Ok(SourceConfigList { items })
+    Ok(SourceConfigList { items: items.into_iter().map(Into::into).collect() })
 }
 
 /// Takes a source config away. Events that it routed are kept from now on without telling anybody.
@@ -108,9 +122,9 @@ fn put_in(
             .hint("Put more routes into one of them."));
     }
     require_channels(hub, tx, actor, request)?;
-    let is_same = |found: &SourceConfigView| found.routes == request.routes && found.description == request.description;
+    let is_same = |found: &SourceConfigRow| found.routes == request.routes && found.description == request.description;
     if let Some(found) = found.clone().filter(is_same) {
-        return Ok((found, false));
+        return Ok((found.into(), false));
     }
     let version = found.as_ref().map_or(1, |found| found.version + 1);
     let config = serde_json::to_string(request).map_err(HubError::internal)?;
@@ -131,10 +145,10 @@ fn put_in(
     }).collect::<Vec<_>>()});
     audit::record(tx, actor, "source_config.changed", Some(source), &details)?;
     let stored = store::find_config(tx, id, source)?.ok_or_else(|| HubError::internal("a source config is missing"))?;
-    Ok((stored, found.is_none()))
+    Ok((stored.into(), found.is_none()))
 }
 
-fn require_expected(expected: Expected, found: Option<&SourceConfigView>) -> Result<(), HubError> {
+fn require_expected(expected: Expected, found: Option<&SourceConfigRow>) -> Result<(), HubError> {
     let holds = match expected {
         Expected::Anything => true,
         Expected::Nothing => found.is_none(),

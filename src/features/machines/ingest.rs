@@ -18,7 +18,7 @@ use super::routing::Routing;
 use super::store::{self, NewEvent};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::features::channels::{self, Place};
+use crate::features::channels::{self, ChannelForPosting};
 use crate::features::messages;
 use crate::hub::Hub;
 
@@ -171,7 +171,7 @@ fn count(hub: &Hub, answer: &IngestAnswer) {
 fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Result<IngestAnswer, HubError> {
     let ids: Vec<&str> = items.iter().flatten().map(|event| event.event_id.as_str()).collect();
     let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
-    let places = find_places(hub, tx, actor, items)?;
+    let channels_by_name = find_channels(hub, tx, actor, items)?;
     let mut answer = IngestAnswer::default();
     for item in items {
         let result = match item {
@@ -193,7 +193,7 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
             Ok(event) => {
                 answer.accepted += 1;
                 known.insert(event.event_id.clone());
-                accept(hub, tx, actor, &places, event)?
+                accept(hub, tx, actor, &channels_by_name, event)?
             }
         };
         answer.results.push(result);
@@ -203,29 +203,29 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
 
 /// The channels that the events go to, by name; none where the principal may not write. They are locked in the order of
 /// their conversations, so that two requests cannot wait for each other.
-fn find_places(
+fn find_channels(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
     items: &[Item],
-) -> Result<BTreeMap<String, Option<Place>>, HubError> {
-    let mut places = BTreeMap::new();
+) -> Result<BTreeMap<String, Option<ChannelForPosting>>, HubError> {
+    let mut channels_by_name = BTreeMap::new();
     for message in items.iter().flatten().filter_map(|event| event.message.as_ref()) {
-        if !places.contains_key(&message.channel) {
-            let place = match channels::find_for_posting(hub, tx, actor, &message.channel) {
-                Ok(place) => Some(place),
+        if !channels_by_name.contains_key(&message.channel) {
+            let channel = match channels::find_for_posting(hub, tx, actor, &message.channel) {
+                Ok(channel) => Some(channel),
                 Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => None,
                 Err(error) => return Err(error),
             };
-            places.insert(message.channel.clone(), place);
+            channels_by_name.insert(message.channel.clone(), channel);
         }
     }
-    let mut conversations: Vec<_> = places.values().flatten().map(|place| place.conversation).collect();
+    let mut conversations: Vec<_> = channels_by_name.values().flatten().map(|channel| channel.conversation).collect();
     conversations.sort_unstable();
     for conversation in conversations {
         channels::lock(tx, conversation)?;
     }
-    Ok(places)
+    Ok(channels_by_name)
 }
 
 fn duplicate(tx: &mut Tx<'_>, actor: &Actor, event_id: &str) -> Result<IngestResult, HubError> {
@@ -245,12 +245,12 @@ fn accept(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    places: &BTreeMap<String, Option<Place>>,
+    channels_by_name: &BTreeMap<String, Option<ChannelForPosting>>,
     event: &Prepared,
 ) -> Result<IngestResult, HubError> {
     let (outcome, reason, message) = match &event.message {
         None => (EventOutcome::Stored, None, None),
-        Some(message) => match follow(hub, tx, actor, places, message)? {
+        Some(message) => match follow(hub, tx, actor, channels_by_name, message)? {
             Ok(message) => (EventOutcome::Routed, None, Some(message)),
             Err(reason) => (EventOutcome::NotRouted, Some(reason), None),
         },
@@ -284,12 +284,12 @@ fn follow(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    places: &BTreeMap<String, Option<Place>>,
+    channels_by_name: &BTreeMap<String, Option<ChannelForPosting>>,
     message: &PreparedMessage,
 ) -> Result<Result<MessageId, &'static str>, HubError> {
-    let Some(Some(place)) = places.get(&message.channel) else { return Ok(Err("channel_not_found")) };
+    let Some(Some(channel)) = channels_by_name.get(&message.channel) else { return Ok(Err("channel_not_found")) };
     if message.draft.body.is_empty() {
         return Ok(Err("empty_message"));
     }
-    messages::post(hub, tx, actor, place, &message.draft, &message.own_words).map(Ok)
+    messages::post(hub, tx, actor, channel, &message.draft, &message.own_words).map(Ok)
 }

@@ -6,7 +6,7 @@ use stoa_model::{PrincipalId, Timestamp, handles};
 use stoa_registry::Registry;
 
 use super::registry::{self, Memory};
-use super::{store, tallies};
+use super::{status, store, tallies};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -56,10 +56,12 @@ pub async fn reload(hub: &Hub, actor: &Actor) -> Result<RegistryView, HubError> 
 
 /// All that there is to know.
 fn view(tx: &mut Tx<'_>, registry: Option<&Registry>, name: &str, id: PrincipalId) -> Result<MachineView, HubError> {
+    let now = tx.now_ms();
+    let (components, configs) = (store::list_status(tx, id)?, store::list_configs(tx, id)?);
     Ok(MachineView {
         standing: standing(tx, registry, name, id)?,
-        components: store::list_status(tx, id)?,
-        source_configs: store::list_configs(tx, id)?,
+        components: components.into_iter().map(|row| status::view(row, now)).collect(),
+        source_configs: configs.into_iter().map(Into::into).collect(),
     })
 }
 

@@ -3,11 +3,13 @@
 
 use serde_json::{Map, json};
 use stoa_model::cloud_events::CloudEvent;
-use stoa_model::machines::{MAX_RENDERED_BYTES, Route, SourceConfigView};
+use stoa_model::machines::{MAX_RENDERED_BYTES, Route};
 use stoa_model::mentions::mentions_in;
 use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
 use stoa_model::templates::Template;
 use stoa_model::text::is_unprintable;
+
+use super::store::SourceConfigRow;
 
 /// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
 pub(super) struct Routing(Vec<PreparedRoute>);
@@ -27,7 +29,7 @@ pub(super) struct PreparedRoute {
 }
 
 impl Routing {
-    pub(super) fn new(configs: Vec<SourceConfigView>) -> Self {
+    pub(super) fn new(configs: Vec<SourceConfigRow>) -> Self {
         let routes = configs.into_iter().flat_map(|config| {
             let (source, version) = (config.source, config.version);
             config.routes.into_iter().filter_map(move |route| PreparedRoute::new(&source, version, route))
@@ -62,15 +64,12 @@ impl PreparedRoute {
             let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
             shown.collect::<String>().trim().to_owned()
         });
+        let body = self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned();
         Draft {
-            target: Target::Channel(self.route.channel.clone()),
             subject: subject.filter(|subject| !subject.is_empty()),
-            body: self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned(),
-            reply_to: None,
             priority: self.route.priority(),
             metadata,
-            attachments: Vec::new(),
-            no_wake: false,
+            ..Draft::new(Target::Channel(self.route.channel.clone()), body)
         }
     }
 }

@@ -7,7 +7,7 @@ use stoa_model::machines::{MAX_COMPONENTS, RuntimeStatusRequest, RuntimeStatusVi
 use stoa_registry::Scope;
 
 use super::gate::require_scope;
-use super::store;
+use super::store::{self, RuntimeStatusRow};
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -22,6 +22,19 @@ const COUNTED: [&str; 6] = ["ok", "degraded", "down", "starting", "stopping", "f
 
 pub(super) fn is_stale(reported_at: i64, now: i64) -> bool {
     now - reported_at > milliseconds(STALE_AFTER)
+}
+
+pub(super) fn view(row: RuntimeStatusRow, now: i64) -> RuntimeStatusView {
+    RuntimeStatusView {
+        principal: row.principal,
+        component: row.component,
+        status: row.status,
+        message: row.message,
+        version: row.version,
+        details: row.details,
+        reported_at: row.reported_at,
+        stale: is_stale(row.reported_at.as_ms(), now),
+    }
 }
 
 /// Takes down what a component says.
@@ -40,7 +53,8 @@ pub async fn put_status(
             return Err(HubError::conflict("too_many_components", "A principal may report about 200 components."));
         }
         store::upsert_status(tx, id, &component, &report)?;
-        store::find_status(tx, id, &component)?.ok_or_else(|| HubError::internal("a status is missing"))
+        let status = store::find_status(tx, id, &component)?;
+        status.map(|row| view(row, tx.now_ms())).ok_or_else(|| HubError::internal("a status is missing"))
     })
     .await
 }

@@ -3,8 +3,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value as Json};
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::machines::{
-    ComponentSummary, ConfigReference, EventOutcome, RuntimeStatusRequest, RuntimeStatusView, SourceConfigRequest,
-    SourceConfigView,
+    ComponentSummary, ConfigReference, EventOutcome, Route, RuntimeStatusRequest, SourceConfigRequest,
 };
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{MessageId, PrincipalId, Timestamp};
@@ -14,6 +13,7 @@ use super::tallies::Tally;
 use crate::error::HubError;
 use crate::features::principals;
 use crate::hub::Hub;
+use crate::storage::columns;
 
 /// Rows deleted in one command, so that pruning never holds up the writer.
 const PRUNE_BATCH: i64 = 500;
@@ -97,6 +97,18 @@ pub(super) fn list_known(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec
     )
 }
 
+#[derive(Debug, Clone)]
+pub(super) struct SourceConfigRow {
+    pub(super) source: String,
+    /// The name of the principal.
+    pub(super) principal: String,
+    pub(super) version: i64,
+    pub(super) description: String,
+    pub(super) routes: Vec<Route>,
+    pub(super) created_at: Timestamp,
+    pub(super) updated_at: Timestamp,
+}
+
 const SELECT_CONFIG: &str = "select c.name, p.handle, c.version, c.config, c.created_at, c.updated_at
      from machine_source_configs c join principals p on p.id = c.principal_id";
 
@@ -104,22 +116,22 @@ pub(super) fn find_config(
     tx: &mut Tx<'_>,
     principal: PrincipalId,
     name: &str,
-) -> Result<Option<SourceConfigView>, DbError> {
+) -> Result<Option<SourceConfigRow>, DbError> {
     let sql = format!("{SELECT_CONFIG} where c.principal_id = $1 and c.name = $2");
     tx.query_optional(&sql, params![principal.0, name], config)
 }
 
 /// A principal's source configs, by name.
-pub(super) fn list_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<SourceConfigView>, DbError> {
+pub(super) fn list_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<SourceConfigRow>, DbError> {
     tx.query(&format!("{SELECT_CONFIG} where c.principal_id = $1 order by c.name"), params![principal.0], config)
 }
 
-fn config(row: &Row<'_>) -> Result<SourceConfigView, DbError> {
+fn config(row: &Row<'_>) -> Result<SourceConfigRow, DbError> {
     let text: String = row.get("config")?;
     // What cannot be read any more routes nothing.
     let config = serde_json::from_str(&text)
         .unwrap_or_else(|_| SourceConfigRequest { description: String::new(), routes: Vec::new() });
-    Ok(SourceConfigView {
+    Ok(SourceConfigRow {
         source: row.get("name")?,
         principal: row.get("handle")?,
         version: row.get("version")?,
@@ -204,20 +216,29 @@ pub(super) fn upsert_status(
     Ok(())
 }
 
+pub(super) struct RuntimeStatusRow {
+    /// The name of the principal.
+    pub(super) principal: String,
+    pub(super) component: String,
+    pub(super) status: String,
+    pub(super) message: Option<String>,
+    pub(super) version: Option<String>,
+    pub(super) details: Map<String, Json>,
+    pub(super) reported_at: Timestamp,
+}
+
 const SELECT_STATUS: &str = "select p.handle, s.component, s.status, s.message, s.version, s.details, s.reported_at
      from machine_runtime_status s join principals p on p.id = s.principal_id";
 
-fn status(row: &Row<'_>, now: i64) -> Result<RuntimeStatusView, DbError> {
-    let reported_at: i64 = row.get("reported_at")?;
-    Ok(RuntimeStatusView {
+fn status(row: &Row<'_>) -> Result<RuntimeStatusRow, DbError> {
+    Ok(RuntimeStatusRow {
         principal: row.get("handle")?,
         component: row.get("component")?,
         status: row.get("status")?,
         message: row.get("message")?,
         version: row.get("version")?,
         details: object(&row.get::<String>("details")?),
-        reported_at: Timestamp::from_ms(reported_at),
-        stale: is_stale(reported_at, now),
+        reported_at: Timestamp::from_ms(row.get("reported_at")?),
     })
 }
 
@@ -225,17 +246,15 @@ pub(super) fn find_status(
     tx: &mut Tx<'_>,
     principal: PrincipalId,
     component: &str,
-) -> Result<Option<RuntimeStatusView>, DbError> {
-    let now = tx.now_ms();
+) -> Result<Option<RuntimeStatusRow>, DbError> {
     let sql = format!("{SELECT_STATUS} where s.principal_id = $1 and s.component = $2");
-    tx.query_optional(&sql, params![principal.0, component], |row| status(row, now))
+    tx.query_optional(&sql, params![principal.0, component], status)
 }
 
 /// What the components of a principal said last, by name.
-pub(super) fn list_status(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<RuntimeStatusView>, DbError> {
-    let now = tx.now_ms();
+pub(super) fn list_status(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<RuntimeStatusRow>, DbError> {
     let sql = format!("{SELECT_STATUS} where s.principal_id = $1 order by s.component");
-    tx.query(&sql, params![principal.0], |row| status(row, now))
+    tx.query(&sql, params![principal.0], status)
 }
 
 /// The same without what may be long.
@@ -357,13 +376,12 @@ const SELECT_EVENT: &str = "select id, event_id, type, outcome, reason, config_n
      from machine_events";
 
 fn event(row: &Row<'_>) -> Result<EventRow, DbError> {
-    let outcome: String = row.get("outcome")?;
     let config = row.get::<Option<String>>("config_name")?.zip(row.get::<Option<i64>>("config_version")?);
     Ok(EventRow {
         id: row.get("id")?,
         event_id: row.get("event_id")?,
         event_type: row.get("type")?,
-        outcome: EventOutcome::from_name(&outcome).unwrap_or(EventOutcome::Stored),
+        outcome: columns::named(row, "outcome")?,
         reason: row.get("reason")?,
         config,
         message: row.get::<Option<i64>>("message_id")?.map(MessageId),

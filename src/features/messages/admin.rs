@@ -89,7 +89,7 @@ async fn list(hub: &Hub, actor: &Actor, params: ListParams) -> Result<Page<Envel
     let rows = hub
         .read(move |tx| {
             let conversation = match (&params.channel, &params.between) {
-                (Some(channel), _) => Some(channels::find_visible(tx, &actor_in, channel)?.view.conversation_id),
+                (Some(channel), _) => Some(channels::find_visible(tx, &actor_in, channel)?.conversation_id),
                 (None, Some((one, other))) => {
                     let find = |tx: &mut _, name: &str| {
                         principals::find(tx, name)?.ok_or_else(|| HubError::not_found("user or agent"))
@@ -110,12 +110,11 @@ async fn list(hub: &Hub, actor: &Actor, params: ListParams) -> Result<Page<Envel
             })
         })
         .await?;
-    let envelopes = rows.into_iter().map(|row| (row.view.id, envelope(row)));
+    let envelopes = rows.into_iter().map(|row| (row.id, envelope(row)));
     page_of(hub, actor, &name, envelopes.collect(), limit)
 }
 
-fn envelope(row: MessageRow) -> Envelope {
-    let message = row.view;
+fn envelope(message: MessageRow) -> Envelope {
     Envelope {
         id: message.id,
         from: message.from.name,
@@ -124,7 +123,7 @@ fn envelope(row: MessageRow) -> Envelope {
         reply_to: message.reply_to,
         status: message.status,
         priority: message.priority,
-        body_bytes: row.body_bytes,
+        body_bytes: message.body_bytes,
         created_at: message.created_at,
         edited_at: message.edited_at,
         deleted_at: message.deleted_at,
@@ -137,12 +136,12 @@ async fn show(hub: &Hub, actor: &Actor, id: MessageId) -> Result<MessageView, Hu
     let actor_in = actor.clone();
     hub.command(actor, move |tx| {
         let row = store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-        let details = json!({"from": row.view.from.name, "to": row.view.to, "channel": row.view.channel});
+        let details = json!({"from": row.from.name, "to": row.to, "channel": row.channel});
         audit::record(tx, &actor_in, "message.shown", Some(&id.to_string()), &details)?;
         let shown = row.mention_of.unwrap_or(id);
         let attachments = attachments::of(tx, &[shown])?.remove(&shown).unwrap_or_default();
         let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
-        Ok(MessageView { attachments, reactions, ..row.view })
+        Ok(MessageView { attachments, reactions, ..row.into() })
     })
     .await
 }

@@ -7,7 +7,7 @@ use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
-use super::store::{self, Copy, MessageRow};
+use super::store::{self, Copy, MessageRow, RevisionRow};
 use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
@@ -21,11 +21,17 @@ const MAX_EDITS: i64 = 1000;
 /// DMs that are emptied and told of in one command.
 pub(super) const MAX_BURIED: i64 = 1000;
 
+impl From<RevisionRow> for RevisionView {
+    fn from(row: RevisionRow) -> Self {
+        Self { revision: row.revision, body: row.body, written_at: row.written_at }
+    }
+}
+
 pub(super) fn change_of(row: &MessageRow) -> MessageChange {
     MessageChange {
-        message: row.view.id,
-        conversation: row.view.conversation_id,
-        channel_name: row.view.channel.clone(),
+        message: row.id,
+        conversation: row.conversation_id,
+        channel_name: row.channel.clone(),
         recipient: row.recipient_id,
     }
 }
@@ -46,7 +52,7 @@ pub async fn edit_message(
         if row.author_id != actor_in.id() {
             return Err(HubError::forbidden("forbidden", "Only its author may edit a message."));
         }
-        if row.view.deleted_at.is_some() {
+        if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "A deleted message cannot be edited."));
         }
         if row.mention_of.is_some() {
@@ -54,7 +60,7 @@ pub async fn edit_message(
                 .hint("Edit the message in the channel; this one follows."));
         }
         request.check(!attachments::of(tx, &[id])?.is_empty())?;
-        if row.view.body != request.body {
+        if row.body != request.body {
             if store::find_last_revision(tx, id)? >= MAX_EDITS {
                 return Err(HubError::conflict(
                     "too_many_edits",
@@ -62,8 +68,8 @@ pub async fn edit_message(
                 )
                 .hint("Say it in a new message."));
             }
-            tell_copies(&hub_in, tx, &actor_in, id)?;
-            let mentions = send::tell_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
+            notify_copy_recipients(&hub_in, tx, &actor_in, id)?;
+            let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
             store::update_body(tx, id, &request.body, &mentions)?;
             events::emit(&hub_in, tx, &actor_in, MessageEvent::Edited(change_of(&row)))?;
         }
@@ -73,8 +79,8 @@ pub async fn edit_message(
     .await
 }
 
-/// The DMs that tell of a channel message say what it says; those who look at them are told that it changed.
-fn tell_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
+/// A DM about a mention shows the text of the channel message, so an edit changes what its recipient sees.
+fn notify_copy_recipients(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
     for copy in store::list_copies(tx, of)? {
         events::emit(hub, tx, actor, MessageEvent::Edited(change_of_copy(&copy)))?;
     }
@@ -95,11 +101,11 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
         if !is_own {
             require_channel_owner(tx, &actor_in, &row)?;
         }
-        if row.view.deleted_at.is_some() {
+        if row.deleted_at.is_some() {
             return Ok(());
         }
         if !is_own {
-            let details = json!({"author": row.view.from.name, "channel": row.view.channel});
+            let details = json!({"author": row.from.name, "channel": row.channel});
             audit::record(tx, &actor_in, "message.deleted", Some(&id.to_string()), &details)?;
         }
         bury(&hub_in, tx, &actor_in, &row)?;
@@ -110,8 +116,8 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
 }
 
 fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
-    store::update_deleted(tx, row.view.id)?;
-    attachments::release(tx, &[row.view.id])?;
+    store::update_deleted(tx, row.id)?;
+    attachments::release(tx, &[row.id])?;
     events::emit(hub, tx, actor, MessageEvent::Deleted(change_of(row)))?;
     Ok(())
 }
@@ -128,7 +134,7 @@ pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: &[Messa
 
 fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
     let refused = || HubError::forbidden("forbidden", "Only its author or the channel's owner may delete a message.");
-    let channel = row.view.channel.as_deref().ok_or_else(refused)?;
+    let channel = row.channel.as_deref().ok_or_else(refused)?;
     let channel = channels::find_visible(tx, actor, channel)?;
     if channel.owner_id == actor.id() { Ok(()) } else { Err(refused()) }
 }
@@ -148,9 +154,10 @@ pub async fn get_history(
     let (items, has_more) = hub
         .read(move |tx| {
             let row = view::find_visible(tx, &actor_in, id)?;
-            let (mut items, is_cut) = store::list_revisions(tx, id, after, limit)?;
+            let (revisions, is_cut) = store::list_revisions(tx, id, after, limit)?;
+            let mut items: Vec<RevisionView> = revisions.into_iter().map(Into::into).collect();
             let last = items.last().map_or(after, |revision| revision.revision);
-            let is_current_left = last == store::find_last_revision(tx, id)? && row.view.deleted_at.is_none();
+            let is_current_left = last == store::find_last_revision(tx, id)? && row.deleted_at.is_none();
             let has_room = !is_cut && (items.len() as i64) < limit;
             if is_current_left && has_room {
                 let now = view::complete_one(tx, &actor_in, row)?;

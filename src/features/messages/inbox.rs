@@ -128,10 +128,10 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
         let mut rows = store::find_messages(tx, &claimed, Bodies::Whole)?;
         if !matches!(wanted, Wanted::Claimed(_)) {
             for row in &rows {
-                tell(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
+                emit_status_changed(&hub_in, tx, &actor_in, row, MessageStatus::Processing)?;
             }
         }
-        rows.sort_by_key(|row| (std::cmp::Reverse(row.view.priority), row.view.id));
+        rows.sort_by_key(|row| (std::cmp::Reverse(row.priority), row.id));
         Ok(Items { items: view::complete(tx, &actor_in, rows)? })
     })
     .await
@@ -185,10 +185,10 @@ async fn change_status(
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
         }
-        if row.view.deleted_at.is_some() {
+        if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "The message was deleted by its author."));
         }
-        let from = row.view.status;
+        let from = row.status;
         let may_move = match status {
             MessageStatus::Pending => from == MessageStatus::Processing,
             MessageStatus::Processing => from == MessageStatus::Pending,
@@ -203,7 +203,7 @@ async fn change_status(
             return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
         }
         store::update_status(tx, id, status)?;
-        tell(&hub_in, tx, &actor_in, &row, status)?;
+        emit_status_changed(&hub_in, tx, &actor_in, &row, status)?;
         let reply_id = then(&hub_in, tx, &actor_in, &row)?;
         let row = view::find_visible(tx, &actor_in, id)?;
         Ok(SettledMessage { message: view::complete_one(tx, &actor_in, row)?, reply_id })
@@ -211,7 +211,13 @@ async fn change_status(
     .await
 }
 
-fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: MessageStatus) -> Result<(), HubError> {
+fn emit_status_changed(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &MessageRow,
+    status: MessageStatus,
+) -> Result<(), HubError> {
     events::emit(hub, tx, actor, MessageEvent::StatusChanged { change: change_of(row), status })?;
     Ok(())
 }
@@ -221,8 +227,8 @@ fn tell(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, status: Mes
 pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     let expired = store::list_expired(tx)?;
     for row in store::find_messages(tx, &expired, Bodies::Beginning)? {
-        store::update_status(tx, row.view.id, MessageStatus::Pending)?;
-        tell(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
+        store::update_status(tx, row.id, MessageStatus::Pending)?;
+        emit_status_changed(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
     }
     Ok(expired.len() as u64)
 }

@@ -71,7 +71,7 @@ pub fn add_tools(tools: &mut Tools) {
 
 /// A message, as short as it can be said.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct Item {
+pub(crate) struct MessageItem {
     id: i64,
     from: String,
     from_kind: &'static str,
@@ -125,7 +125,7 @@ fn is_usual(priority: &i64) -> bool {
     *priority == stoa_model::messages::DEFAULT_PRIORITY
 }
 
-impl Item {
+impl MessageItem {
     /// With its content, or with the beginning of it.
     pub(crate) fn of(message: MessageView, is_whole: bool) -> Self {
         let is_short = message.body.chars().nth(PREVIEW_CHARACTERS).is_none();
@@ -173,7 +173,7 @@ fn reacted_state(state: WorkflowState) -> Option<&'static str> {
 }
 
 /// Links to the files of messages, each once.
-fn links<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<Value> {
+fn links<'a>(items: impl IntoIterator<Item = &'a MessageItem>) -> Vec<Value> {
     let mut files: Vec<_> = items.into_iter().flat_map(|item| &item.attachments).collect();
     let mut seen = HashSet::new();
     files.retain(|file| seen.insert(&file.sha256));
@@ -181,23 +181,27 @@ fn links<'a>(items: impl IntoIterator<Item = &'a Item>) -> Vec<Value> {
 }
 
 /// Messages with their contents, as long as these do not cost too much together; the first one always.
-fn whole(messages: Vec<MessageView>) -> Vec<Item> {
+fn whole(messages: Vec<MessageView>) -> Vec<MessageItem> {
     let mut bytes = 0;
     let show = |message: MessageView| {
         bytes += message.body.len();
         let is_whole = bytes == message.body.len() || bytes <= MAX_WHOLE;
-        Item::of(message, is_whole)
+        MessageItem::of(message, is_whole)
     };
     messages.into_iter().map(show).collect()
 }
 
 /// Items of the caller's own inbox: that they are to the caller goes without saying.
-fn own(items: Vec<Item>) -> Vec<Item> {
-    items.into_iter().map(|item| Item { to: None, ..item }).collect()
+fn own(items: Vec<MessageItem>) -> Vec<MessageItem> {
+    items.into_iter().map(|item| MessageItem { to: None, ..item }).collect()
 }
 
-fn shown(messages: Vec<MessageView>, is_full: bool) -> Vec<Item> {
-    if is_full { whole(messages) } else { messages.into_iter().map(|message| Item::of(message, false)).collect() }
+fn shown(messages: Vec<MessageView>, is_full: bool) -> Vec<MessageItem> {
+    if is_full {
+        whole(messages)
+    } else {
+        messages.into_iter().map(|message| MessageItem::of(message, false)).collect()
+    }
 }
 
 /// Whether metadata costs little enough to be shown with a preview.
@@ -207,7 +211,7 @@ fn is_brief(metadata: &Map<String, Value>) -> bool {
 
 #[derive(Serialize, JsonSchema)]
 struct ItemPage {
-    items: Vec<Item>,
+    items: Vec<MessageItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -284,31 +288,9 @@ async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<S
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum Status {
-    Pending,
-    Processing,
-    Done,
-    Failed,
-    All,
-}
-
-impl From<Status> for InboxStatus {
-    fn from(status: Status) -> Self {
-        match status {
-            Status::Pending => InboxStatus::Pending,
-            Status::Processing => InboxStatus::Processing,
-            Status::Done => InboxStatus::Done,
-            Status::Failed => InboxStatus::Failed,
-            Status::All => InboxStatus::All,
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
 struct InboxArguments {
     /// pending unless given
-    status: Option<Status>,
+    status: Option<InboxStatus>,
     /// Whole contents instead of previews
     full: Option<bool>,
     /// 1 to 25
@@ -318,7 +300,7 @@ struct InboxArguments {
 
 async fn read_inbox(hub: Hub, actor: Actor, arguments: InboxArguments) -> Result<(ItemPage, Vec<Value>), HubError> {
     let is_full = arguments.full.unwrap_or(false);
-    let status = arguments.status.map_or(InboxStatus::Pending, Into::into);
+    let status = arguments.status.unwrap_or_default();
     let list = ListQuery { limit: Some(limited(arguments.limit)), cursor: arguments.cursor };
     // Whole, as the token count is that of the whole.
     let query = InboxQuery { status, is_full: true, wait: None };
@@ -371,7 +353,7 @@ struct ClaimArguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Claimed {
-    items: Vec<Item>,
+    items: Vec<MessageItem>,
     /// Settled, claimed by another, or not yours.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     not_claimed: Vec<i64>,
@@ -454,7 +436,7 @@ struct ChannelArguments {
 
 #[derive(Serialize, JsonSchema)]
 struct ChannelPage {
-    items: Vec<Item>,
+    items: Vec<MessageItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_read_message_id: Option<i64>,
 }
@@ -470,7 +452,7 @@ async fn read_channel(
     let page = read::list_channel_messages(&hub, &actor, channel, range, list).await?;
     let is_full = arguments.full.unwrap_or(false);
     let items = shown(page.items, is_full).into_iter();
-    let items: Vec<_> = items.map(|item| Item { channel: None, ..item }).collect();
+    let items: Vec<_> = items.map(|item| MessageItem { channel: None, ..item }).collect();
     let links = links(&items);
     let last_read_message_id = page.last_read_message_id.map(|id| id.0);
     Ok((ChannelPage { items, last_read_message_id }, links))
@@ -486,8 +468,8 @@ struct RepliesArguments {
 
 #[derive(Serialize, JsonSchema)]
 struct Thread {
-    message: Item,
-    items: Vec<Item>,
+    message: MessageItem,
+    items: Vec<MessageItem>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -498,7 +480,7 @@ async fn get_replies(hub: Hub, actor: Actor, arguments: RepliesArguments) -> Res
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
     let page = read::list_replies(&hub, &actor, id, list).await?;
     let is_full = arguments.full.unwrap_or(false);
-    let (message, items) = (Item::of(message, true), shown(page.items, is_full));
+    let (message, items) = (MessageItem::of(message, true), shown(page.items, is_full));
     let links = links(std::iter::once(&message).chain(&items));
     Ok((Thread { message, items, next_cursor: page.next_cursor }, links))
 }
@@ -542,7 +524,7 @@ async fn mark_read(hub: Hub, actor: Actor, arguments: MarkReadArguments) -> Resu
 struct NoArguments {}
 
 #[derive(Serialize, JsonSchema)]
-struct Standing {
+struct MyStatus {
     name: String,
     kind: &'static str,
     permissions: Vec<&'static str>,
@@ -552,12 +534,12 @@ struct Standing {
     time: String,
 }
 
-async fn my_status(hub: Hub, actor: Actor, _: NoArguments) -> Result<Standing, HubError> {
+async fn my_status(hub: Hub, actor: Actor, _: NoArguments) -> Result<MyStatus, HubError> {
     let query = InboxQuery { status: InboxStatus::Pending, is_full: false, wait: None };
     let pending = inbox::list_inbox(&hub, &actor, query, ListQuery { limit: Some(MAX_LISTED), cursor: None }).await?;
     let unread = unread::list_unread(&hub, &actor).await?.into_iter().filter(|standing| standing.unread_count > 0);
     let unread = unread.take(usize::try_from(MAX_LISTED).unwrap_or(0));
-    Ok(Standing {
+    Ok(MyStatus {
         name: actor.principal.handle.clone(),
         kind: actor.principal.kind.name(),
         permissions: actor.principal.permissions.names(),

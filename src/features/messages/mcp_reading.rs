@@ -6,7 +6,7 @@ use stoa_model::messages::InboxStatus;
 use stoa_model::permissions::Permission;
 
 use super::inbox::{self, InboxQuery};
-use super::mcp::Item;
+use super::mcp::MessageItem;
 use super::read::{self, Range};
 use super::unread;
 use crate::access::Actor;
@@ -38,7 +38,7 @@ pub fn add_resources(resources: &mut Resources) {
     resources.add(spec("stoa://messages/{id}", "message", "A message in full"), |hub, actor, id| async move {
         let id = id.parse().map(MessageId).map_err(|_| HubError::not_found("message"))?;
         let message = read::get_message(&hub, &actor, id).await?;
-        to_json(Item::of(message, true))
+        to_json(MessageItem::of(message, true))
     });
 }
 
@@ -53,14 +53,14 @@ fn first_page() -> ListQuery {
 async fn read_inbox(hub: &Hub, actor: &Actor) -> Result<Value, HubError> {
     let query = InboxQuery { status: InboxStatus::Pending, is_full: true, wait: None };
     let page = inbox::list_inbox(hub, actor, query, first_page()).await?;
-    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    let items: Vec<_> = page.items.into_iter().map(|message| MessageItem::of(message, false)).collect();
     Ok(json!({"items": to_json(items)?, "has_more": page.next_cursor.is_some()}))
 }
 
 async fn read_channel(hub: &Hub, actor: &Actor, name: String) -> Result<Value, HubError> {
     let details = channels::get_channel(hub, actor, name.clone()).await?.details;
     let page = read::list_channel_messages(hub, actor, name, Range::default(), first_page()).await?;
-    let items: Vec<_> = page.items.into_iter().map(|message| Item::of(message, false)).collect();
+    let items: Vec<_> = page.items.into_iter().map(|message| MessageItem::of(message, false)).collect();
     let channel = details.channel;
     let members: Vec<_> = details.members.into_iter().map(|member| member.name).collect();
     Ok(

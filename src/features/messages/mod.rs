@@ -31,12 +31,12 @@ use crate::feature::{Chore, Feature};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-pub(crate) use mcp::Item as MessageItem;
+pub(crate) use mcp::MessageItem;
 pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};
 pub use state::{
-    Stalemate, StandingMessage, couple_status, find, find_many, find_visible, list_by_state, list_standing,
-    move_to_state, note_told, place_of,
+    Stalemate, StalledMessage, couple_status, find, find_many, find_visible, list_by_state, list_stalled,
+    mark_notified, message_change, move_to_state,
 };
 pub use store::MessageRow;
 pub use texts::{MessageText, list_ids_after, visit_texts};

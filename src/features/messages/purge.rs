@@ -35,7 +35,7 @@ pub async fn purge_messages(
             let details = json!({"before": before, "channel": name});
             audit::record(tx, &actor_in, "messages.purged", name.as_deref(), &details)?;
             match &name {
-                Some(name) => Ok(Some(channels::find_visible(tx, &actor_in, name)?.view.conversation_id)),
+                Some(name) => Ok(Some(channels::find_visible(tx, &actor_in, name)?.conversation_id)),
                 None => Ok(None),
             }
         })

@@ -64,7 +64,7 @@ pub async fn list_replies(
 pub fn find_visible_among(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> Result<Vec<MessageView>, HubError> {
     let mut rows = Vec::new();
     for row in store::find_messages(tx, ids, Bodies::Beginning)? {
-        if visibility::is_visible(tx, actor, row.view.conversation_id)? {
+        if visibility::is_visible(tx, actor, row.conversation_id)? {
             rows.push(row);
         }
     }
@@ -96,7 +96,7 @@ pub async fn list_channel_messages(
     let limit = list.limit()?;
     let actor = actor.clone();
     hub.read(move |tx| {
-        let channel = channels::find_visible(tx, &actor, &channel)?.view;
+        let channel = channels::find_visible(tx, &actor, &channel)?;
         Ok(ConversationPage {
             items: list_range(tx, &actor, channel.conversation_id, range, limit)?,
             last_read_message_id: channel.last_read_message_id,
@@ -179,7 +179,7 @@ pub async fn list_pins(
     let actor_in = actor.clone();
     let (items, has_more) = hub
         .read(move |tx| {
-            let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
+            let channel = channels::find_visible(tx, &actor_in, &channel)?;
             let pins = thread_store::list_pins(tx, channel.id)?;
             let wanted: Vec<_> = pins.iter().copied().skip(seen).take(usize::try_from(limit).unwrap_or(0)).collect();
             let rows = store::find_within_bytes(tx, &wanted)?;

@@ -8,8 +8,7 @@ use stoa_db::Tx;
 use stoa_model::attachments::AttachmentView;
 use stoa_model::mentions::{CHANNEL, HERE, MAX_CANDIDATES, MAX_MENTIONS, mentions_in};
 use stoa_model::messages::{
-    Author, DEFAULT_PRIORITY, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest,
-    SentMessage, Target,
+    Author, DeliveryState, DeliveryView, Draft, MessageStatus, MessageView, SendMessageRequest, SentMessage, Target,
 };
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
@@ -22,8 +21,8 @@ use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, MessageEvent, MessageSent, Outcome};
-use crate::features::channels::{self, Place};
-use crate::features::principals::{self, Known};
+use crate::features::channels::{self, ChannelForPosting};
+use crate::features::principals::{self, PrincipalRow};
 use crate::features::{agents, attachments, audit, reactions};
 use crate::hub::Hub;
 
@@ -65,14 +64,14 @@ fn send_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, draft: &Draft) -> Result<S
 }
 
 /// Who a message is from. The operator's are the hub's own notices.
-fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<Known, HubError> {
+fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<PrincipalRow, HubError> {
     if actor.is_operator() {
         return principals::system(tx);
     }
     principals::find_by_id(tx, actor.id())?.ok_or_else(|| HubError::internal("the caller is missing"))
 }
 
-fn author_of(sender: &Known) -> Author {
+fn author_of(sender: &PrincipalRow) -> Author {
     Author { kind: sender.kind, name: sender.handle.clone(), display_name: sender.display_name.clone() }
 }
 
@@ -97,18 +96,14 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
     let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
     channels::lock(tx, conversation)?;
+    let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
     let message = Composed {
-        sender: sender.id,
-        from: author_of(&sender),
-        place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() },
-        draft,
         parent: parent.as_ref(),
         depth: depth_of(actor, parent.as_ref()),
-        mentions: Vec::new(),
-        mention_of: None,
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
+        ..Composed::new(sender.id, author_of(&sender), destination, draft)
     };
-    let (id, outcome) = store_and_tell(hub, tx, actor, &message, Vec::new())?;
+    let (id, outcome) = store_and_emit(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, id)?;
     let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
     Ok(SentMessage { message: view, delivery: vec![delivery] })
@@ -121,19 +116,19 @@ fn send_to_channel(
     name: &str,
     draft: &Draft,
 ) -> Result<SentMessage, HubError> {
-    let place = channels::find_for_posting(hub, tx, actor, name)?;
+    let channel = channels::find_for_posting(hub, tx, actor, name)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
-    let said = say(hub, tx, actor, &place, parent.as_ref(), draft, &draft.body)?;
+    let posted = post_to_channel(hub, tx, actor, &channel, parent.as_ref(), draft, &draft.body)?;
     let mut deliveries = Vec::new();
-    for (id, (handle, kind)) in said.called.principals {
-        deliveries.push(delivery(tx, draft.no_wake, &said.outcome, id, kind, handle)?);
+    for (id, (handle, kind)) in posted.called.principals {
+        deliveries.push(delivery(tx, draft.no_wake, &posted.outcome, id, kind, handle)?);
     }
-    Ok(SentMessage { message: said.message.view(tx, said.id)?, delivery: deliveries })
+    Ok(SentMessage { message: posted.message.view(tx, posted.id)?, delivery: deliveries })
 }
 
 /// What the hub itself tells somebody.
 pub struct Notice {
-    pub recipient: Known,
+    pub recipient: PrincipalRow,
     pub body: String,
     pub metadata: Map<String, Value>,
 }
@@ -149,28 +144,10 @@ pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), Hu
     placed.sort_by_key(|(conversation, _)| *conversation);
     for (conversation, Notice { recipient, body, metadata }) in placed {
         channels::lock(tx, conversation)?;
-        let draft = Draft {
-            target: Target::Principal(recipient.handle.clone()),
-            subject: None,
-            body,
-            reply_to: None,
-            priority: DEFAULT_PRIORITY,
-            metadata,
-            attachments: Vec::new(),
-            no_wake: false,
-        };
-        let message = Composed {
-            sender: system.id,
-            from: author_of(&system),
-            place: Where::Dm { conversation, recipient: recipient.id, to: recipient.handle },
-            draft: &draft,
-            parent: None,
-            depth: 0,
-            mentions: Vec::new(),
-            attachments: Vec::new(),
-            mention_of: None,
-        };
-        store_and_tell(hub, tx, &Actor::system(), &message, Vec::new())?;
+        let draft = Draft { metadata, ..Draft::new(Target::Principal(recipient.handle.clone()), body) };
+        let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle };
+        let message = Composed::new(system.id, author_of(&system), destination, &draft);
+        store_and_emit(hub, tx, &Actor::system(), &message, Vec::new())?;
     }
     Ok(())
 }
@@ -181,55 +158,51 @@ pub fn post(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    place: &Place,
+    channel: &ChannelForPosting,
     draft: &Draft,
     calling: &str,
 ) -> Result<MessageId, HubError> {
-    Ok(say(hub, tx, actor, place, None, draft, calling)?.id)
+    Ok(post_to_channel(hub, tx, actor, channel, None, draft, calling)?.id)
 }
 
 /// A message that was put into a channel.
-struct Said<'a> {
+struct PostedMessage<'a> {
     id: MessageId,
     message: Composed<'a>,
     called: Called,
     outcome: Outcome,
 }
 
-fn say<'a>(
+fn post_to_channel<'a>(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    place: &'a Place,
+    channel: &'a ChannelForPosting,
     parent: Option<&'a MessageRow>,
     draft: &'a Draft,
     calling: &str,
-) -> Result<Said<'a>, HubError> {
-    let called = find_called(tx, actor, place, calling)?;
-    channels::lock(tx, place.conversation)?;
+) -> Result<PostedMessage<'a>, HubError> {
+    let called = find_called(tx, actor, channel, calling)?;
+    channels::lock(tx, channel.conversation)?;
     let (sender, from) = if actor.is_operator() {
         let system = principals::system(tx)?;
         (system.id, author_of(&system))
     } else {
-        let display_name = place.author_display_name.clone();
+        let display_name = channel.author_display_name.clone();
         let principal = &actor.principal;
         (principal.id, Author { kind: principal.kind, name: principal.handle.clone(), display_name })
     };
     let message = Composed {
-        sender,
-        from,
-        draft,
         parent,
         depth: depth_of(actor, parent),
         mentions: called.names.clone(),
-        mention_of: None,
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
-        place: Where::Channel(place),
+        ..Composed::new(sender, from, Destination::Channel(channel), draft)
     };
     let ids = called.principals.keys().copied().collect();
-    let (id, outcome) = store_and_tell(hub, tx, actor, &message, ids)?;
-    tell_mentioned(hub, tx, actor, &message, id, &called.principals)?;
-    Ok(Said { id, message, called, outcome })
+    let (id, outcome) = store_and_emit(hub, tx, actor, &message, ids)?;
+    notify_mentioned(hub, tx, actor, &message, id, &called.principals)?;
+    Ok(PostedMessage { id, message, called, outcome })
 }
 
 /// The message that is answered. It has to be there, and the sender has to see it.
@@ -245,7 +218,7 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
     } else {
         view::find_visible(tx, actor, id).map_err(named)?
     };
-    if parent.view.deleted_at.is_some() {
+    if parent.deleted_at.is_some() {
         return Err(HubError::conflict("message_deleted", "The message to reply to was deleted."));
     }
     Ok(parent)
@@ -255,23 +228,23 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
 fn depth_of(actor: &Actor, parent: Option<&MessageRow>) -> i64 {
     let carried = actor.call.loop_depth.map_or(0, |depth| depth + 1);
     let answered = match (actor.principal.kind, parent) {
-        (PrincipalKind::Agent, Some(parent)) => parent.view.depth + 1,
+        (PrincipalKind::Agent, Some(parent)) => parent.depth + 1,
         _ => 0,
     };
     carried.max(answered)
 }
 
 /// Where a composed message goes.
-enum Where<'a> {
+enum Destination<'a> {
     Dm { conversation: ConversationId, recipient: PrincipalId, to: String },
-    Channel(&'a Place),
+    Channel(&'a ChannelForPosting),
 }
 
 /// A message with everything found out that its row needs.
 struct Composed<'a> {
     sender: PrincipalId,
     from: Author,
-    place: Where<'a>,
+    destination: Destination<'a>,
     draft: &'a Draft,
     parent: Option<&'a MessageRow>,
     depth: i64,
@@ -280,41 +253,56 @@ struct Composed<'a> {
     attachments: Vec<AttachmentView>,
 }
 
-impl Composed<'_> {
-    fn conversation(&self) -> ConversationId {
-        match &self.place {
-            Where::Dm { conversation, .. } => *conversation,
-            Where::Channel(place) => place.conversation,
+impl<'a> Composed<'a> {
+    /// A message that answers nothing, mentions nobody and has no files.
+    fn new(sender: PrincipalId, from: Author, destination: Destination<'a>, draft: &'a Draft) -> Self {
+        Self {
+            sender,
+            from,
+            destination,
+            draft,
+            parent: None,
+            depth: 0,
+            mentions: Vec::new(),
+            mention_of: None,
+            attachments: Vec::new(),
         }
     }
 
-    fn channel(&self) -> Option<&Place> {
-        match &self.place {
-            Where::Dm { .. } => None,
-            Where::Channel(place) => Some(place),
+    fn conversation(&self) -> ConversationId {
+        match &self.destination {
+            Destination::Dm { conversation, .. } => *conversation,
+            Destination::Channel(channel) => channel.conversation,
+        }
+    }
+
+    fn channel(&self) -> Option<&ChannelForPosting> {
+        match &self.destination {
+            Destination::Dm { .. } => None,
+            Destination::Channel(channel) => Some(channel),
         }
     }
 
     /// The other side of a DM.
     fn to(&self) -> Option<(PrincipalId, &str)> {
-        match &self.place {
-            Where::Dm { recipient, to, .. } => Some((*recipient, to)),
-            Where::Channel(_) => None,
+        match &self.destination {
+            Destination::Dm { recipient, to, .. } => Some((*recipient, to)),
+            Destination::Channel(_) => None,
         }
     }
 
     fn reply_to(&self) -> Option<MessageId> {
-        self.parent.map(|parent| parent.view.id)
+        self.parent.map(|parent| parent.id)
     }
 
-    /// Whether it is said where messages are work.
+    /// Whether its channel treats messages as work.
     fn is_work(&self) -> bool {
-        self.channel().is_some_and(|place| place.is_workflow)
+        self.channel().is_some_and(|channel| channel.is_workflow)
     }
 
     fn status(&self) -> MessageStatus {
         match self.channel() {
-            Some(place) if !place.is_workflow => MessageStatus::Done,
+            Some(channel) if !channel.is_workflow => MessageStatus::Done,
             _ => MessageStatus::Pending,
         }
     }
@@ -329,8 +317,8 @@ impl Composed<'_> {
         Ok(MessageView {
             id,
             conversation_id: self.conversation(),
-            channel_id: self.channel().map(|place| place.channel),
-            channel: self.channel().map(|place| place.name.clone()),
+            channel_id: self.channel().map(|channel| channel.id),
+            channel: self.channel().map(|channel| channel.name.clone()),
             from: self.from.clone(),
             to: self.to().map(|(_, name)| name.to_owned()),
             subject: draft.subject.clone(),
@@ -354,7 +342,7 @@ impl Composed<'_> {
     }
 }
 
-fn store_and_tell(
+fn store_and_emit(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -368,13 +356,13 @@ fn store_and_tell(
         tx,
         &NewMessage {
             conversation,
-            channel: channel.map(|place| place.channel),
+            channel: channel.map(|channel| channel.id),
             author: message.sender,
             recipient,
             subject: draft.subject.as_deref(),
             body: &draft.body,
             reply_to: message.reply_to(),
-            thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.view.id)),
+            thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.id)),
             mention_of: message.mention_of,
             status: message.status(),
             priority: draft.priority,
@@ -387,8 +375,8 @@ fn store_and_tell(
     let event = MessageEvent::Sent(Box::new(MessageSent {
         message: id,
         conversation,
-        channel: channel.map(|place| place.channel),
-        channel_name: channel.map(|place| place.name.clone()),
+        channel: channel.map(|channel| channel.id),
+        channel_name: channel.map(|channel| channel.name.clone()),
         author: message.sender,
         from: message.from.clone(),
         recipient,
@@ -412,7 +400,7 @@ pub(super) struct Called {
 }
 
 /// Whom a text in a channel calls out: members, and in a public channel anybody.
-fn find_called(tx: &mut Tx<'_>, actor: &Actor, place: &Place, body: &str) -> Result<Called, HubError> {
+fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body: &str) -> Result<Called, HubError> {
     let mut called = Called::default();
     if !body.contains('@') {
         return Ok(called);
@@ -424,7 +412,7 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, place: &Place, body: &str) -> Res
     let is_for_everybody = |name: &str| matches!(name, CHANNEL | HERE);
     let folded: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_for_everybody(name)).collect();
     for known in principals::find_reachable(tx, &folded)? {
-        let sees = place.is_public || channels::is_member(tx, place.channel, known.id)?;
+        let sees = channel.is_public || channels::is_member(tx, channel.id, known.id)?;
         if sees && known.id != actor.id() {
             called.names.push(known.handle.clone());
             called.principals.insert(known.id, (known.handle, known.kind));
@@ -436,7 +424,7 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, place: &Place, body: &str) -> Res
     // An agent that calls everybody out would wake everybody.
     let may_call_everybody = actor.principal.kind == PrincipalKind::User || actor.is_operator();
     for name in [CHANNEL, HERE].into_iter().filter(|name| may_call_everybody && names.contains(*name)) {
-        let members = channels::list_members(tx, place.channel, MAX_EVERYBODY + 1)?;
+        let members = channels::list_members(tx, channel.id, MAX_EVERYBODY + 1)?;
         if members.len() as i64 > MAX_EVERYBODY {
             return Err(too_many_mentions(&format!("@{name} would tell more than {MAX_EVERYBODY} members")));
         }
@@ -458,8 +446,8 @@ fn too_many_mentions(what: &str) -> HubError {
         .hint("Put names that are not meant for anybody in code, or mention at most 50.")
 }
 
-/// Tells each one who is called out, by a DM that leads to the channel message.
-fn tell_mentioned(
+/// Sends a DM that leads to the channel message to everybody whom it mentions.
+fn notify_mentioned(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -467,14 +455,19 @@ fn tell_mentioned(
     id: MessageId,
     called: &BTreeMap<PrincipalId, (String, PrincipalKind)>,
 ) -> Result<(), HubError> {
-    let Where::Channel(place) = &message.place else { return Ok(()) };
+    let Destination::Channel(channel) = &message.destination else { return Ok(()) };
     if called.is_empty() {
         return Ok(());
     }
-    let metadata = json!({"mention": {"channel": place.name, "message_id": id}});
+    let metadata = json!({"mention": {"channel": channel.name, "message_id": id}});
     // What it says is not stored once more for each of them.
-    let draft =
-        Draft { metadata: object(metadata), body: String::new(), attachments: Vec::new(), ..message.draft.clone() };
+    let draft = Draft {
+        subject: message.draft.subject.clone(),
+        priority: message.draft.priority,
+        metadata: object(metadata),
+        no_wake: message.draft.no_wake,
+        ..Draft::new(message.draft.target.clone(), String::new())
+    };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
@@ -484,18 +477,14 @@ fn tell_mentioned(
     told.sort_by_key(|(conversation, ..)| *conversation);
     for (conversation, recipient, to) in told {
         channels::lock(tx, conversation)?;
+        let destination = Destination::Dm { conversation, recipient, to };
         let notice = Composed {
-            sender: message.sender,
-            from: message.from.clone(),
-            place: Where::Dm { conversation, recipient, to },
-            draft: &draft,
             parent: Some(&origin),
             depth: message.depth,
-            mentions: Vec::new(),
             mention_of: Some(id),
-            attachments: Vec::new(),
+            ..Composed::new(message.sender, message.from.clone(), destination, &draft)
         };
-        store_and_tell(hub, tx, actor, &notice, Vec::new())?;
+        store_and_emit(hub, tx, actor, &notice, Vec::new())?;
     }
     Ok(())
 }
@@ -507,50 +496,38 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What an edit calls out that the text before did not: they are told as if it had said so at once.
-/// Returns the names that the text calls out now.
-pub(super) fn tell_newly_mentioned(
+/// Notifies those whom an edit mentions and the earlier text did not. Returns the names that the text mentions now.
+pub(super) fn notify_newly_mentioned(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
     row: &MessageRow,
     body: &str,
 ) -> Result<Vec<String>, HubError> {
-    let Some(channel) = &row.view.channel else { return Ok(Vec::new()) };
-    let place = channels::find_for_editing(tx, actor, channel)?;
-    let mut called = find_called(tx, actor, &place, body)?;
-    for told in store::list_copies(tx, row.view.id)? {
+    let Some(name) = &row.channel else { return Ok(Vec::new()) };
+    let channel = channels::find_for_editing(tx, actor, name)?;
+    let mut called = find_called(tx, actor, &channel, body)?;
+    for told in store::list_copies(tx, row.id)? {
         if let Some(recipient) = told.recipient {
             called.principals.remove(&recipient);
         }
     }
+    // Only what the DMs take over from it; they have neither its text nor its metadata.
     let draft = Draft {
-        target: Target::Channel(channel.clone()),
-        subject: row.view.subject.clone(),
-        body: body.to_owned(),
-        reply_to: row.view.reply_to,
-        priority: row.view.priority,
-        metadata: row.view.metadata.clone(),
-        attachments: Vec::new(),
-        no_wake: false,
+        subject: row.subject.clone(),
+        priority: row.priority,
+        ..Draft::new(Target::Channel(name.clone()), String::new())
     };
     let message = Composed {
-        sender: row.author_id,
-        from: row.view.from.clone(),
-        place: Where::Channel(&place),
-        draft: &draft,
-        parent: None,
-        depth: row.view.depth,
-        mentions: called.names.clone(),
-        mention_of: None,
-        attachments: Vec::new(),
+        depth: row.depth,
+        ..Composed::new(row.author_id, row.from.clone(), Destination::Channel(&channel), &draft)
     };
-    tell_mentioned(hub, tx, actor, &message, row.view.id, &called.principals)?;
+    notify_mentioned(hub, tx, actor, &message, row.id, &called.principals)?;
     Ok(called.names)
 }
 
-/// Sends the result of work to whoever asked for it, if they can still be reached. Machines have no inbox: for them it
-/// is said where they said it.
+/// Sends the result of work to the author of the message, if they can still be reached. Machines have no inbox: their
+/// answer goes to the channel of the message.
 pub(super) fn reply_with_result(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -567,14 +544,10 @@ pub(super) fn reply_with_result(
         return Ok(None);
     };
     let draft = Draft {
-        target: Target::Principal(author.handle.clone()),
-        subject: None,
-        body: body.to_owned(),
-        reply_to: Some(to.view.id),
-        priority: to.view.priority,
+        reply_to: Some(to.id),
+        priority: to.priority,
         metadata,
-        attachments: Vec::new(),
-        no_wake: false,
+        ..Draft::new(Target::Principal(author.handle.clone()), body.to_owned())
     };
     let sent = send_dm(hub, tx, actor, &author.handle, &draft)?;
     Ok(Some(sent.message.id))
@@ -590,25 +563,21 @@ fn reply_in_channel(
     metadata: Map<String, Value>,
 ) -> Result<Option<MessageId>, HubError> {
     let origin = to.mention_of.map(|id| store::find_message(tx, id)).transpose()?.flatten();
-    let Some(origin) = origin.filter(|origin| origin.view.deleted_at.is_none()) else { return Ok(None) };
-    let Some(channel) = origin.view.channel.clone() else { return Ok(None) };
-    let place = match channels::find_for_posting(hub, tx, actor, &channel) {
-        Ok(place) => place,
+    let Some(origin) = origin.filter(|origin| origin.deleted_at.is_none()) else { return Ok(None) };
+    let Some(name) = origin.channel.clone() else { return Ok(None) };
+    let channel = match channels::find_for_posting(hub, tx, actor, &name) {
+        Ok(channel) => channel,
         Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => return Ok(None),
         Err(error) => return Err(error),
     };
     let draft = Draft {
-        target: Target::Channel(channel),
-        subject: None,
-        body: body.to_owned(),
-        reply_to: Some(origin.view.id),
-        priority: to.view.priority,
+        reply_to: Some(origin.id),
+        priority: to.priority,
         metadata,
-        attachments: Vec::new(),
-        no_wake: false,
+        ..Draft::new(Target::Channel(name), body.to_owned())
     };
     // A result calls nobody out.
-    Ok(Some(say(hub, tx, actor, &place, Some(&origin), &draft, "")?.id))
+    Ok(Some(post_to_channel(hub, tx, actor, &channel, Some(&origin), &draft, "")?.id))
 }
 
 /// What the send has set in motion for one recipient: what a planner decided, else what holds for them

@@ -14,16 +14,12 @@ use crate::events::{self, MessageChange, MessageEvent};
 use crate::features::channels::visibility;
 use crate::hub::Hub;
 
-pub use super::state_store::{Stalemate, StandingMessage};
+pub use super::state_store::{Stalemate, StalledMessage};
 
 /// A message that the caller may see, without the whole of its text.
 pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let row = find(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-    if visibility::is_visible(tx, actor, row.view.conversation_id)? {
-        Ok(row)
-    } else {
-        Err(HubError::not_found("message"))
-    }
+    if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
 }
 
 /// A message, whoever may see it, without the whole of its text.
@@ -36,17 +32,17 @@ pub fn find_many(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, 
     store::find_messages(tx, ids, Bodies::Beginning)
 }
 
-/// What an event says about where a message is.
-pub fn place_of(row: &MessageRow) -> MessageChange {
+/// What events say about a changed message.
+pub fn message_change(row: &MessageRow) -> MessageChange {
     change_of(row)
 }
 
 /// Notes the state that a message has come to, from now on.
 pub fn move_to_state(tx: &mut Tx<'_>, row: &MessageRow, state: WorkflowState) -> Result<(), DbError> {
-    if row.view.workflow_state == state {
+    if row.workflow_state == state {
         return Ok(());
     }
-    state_store::update_state(tx, row.view.id, state)
+    state_store::update_state(tx, row.id, state)
 }
 
 /// Where messages are work, a message is done when nothing is left to do, and open as long as something is.
@@ -57,13 +53,13 @@ pub fn couple_status(
     row: &MessageRow,
     state: WorkflowState,
 ) -> Result<(), HubError> {
-    let is_open = matches!(row.view.status, MessageStatus::Pending | MessageStatus::Processing);
+    let is_open = matches!(row.status, MessageStatus::Pending | MessageStatus::Processing);
     let status = match (state.is_terminal(), is_open) {
         (true, true) => MessageStatus::Done,
         (false, false) => MessageStatus::Pending,
         (true, false) | (false, true) => return Ok(()),
     };
-    store::update_status(tx, row.view.id, status)?;
+    store::update_status(tx, row.id, status)?;
     events::emit(hub, tx, actor, MessageEvent::StatusChanged { change: change_of(row), status })?;
     Ok(())
 }
@@ -86,25 +82,25 @@ pub fn list_by_state(
 
 /// Work in channels that has been standing still since a moment and of which that was not told yet, at most `limit`, the
 /// oldest first.
-pub fn list_standing(
+pub fn list_stalled(
     tx: &mut Tx<'_>,
     channels: &[ChannelId],
     kind: Stalemate,
     since_ms: i64,
     limit: i64,
-) -> Result<Vec<StandingMessage>, DbError> {
+) -> Result<Vec<StalledMessage>, DbError> {
     let mut standing = Vec::new();
     for chunk in channels.chunks(512) {
         let room = limit - standing.len() as i64;
-        standing.extend(state_store::list_standing(tx, chunk, kind, since_ms, room)?);
+        standing.extend(state_store::list_stalled(tx, chunk, kind, since_ms, room)?);
     }
     Ok(standing)
 }
 
-/// Notes that it was told that these stand still.
-pub fn note_told(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
+/// Marks messages as named in a notice, so that they are not named again.
+pub fn mark_notified(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
     for chunk in ids.chunks(512) {
-        state_store::update_told(tx, kind, chunk)?;
+        state_store::update_notified(tx, kind, chunk)?;
     }
     Ok(())
 }

@@ -25,7 +25,7 @@ impl Stalemate {
 
 /// A message whose work stands still.
 #[derive(Debug, Clone)]
-pub struct StandingMessage {
+pub struct StalledMessage {
     pub id: MessageId,
     pub channel: ChannelId,
     pub state: WorkflowState,
@@ -43,13 +43,13 @@ pub(super) fn update_state(tx: &mut Tx<'_>, id: MessageId, state: WorkflowState)
     Ok(())
 }
 
-pub(super) fn list_standing(
+pub(super) fn list_stalled(
     tx: &mut Tx<'_>,
     channels: &[ChannelId],
     kind: Stalemate,
     since_ms: i64,
     limit: i64,
-) -> Result<Vec<StandingMessage>, DbError> {
+) -> Result<Vec<StalledMessage>, DbError> {
     let told_at = kind.column();
     let (list, ids) = in_list(3, channels.iter().map(|id| Parameter::Integer(id.0)));
     let mut values = vec![Parameter::Integer(since_ms), Parameter::Integer(limit)];
@@ -68,10 +68,10 @@ pub(super) fn list_standing(
         ),
         &values,
         |row| {
-            Ok(StandingMessage {
+            Ok(StalledMessage {
                 id: MessageId(row.get("id")?),
                 channel: ChannelId(row.get("channel_id")?),
-                state: columns::from_word(row, "workflow_state")?,
+                state: columns::named(row, "workflow_state")?,
                 since: Timestamp::from_ms(row.get("since")?),
                 preview: preview(&row.get::<String>("body")?),
             })
@@ -79,7 +79,7 @@ pub(super) fn list_standing(
     )
 }
 
-pub(super) fn update_told(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
+pub(super) fn update_notified(tx: &mut Tx<'_>, kind: Stalemate, ids: &[MessageId]) -> Result<(), DbError> {
     let (list, ids) = in_list(2, ids.iter().map(|id| Parameter::Integer(id.0)));
     let mut values = vec![Parameter::Integer(tx.now_ms())];
     values.extend(ids);

@@ -1,18 +1,40 @@
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, ToValue, Tx, Value as Parameter, in_list, params};
-use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, MessageView, RevisionView, WorkflowState};
-use stoa_model::principals::PrincipalKind;
+use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::features::channels::visibility;
 use crate::features::reactions;
 use crate::storage::columns;
 
-/// A message, and what only the hub needs to know about it.
+/// A message as it is stored, with the names that its ids stand for.
 #[derive(Debug, Clone)]
 pub struct MessageRow {
-    pub view: MessageView,
+    pub id: MessageId,
+    pub conversation_id: ConversationId,
+    pub channel_id: Option<ChannelId>,
+    pub channel: Option<String>,
     pub author_id: PrincipalId,
+    pub from: Author,
+    /// The name of the recipient.
+    pub to: Option<String>,
+    pub subject: Option<String>,
+    /// The whole text or its beginning, as the query asked.
+    pub body: String,
+    pub reply_to: Option<MessageId>,
+    /// As of now: an expired claim counts as none.
+    pub status: MessageStatus,
+    pub priority: i64,
+    pub metadata: Map<String, Value>,
+    pub mentions: Vec<String>,
+    pub created_at: Timestamp,
+    pub edited_at: Option<Timestamp>,
+    pub deleted_at: Option<Timestamp>,
+    pub workflow_state: WorkflowState,
+    pub run_id: Option<i64>,
+    pub depth: i64,
+    /// Set while the recipient's claim holds.
+    pub lease_until: Option<Timestamp>,
     pub recipient_id: Option<PrincipalId>,
     pub thread_id: Option<MessageId>,
     pub mention_of: Option<MessageId>,
@@ -97,7 +119,7 @@ fn page(
         })?;
     let ids = within_bytes(&sized);
     let mut rows = find_messages(tx, &ids, bodies)?;
-    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.view.id));
+    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
     Ok((rows, ids.len() < sized.len()))
 }
 
@@ -178,10 +200,10 @@ pub(super) fn find_messages(tx: &mut Tx<'_>, ids: &[MessageId], bodies: Bodies) 
 /// The first of these messages whose texts are not too long together, in this order.
 pub(super) fn find_within_bytes(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
     let sizes = find_messages(tx, ids, Bodies::Beginning)?;
-    let size = |id: &MessageId| sizes.iter().find(|row| row.view.id == *id).map(|row| (*id, row.body_bytes));
+    let size = |id: &MessageId| sizes.iter().find(|row| row.id == *id).map(|row| (*id, row.body_bytes));
     let ids = within_bytes(&ids.iter().filter_map(size).collect::<Vec<_>>());
     let mut rows = find_messages(tx, &ids, Bodies::Whole)?;
-    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.view.id));
+    rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
     Ok(rows)
 }
 
@@ -360,6 +382,13 @@ pub(super) fn update_deleted(tx: &mut Tx<'_>, id: MessageId) -> Result<(), DbErr
     Ok(())
 }
 
+/// A text that a message had before an edit.
+pub(super) struct RevisionRow {
+    pub(super) revision: i64,
+    pub(super) body: String,
+    pub(super) written_at: Timestamp,
+}
+
 /// What a message said before, oldest first, after a revision: as much as makes up an answer of bearable
 /// size, one at least. True if there would have been more.
 pub(super) fn list_revisions(
@@ -367,7 +396,7 @@ pub(super) fn list_revisions(
     id: MessageId,
     after: i64,
     limit: i64,
-) -> Result<(Vec<RevisionView>, bool), DbError> {
+) -> Result<(Vec<RevisionRow>, bool), DbError> {
     let sized = tx.query(
         "select revision, octet_length(body) as bytes from message_revisions
          where message_id = $1 and revision > $2 order by revision limit $3",
@@ -381,7 +410,7 @@ pub(super) fn list_revisions(
          where message_id = $1 and revision > $2 and revision <= $3 order by revision",
         params![id.0, after, through],
         |row| {
-            Ok(RevisionView {
+            Ok(RevisionRow {
                 revision: row.get("revision")?,
                 body: row.get("body")?,
                 written_at: Timestamp::from_ms(row.get("written_at")?),
@@ -432,13 +461,13 @@ pub(super) fn list_inbox(
         let condition = format!("m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3");
         let (found, is_cut) = page(tx, &condition, params![recipient.0, after.0, limit, now], bodies)?;
         if let Some(last) = found.last().filter(|_| is_cut) {
-            end = Some(end.unwrap_or(last.view.id).min(last.view.id));
+            end = Some(end.unwrap_or(last.id).min(last.id));
         }
         rows.extend(found);
     }
-    rows.sort_by_key(|row: &MessageRow| row.view.id);
+    rows.sort_by_key(|row: &MessageRow| row.id);
     // What lies behind the end of a part that was cut comes with a later page.
-    rows.retain(|row| end.is_none_or(|end| row.view.id <= end));
+    rows.retain(|row| end.is_none_or(|end| row.id <= end));
     rows.truncate(usize::try_from(limit).unwrap_or(0));
     Ok((rows, end.is_some()))
 }
@@ -568,9 +597,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
     let decode = |column: &str, reason: String| DbError::Decode { column: column.to_owned(), reason };
     let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(MessageId));
     let time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
-    let kind: String = row.get("author_kind")?;
-    let stored: String = row.get("status")?;
-    let stored = MessageStatus::from_name(&stored).ok_or_else(|| decode("status", stored.clone()))?;
+    let stored: MessageStatus = columns::named(row, "status")?;
     let lease_until: Option<i64> = row.get("lease_until")?;
     let status = status_at(stored, lease_until, now_ms);
     let metadata: String = row.get("metadata")?;
@@ -582,35 +609,30 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         mention_of: id("mention_of")?,
         body_bytes: row.get("body_bytes")?,
         origin: row.get::<Option<i64>>("origin_conversation_id")?.map(ConversationId),
-        view: MessageView {
-            id: MessageId(row.get("id")?),
-            conversation_id: ConversationId(row.get("conversation_id")?),
-            channel_id: row.get::<Option<i64>>("channel_id")?.map(ChannelId),
-            channel: row.get("channel_name")?,
-            from: Author {
-                kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
-                name: row.get("author_name")?,
-                display_name: row.get("author_display_name")?,
-            },
-            to: row.get("recipient_name")?,
-            subject: row.get("subject")?,
-            body: row.get("body")?,
-            reply_to: id("reply_to")?,
-            status,
-            priority: row.get("priority")?,
-            // What cannot be read must not take its page with it.
-            metadata: serde_json::from_str(&metadata).unwrap_or_default(),
-            mentions: serde_json::from_str(&mentions).map_err(|error| decode("mentions", error.to_string()))?,
-            created_at: Timestamp::from_ms(row.get("created_at")?),
-            edited_at: time("edited_at")?,
-            deleted_at: time("deleted_at")?,
-            reply_count: 0,
-            attachments: Vec::new(),
-            reactions: Vec::new(),
-            workflow_state: columns::from_word(row, "workflow_state")?,
-            run_id: row.get("run_id")?,
-            depth: row.get("depth")?,
-            lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),
+        id: MessageId(row.get("id")?),
+        conversation_id: ConversationId(row.get("conversation_id")?),
+        channel_id: row.get::<Option<i64>>("channel_id")?.map(ChannelId),
+        channel: row.get("channel_name")?,
+        from: Author {
+            kind: columns::named(row, "author_kind")?,
+            name: row.get("author_name")?,
+            display_name: row.get("author_display_name")?,
         },
+        to: row.get("recipient_name")?,
+        subject: row.get("subject")?,
+        body: row.get("body")?,
+        reply_to: id("reply_to")?,
+        status,
+        priority: row.get("priority")?,
+        // What cannot be read must not take its page with it.
+        metadata: serde_json::from_str(&metadata).unwrap_or_default(),
+        mentions: serde_json::from_str(&mentions).map_err(|error| decode("mentions", error.to_string()))?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        edited_at: time("edited_at")?,
+        deleted_at: time("deleted_at")?,
+        workflow_state: columns::named(row, "workflow_state")?,
+        run_id: row.get("run_id")?,
+        depth: row.get("depth")?,
+        lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),
     })
 }

@@ -4,6 +4,8 @@ use stoa_db::{DbError, Tx, id_list, is_among, params};
 use stoa_model::messages::WorkflowState;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
+use crate::storage::columns;
+
 /// What was said, where, when and by whom.
 #[derive(Debug, Clone)]
 pub struct MessageText {
@@ -33,7 +35,6 @@ pub fn visit_texts(
         ),
         params![ids],
         |row| {
-            let state: String = row.get("workflow_state")?;
             visit(MessageText {
                 id: MessageId(row.get("id")?),
                 conversation: ConversationId(row.get("conversation_id")?),
@@ -42,7 +43,7 @@ pub fn visit_texts(
                 subject: row.get("subject")?,
                 body: row.get("body")?,
                 has_mentions: row.get("has_mentions")?,
-                state: WorkflowState::from_name(&state).unwrap_or(WorkflowState::Proposed),
+                state: columns::named(row, "workflow_state")?,
             })
         },
     )

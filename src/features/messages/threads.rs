@@ -70,10 +70,10 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
 
 /// The conversations that the caller is in, within the reach of their credential.
 fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
-    let mut standings = unread_store::list_channel_standings(tx, actor.id())?;
-    standings.retain(|standing| actor.require_channel(&standing.name).is_ok());
-    standings.extend(unread_store::list_pair_standings(tx, actor.id(), MAX_PAIRS)?);
-    Ok(standings.into_iter().map(|standing| standing.conversation).collect())
+    let mut conversations = unread_store::list_channel_conversations(tx, actor.id())?;
+    conversations.retain(|conversation| actor.require_channel(&conversation.name).is_ok());
+    conversations.extend(unread_store::list_dm_conversations(tx, actor.id(), MAX_PAIRS)?);
+    Ok(conversations.into_iter().map(|conversation| conversation.id).collect())
 }
 
 /// Keeps a thread out of the caller's list.
@@ -116,18 +116,18 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
-        let channel = channels::find_visible(tx, &actor_in, &channel)?.view;
+        let channel = channels::find_visible(tx, &actor_in, &channel)?;
         if !channel.is_member {
             return Err(
                 HubError::forbidden("not_a_member", "Only members may pin messages.").hint("Join the channel first.")
             );
         }
-        let row = store::find_message(tx, id)?.filter(|row| row.view.channel_id == Some(channel.id));
+        let row = store::find_message(tx, id)?.filter(|row| row.channel_id == Some(channel.id));
         let row = row.ok_or_else(|| HubError::not_found("message in this channel"))?;
         let pins = thread_store::list_pins(tx, channel.id)?;
         match (is_pinned, pins.contains(&id)) {
             (true, false) => {
-                if row.view.deleted_at.is_some() {
+                if row.deleted_at.is_some() {
                     return Err(HubError::conflict("message_deleted", "A deleted message cannot be pinned."));
                 }
                 if pins.len() as i64 >= MAX_PINS {

@@ -10,7 +10,7 @@ use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::read::reader;
 use super::store::{self, Bodies};
-use super::unread_store::{self, Standing};
+use super::unread_store::{self, ConversationForReader};
 use super::view;
 use crate::access::Actor;
 use crate::error::HubError;
@@ -26,12 +26,12 @@ pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, Hu
     let actor = actor.clone();
     hub.read(move |tx| {
         let mut unread = Vec::new();
-        let reaches = |standing: &Standing| actor.require_channel(&standing.name).is_ok();
-        for standing in unread_store::list_channel_standings(tx, actor.id())?.into_iter().filter(reaches) {
-            unread.push(unread_view(tx, &actor, ConversationKind::Channel, standing)?);
+        let reaches = |conversation: &ConversationForReader| actor.require_channel(&conversation.name).is_ok();
+        for conversation in unread_store::list_channel_conversations(tx, actor.id())?.into_iter().filter(reaches) {
+            unread.push(unread_view(tx, &actor, ConversationKind::Channel, conversation)?);
         }
-        for standing in unread_store::list_pair_standings(tx, actor.id(), MAX_PARTNERS)? {
-            unread.push(unread_view(tx, &actor, ConversationKind::Dm, standing)?);
+        for conversation in unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)? {
+            unread.push(unread_view(tx, &actor, ConversationKind::Dm, conversation)?);
         }
         Ok(unread)
     })
@@ -42,15 +42,15 @@ fn unread_view(
     tx: &mut Tx<'_>,
     actor: &Actor,
     kind: ConversationKind,
-    standing: Standing,
+    conversation: ConversationForReader,
 ) -> Result<UnreadView, DbError> {
-    let unread_count = count(tx, actor.id(), standing.conversation, standing.last_message)?;
+    let unread_count = count(tx, actor.id(), conversation.id, conversation.last_message)?;
     Ok(UnreadView {
         kind,
-        name: standing.name,
+        name: conversation.name,
         unread_count,
-        last_message_id: standing.last_message,
-        last_read_message_id: standing.last_read,
+        last_message_id: conversation.last_message,
+        last_read_message_id: conversation.last_read,
     })
 }
 
@@ -122,7 +122,7 @@ pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Re
             (Some(MessageId(0)), _) => None,
             (Some(id), conversation) => {
                 let row = store::find_message(tx, id)?;
-                let is_here = row.is_some_and(|row| Some(row.view.conversation_id) == conversation);
+                let is_here = row.is_some_and(|row| Some(row.conversation_id) == conversation);
                 if !is_here {
                     return Err(HubError::invalid_field("message_id", "is not a message of this conversation"));
                 }
@@ -146,7 +146,7 @@ fn find_conversation(
     request: &MarkReadRequest,
 ) -> Result<(ConversationKind, String, Option<ConversationId>), HubError> {
     if let Some(channel) = &request.channel {
-        let channel = channels::find_visible(tx, actor, channel)?.view;
+        let channel = channels::find_visible(tx, actor, channel)?;
         return Ok((ConversationKind::Channel, channel.name, Some(channel.conversation_id)));
     }
     let name = request.dm.as_deref().unwrap_or_default();
@@ -162,22 +162,22 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
     let actor = actor.clone();
     hub.read(move |tx| {
         let reader = reader(tx, &actor, agent.as_deref())?;
-        let standings = unread_store::list_pair_standings(tx, reader, MAX_PARTNERS)?;
-        let last: Vec<MessageId> = standings.iter().filter_map(|standing| standing.last_message).collect();
+        let conversations = unread_store::list_dm_conversations(tx, reader, MAX_PARTNERS)?;
+        let last: Vec<MessageId> = conversations.iter().filter_map(|conversation| conversation.last_message).collect();
         let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
         let latest = view::complete_uncounted(tx, &actor, latest)?;
         let mut partners = Vec::new();
-        for standing in standings {
-            let message = latest.iter().find(|message| Some(message.id) == standing.last_message);
+        for conversation in conversations {
+            let message = latest.iter().find(|message| Some(message.id) == conversation.last_message);
             let Some(message) = message else { continue };
             partners.push(PartnerView {
-                unread_count: count(tx, reader, standing.conversation, standing.last_message)?,
-                name: standing.name,
-                kind: standing.kind,
-                display_name: standing.display_name,
+                unread_count: count(tx, reader, conversation.id, conversation.last_message)?,
+                name: conversation.name,
+                kind: conversation.kind,
+                display_name: conversation.display_name,
                 preview: preview(&message.body),
                 last_message_at: message.created_at,
-                last_read_message_id: standing.last_read,
+                last_read_message_id: conversation.last_read,
             });
         }
         Ok(partners)

@@ -5,6 +5,8 @@ use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
+use crate::storage::columns;
+
 /// Messages behind a cursor that are looked at: one's own among them do not count, and may be many.
 const MAX_LOOKED_AT: i64 = 20 * MAX_UNREAD;
 
@@ -84,9 +86,9 @@ pub(super) fn list_latest(
     Ok((latest, looked_at < limit))
 }
 
-/// A conversation of somebody's, and how far they have come in it.
-pub(super) struct Standing {
-    pub(super) conversation: ConversationId,
+/// A conversation of a reader, and how far they have read.
+pub(super) struct ConversationForReader {
+    pub(super) id: ConversationId,
     pub(super) name: String,
     pub(super) kind: PrincipalKind,
     pub(super) display_name: String,
@@ -95,7 +97,10 @@ pub(super) struct Standing {
 }
 
 /// The channels that somebody is a member of, by name.
-pub(super) fn list_channel_standings(tx: &mut Tx<'_>, reader: PrincipalId) -> Result<Vec<Standing>, DbError> {
+pub(super) fn list_channel_conversations(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+) -> Result<Vec<ConversationForReader>, DbError> {
     tx.query(
         "select c.conversation_id, c.name, 'system' as kind, '' as display_name, r.message_id as last_read,
              (select max(m.id) from messages m where m.conversation_id = c.conversation_id) as last_message
@@ -103,12 +108,16 @@ pub(super) fn list_channel_standings(tx: &mut Tx<'_>, reader: PrincipalId) -> Re
          left join read_cursors r on r.conversation_id = c.conversation_id and r.principal_id = $1
          where mine.principal_id = $1 and c.deleted_at is null order by c.name",
         params![reader.0],
-        standing,
+        conversation_for_reader,
     )
 }
 
 /// The DMs that something was said in, the latest first.
-pub(super) fn list_pair_standings(tx: &mut Tx<'_>, reader: PrincipalId, limit: i64) -> Result<Vec<Standing>, DbError> {
+pub(super) fn list_dm_conversations(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    limit: i64,
+) -> Result<Vec<ConversationForReader>, DbError> {
     let side = |mine: &str, other: &str| {
         format!(
             "select c.id as conversation_id, c.{other} as partner_id,
@@ -127,7 +136,7 @@ pub(super) fn list_pair_standings(tx: &mut Tx<'_>, reader: PrincipalId, limit: i
             side("high_id", "low_id")
         ),
         params![reader.0, limit],
-        standing,
+        conversation_for_reader,
     )
 }
 
@@ -137,13 +146,12 @@ pub(super) fn find_last(tx: &mut Tx<'_>, conversation: ConversationId) -> Result
     })
 }
 
-fn standing(row: &Row<'_>) -> Result<Standing, DbError> {
-    let kind: String = row.get("kind")?;
+fn conversation_for_reader(row: &Row<'_>) -> Result<ConversationForReader, DbError> {
     let message = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.filter(|id| *id > 0).map(MessageId));
-    Ok(Standing {
-        conversation: ConversationId(row.get("conversation_id")?),
+    Ok(ConversationForReader {
+        id: ConversationId(row.get("conversation_id")?),
         name: row.get("name")?,
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         display_name: row.get("display_name")?,
         last_message: message("last_message")?,
         last_read: message("last_read")?,

@@ -29,13 +29,44 @@ impl Sight {
     }
 }
 
+impl From<MessageRow> for MessageView {
+    /// Without what other tables say: replies, attachments and reactions.
+    fn from(row: MessageRow) -> Self {
+        Self {
+            id: row.id,
+            conversation_id: row.conversation_id,
+            channel_id: row.channel_id,
+            channel: row.channel,
+            from: row.from,
+            to: row.to,
+            subject: row.subject,
+            body: row.body,
+            reply_to: row.reply_to,
+            status: row.status,
+            priority: row.priority,
+            metadata: row.metadata,
+            mentions: row.mentions,
+            created_at: row.created_at,
+            edited_at: row.edited_at,
+            deleted_at: row.deleted_at,
+            reply_count: 0,
+            attachments: Vec::new(),
+            reactions: Vec::new(),
+            workflow_state: row.workflow_state,
+            run_id: row.run_id,
+            depth: row.depth,
+            lease_until: row.lease_until,
+        }
+    }
+}
+
 /// Completes messages that the caller may see.
 pub(super) fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>) -> Result<Vec<MessageView>, DbError> {
     if rows.is_empty() {
         return Ok(Vec::new());
     }
     let mut sight = Sight::default();
-    let ids: Vec<MessageId> = rows.iter().map(|row| row.view.id).collect();
+    let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
     let mut counts: HashMap<MessageId, i64> = HashMap::new();
     for parent in store::list_answered(tx, &ids)? {
         for (conversation, replies) in store::count_replies(tx, parent)? {
@@ -61,10 +92,10 @@ pub(super) fn complete_uncounted(
 }
 
 fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight) -> Result<Vec<MessageView>, DbError> {
-    let ids: Vec<MessageId> = rows.iter().map(|row| row.view.id).collect();
+    let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
     let mut reactions = reactions::of(tx, &ids)?;
     // A DM that tells of a mention shows the files of the message that it tells of.
-    let shown: Vec<MessageId> = rows.iter().map(|row| row.mention_of.unwrap_or(row.view.id)).collect();
+    let shown: Vec<MessageId> = rows.iter().map(|row| row.mention_of.unwrap_or(row.id)).collect();
     let attached = attachments::of(tx, &shown)?;
     let mut views = Vec::with_capacity(rows.len());
     for row in rows {
@@ -72,16 +103,15 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
             Some(origin) => !sight.sees(tx, actor, origin)?,
             None => false,
         };
-        let mut view = MessageView {
-            lease_until: row.view.lease_until.filter(|_| row.recipient_id == Some(actor.id())),
-            reactions: reactions.remove(&row.view.id).unwrap_or_default(),
-            ..row.view
-        };
+        let (is_recipient, shown) = (row.recipient_id == Some(actor.id()), row.mention_of.unwrap_or(row.id));
+        let mut view = MessageView::from(row);
+        view.lease_until = view.lease_until.filter(|_| is_recipient);
+        view.reactions = reactions.remove(&view.id).unwrap_or_default();
         if is_hidden {
             // It says what was said in a channel, so it says it to those who may see the channel.
             (view.body, view.subject, view.metadata) = (String::new(), None, Map::new());
         } else if view.deleted_at.is_none() {
-            view.attachments = attached.get(&row.mention_of.unwrap_or(view.id)).cloned().unwrap_or_default();
+            view.attachments = attached.get(&shown).cloned().unwrap_or_default();
         }
         views.push(view);
     }
@@ -96,9 +126,5 @@ pub(super) fn complete_one(tx: &mut Tx<'_>, actor: &Actor, row: MessageRow) -> R
 /// A message that the caller may see; any other does not exist for them.
 pub(super) fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let row = store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-    if visibility::is_visible(tx, actor, row.view.conversation_id)? {
-        Ok(row)
-    } else {
-        Err(HubError::not_found("message"))
-    }
+    if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
 }

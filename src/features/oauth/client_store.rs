@@ -1,10 +1,10 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::oauth::{AuthMethod, ClientKind, GrantType, OauthClientView, OauthScopes};
+use stoa_model::oauth::{AuthMethod, ClientKind, GrantType, OauthScopes};
 use stoa_model::{PrincipalId, Timestamp};
 
 use super::store::IN_FORCE;
 use crate::access::identity::SEEN_EVERY_MS;
-use crate::storage::columns::{from_json, from_word, to_json};
+use crate::storage::columns::{from_json, named, to_json};
 
 /// A client, as the protocol needs to know it.
 #[derive(Debug, Clone)]
@@ -179,9 +179,9 @@ fn client(row: &Row<'_>) -> Result<Client, DbError> {
     Ok(Client {
         id: row.get("id")?,
         client_id: row.get("client_id")?,
-        kind: from_word(row, "kind")?,
+        kind: named(row, "kind")?,
         name: row.get("name")?,
-        auth_method: from_word(row, "auth_method")?,
+        auth_method: named(row, "auth_method")?,
         secret_hash: row.get("secret_hash")?,
         redirect_uris: from_json("redirect_uris", &row.get::<String>("redirect_uris")?)?,
         grant_types: from_json("grant_types", &row.get::<String>("grant_types")?)?,
@@ -208,26 +208,45 @@ pub(super) enum Whose {
     Owned(PrincipalId),
 }
 
+/// A client with the names of those whom it concerns, and how much it is used.
+pub(super) struct ListedClient {
+    pub(super) id: i64,
+    pub(super) client_id: String,
+    pub(super) kind: ClientKind,
+    pub(super) name: String,
+    pub(super) owner: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) auth_method: AuthMethod,
+    pub(super) redirect_uris: Vec<String>,
+    pub(super) grant_types: Vec<GrantType>,
+    pub(super) scope: Option<OauthScopes>,
+    pub(super) introspects_all: bool,
+    /// How many grants it has now.
+    pub(super) grants: i64,
+    pub(super) created_at: Timestamp,
+    pub(super) last_used_at: Option<Timestamp>,
+}
+
 /// Newest first, below `before`.
 pub(super) fn list_clients(
     tx: &mut Tx<'_>,
     whose: Whose,
     before: i64,
     limit: i64,
-) -> Result<Vec<(i64, OauthClientView)>, DbError> {
+) -> Result<Vec<ListedClient>, DbError> {
     let (sql, owner) = match whose {
         Whose::Everybodys => ("$4 = 0 and", 0),
         Whose::Owned(owner) => ("c.owner_id = $4 and", owner.0),
     };
-    let sql = format!("{} where {sql} c.id < $2 order by c.id desc limit $3", select_view());
-    tx.query(&sql, params![tx.now_ms(), before, limit, owner], |row| Ok((row.get("id")?, view(row)?)))
+    let sql = format!("{} where {sql} c.id < $2 order by c.id desc limit $3", select_listed());
+    tx.query(&sql, params![tx.now_ms(), before, limit, owner], listed)
 }
 
-pub(super) fn find_view(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<OauthClientView>, DbError> {
-    tx.query_optional(&format!("{} where c.client_id = $2", select_view()), params![tx.now_ms(), client_id], view)
+pub(super) fn find_listed(tx: &mut Tx<'_>, client_id: &str) -> Result<Option<ListedClient>, DbError> {
+    tx.query_optional(&format!("{} where c.client_id = $2", select_listed()), params![tx.now_ms(), client_id], listed)
 }
 
-fn select_view() -> String {
+fn select_listed() -> String {
     format!(
         "select c.id, c.client_id, c.kind, c.name, c.auth_method, c.redirect_uris, c.grant_types, c.scope,
              c.introspects_all, c.created_at, c.last_used_at, owner.handle as owner, agent.handle as agent,
@@ -237,14 +256,15 @@ fn select_view() -> String {
     )
 }
 
-fn view(row: &Row<'_>) -> Result<OauthClientView, DbError> {
-    Ok(OauthClientView {
+fn listed(row: &Row<'_>) -> Result<ListedClient, DbError> {
+    Ok(ListedClient {
+        id: row.get("id")?,
         client_id: row.get("client_id")?,
-        kind: from_word(row, "kind")?,
+        kind: named(row, "kind")?,
         name: row.get("name")?,
         owner: row.get("owner")?,
         agent: row.get("agent")?,
-        auth_method: from_word(row, "auth_method")?,
+        auth_method: named(row, "auth_method")?,
         redirect_uris: from_json("redirect_uris", &row.get::<String>("redirect_uris")?)?,
         grant_types: from_json("grant_types", &row.get::<String>("grant_types")?)?,
         scope: scope(row)?,

@@ -2,17 +2,34 @@
 
 use serde_json::json;
 use stoa_db::Tx;
-use stoa_model::oauth::GrantView;
+use stoa_model::oauth::{GrantClient, GrantView};
 use stoa_model::page::Page;
 use stoa_model::{GrantId, PrincipalId};
 
-use super::store::{self, Grant};
+use super::redirect;
+use super::store::{self, Grant, ListedGrant};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::{Actor, Call};
 use crate::error::HubError;
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
+
+impl From<ListedGrant> for GrantView {
+    fn from(row: ListedGrant) -> Self {
+        Self {
+            id: row.id,
+            user: row.username,
+            client: GrantClient { client_id: row.client_id, name: row.client_name, kind: row.client_kind },
+            redirect_host: row.redirect_uri.map(|uri| redirect::shown_host(&uri)),
+            agent: row.agent,
+            scope: row.scope,
+            created_at: row.created_at,
+            last_used_at: row.last_used_at,
+            expires_at: row.expires_at,
+        }
+    }
+}
 
 /// Puts a grant out of force, with all its tokens. False when it was already.
 pub(super) fn withdraw(
@@ -63,6 +80,7 @@ pub async fn list_grants(
             Ok::<_, HubError>(store::list_grants(tx, user, before, limit + 1)?)
         })
         .await?;
+    let grants = grants.into_iter().map(|grant| (grant.id.0, grant.into())).collect();
     page_of(hub, actor, &scope, grants, limit)
 }
 
@@ -73,12 +91,12 @@ pub async fn revoke_grant(hub: &Hub, actor: &Actor, id: GrantId) -> Result<Grant
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let (user, view) = hub
         .command(actor, move |tx| {
-            let found = store::find_grant_view(tx, id)?;
-            let found = found.filter(|(user, _)| actor_in.is_operator() || *user == actor_in.id());
-            let (user, view) = found.ok_or_else(|| HubError::not_found("grant"))?;
+            let listed = store::find_listed_grant(tx, id)?;
+            let listed = listed.filter(|listed| actor_in.is_operator() || listed.user == actor_in.id());
+            let listed = listed.ok_or_else(|| HubError::not_found("grant"))?;
             let grant = store::find_grant(tx, id)?.ok_or_else(|| HubError::not_found("grant"))?;
             withdraw(&hub_in, tx, &actor_in, &grant, reason)?;
-            Ok((user, view))
+            Ok((listed.user, GrantView::from(listed)))
         })
         .await?;
     let acting = view.agent.as_ref().map_or_else(|| "themself".to_owned(), |agent| format!("agent {agent}"));

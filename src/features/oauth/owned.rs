@@ -8,7 +8,7 @@ use stoa_model::oauth::{
 };
 use stoa_model::page::Page;
 
-use super::client_store::{self, NewClient, Whose};
+use super::client_store::{self, ListedClient, NewClient, Whose};
 use super::registration::{new_client_id, random_secret};
 use super::{grants, store};
 use crate::access::Actor;
@@ -17,6 +17,26 @@ use crate::error::HubError;
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
+
+impl From<ListedClient> for OauthClientView {
+    fn from(row: ListedClient) -> Self {
+        Self {
+            client_id: row.client_id,
+            kind: row.kind,
+            name: row.name,
+            owner: row.owner,
+            agent: row.agent,
+            auth_method: row.auth_method,
+            redirect_uris: row.redirect_uris,
+            grant_types: row.grant_types,
+            scope: row.scope,
+            introspects_all: row.introspects_all,
+            grants: row.grants,
+            created_at: row.created_at,
+            last_used_at: row.last_used_at,
+        }
+    }
+}
 
 /// Makes a client for an agent of the caller's.
 pub async fn create_client(
@@ -75,10 +95,10 @@ pub async fn create_client_for(
             let details = json!({"owner": whose, "agent": request.agent, "name": request.name,
                 "introspects_all": introspects_all});
             audit::record(tx, &actor_in, "oauth.client_created", Some(&client_id), &details)?;
-            let client = client_store::find_view(tx, &client_id)?;
+            let client = client_store::find_listed(tx, &client_id)?;
             let client = client.ok_or_else(|| HubError::internal("the new client is missing"))?;
             // In here, so that a repeated request is shown the same one again.
-            Ok(CreatedOauthClient { client, client_secret: client_secret.clone() })
+            Ok(CreatedOauthClient { client: client.into(), client_secret: client_secret.clone() })
         })
         .await?;
     Ok(created)
@@ -107,6 +127,7 @@ async fn list_clients(
     let before = list.position(hub, actor, &scope)?.unwrap_or(i64::MAX);
     let limit = list.limit()?;
     let clients = hub.read(move |tx| client_store::list_clients(tx, whose, before, limit + 1)).await?;
+    let clients = clients.into_iter().map(|client| (client.id, client.into())).collect();
     page_of(hub, actor, &scope, clients, limit)
 }
 
@@ -119,11 +140,11 @@ pub async fn delete_client(hub: &Hub, actor: &Actor, client_id: String) -> Resul
             let client = client_store::find_client(tx, &client_id)?;
             let client = client.filter(|client| actor_in.is_operator() || client.owner == Some(actor_in.id()));
             let client = client.ok_or_else(|| HubError::not_found("client"))?;
-            let view = client_store::find_view(tx, &client_id)?.ok_or_else(|| HubError::not_found("client"))?;
+            let listed = client_store::find_listed(tx, &client_id)?.ok_or_else(|| HubError::not_found("client"))?;
             remove(&hub_in, tx, &actor_in, client.id)?;
-            let details = json!({"name": view.name, "kind": view.kind});
+            let details = json!({"name": listed.name, "kind": listed.kind});
             audit::record(tx, &actor_in, "oauth.client_deleted", Some(&client_id), &details)?;
-            Ok(view)
+            Ok(OauthClientView::from(listed))
         })
         .await?;
     let detail = format!("all of OAuth client {}", deleted.client_id);

@@ -1,9 +1,8 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::oauth::{GrantClient, GrantView, OauthScopes};
+use stoa_model::oauth::{ClientKind, OauthScopes};
 use stoa_model::{GrantId, PrincipalId, SessionId, Timestamp};
 
-use super::redirect;
-use crate::storage::columns::from_word;
+use crate::storage::columns::named;
 
 /// A question to a person that is not answered yet.
 pub(super) struct PendingRequest {
@@ -361,25 +360,41 @@ pub(super) const IN_FORCE: &str = "g.revoked_at is null and g.expires_at > $1
         or exists (select 1 from oauth_refresh_tokens r where r.grant_id = g.id and r.used_at is null and r.expires_at > $1)
         or exists (select 1 from oauth_access_tokens t where t.grant_id = g.id and t.expires_at > $1))";
 
+/// A grant with the names of those whom it concerns.
+pub(super) struct ListedGrant {
+    pub(super) id: GrantId,
+    pub(super) user: PrincipalId,
+    pub(super) username: String,
+    pub(super) client_id: String,
+    pub(super) client_name: String,
+    pub(super) client_kind: ClientKind,
+    pub(super) redirect_uri: Option<String>,
+    pub(super) agent: Option<String>,
+    pub(super) scope: OauthScopes,
+    pub(super) created_at: Timestamp,
+    pub(super) last_used_at: Option<Timestamp>,
+    pub(super) expires_at: Timestamp,
+}
+
 /// What people allowed, newest first, below `before`; of one person, or of all.
 pub(super) fn list_grants(
     tx: &mut Tx<'_>,
     user: Option<PrincipalId>,
     before: i64,
     limit: i64,
-) -> Result<Vec<(i64, GrantView)>, DbError> {
+) -> Result<Vec<ListedGrant>, DbError> {
     let whose = if user.is_some() { "g.user_id = $4" } else { "$4 = 0" };
-    let sql = format!("{} and {whose} and g.id < $2 order by g.id desc limit $3", select_view());
+    let sql = format!("{} and {whose} and g.id < $2 order by g.id desc limit $3", select_listed());
     let user = user.map_or(0, |user| user.0);
-    tx.query(&sql, params![tx.now_ms(), before, limit, user], |row| Ok((row.get("id")?, view(row)?)))
+    tx.query(&sql, params![tx.now_ms(), before, limit, user], listed)
 }
 
-pub(super) fn find_grant_view(tx: &mut Tx<'_>, id: GrantId) -> Result<Option<(PrincipalId, GrantView)>, DbError> {
-    let sql = format!("{} and g.id = $2", select_view());
-    tx.query_optional(&sql, params![tx.now_ms(), id.0], |row| Ok((PrincipalId(row.get("user_id")?), view(row)?)))
+pub(super) fn find_listed_grant(tx: &mut Tx<'_>, id: GrantId) -> Result<Option<ListedGrant>, DbError> {
+    let sql = format!("{} and g.id = $2", select_listed());
+    tx.query_optional(&sql, params![tx.now_ms(), id.0], listed)
 }
 
-fn select_view() -> String {
+fn select_listed() -> String {
     format!(
         "select g.id, g.user_id, p.handle as username, c.client_id, c.name, c.kind, g.redirect_uri, a.handle as agent,
              g.scope, g.created_at, g.last_used_at, g.expires_at
@@ -387,12 +402,15 @@ fn select_view() -> String {
     )
 }
 
-fn view(row: &Row<'_>) -> Result<GrantView, DbError> {
-    Ok(GrantView {
+fn listed(row: &Row<'_>) -> Result<ListedGrant, DbError> {
+    Ok(ListedGrant {
         id: GrantId(row.get("id")?),
-        user: row.get("username")?,
-        client: GrantClient { client_id: row.get("client_id")?, name: row.get("name")?, kind: from_word(row, "kind")? },
-        redirect_host: row.get::<Option<String>>("redirect_uri")?.map(|uri| redirect::shown_host(&uri)),
+        user: PrincipalId(row.get("user_id")?),
+        username: row.get("username")?,
+        client_id: row.get("client_id")?,
+        client_name: row.get("name")?,
+        client_kind: named(row, "kind")?,
+        redirect_uri: row.get("redirect_uri")?,
         agent: row.get("agent")?,
         scope: scope(row)?,
         created_at: Timestamp::from_ms(row.get("created_at")?),

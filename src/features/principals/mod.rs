@@ -12,7 +12,7 @@ pub use service::{
     create, delete, directory, find, find_by_id, find_ever, find_or_add_machine, find_reachable, nearest,
     note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
 };
-pub use store::Known;
+pub use store::PrincipalRow;
 
 pub fn feature() -> Feature {
     Feature { routes: http::routes, mcp: |offer| mcp::add_tools(&mut offer.tools), ..Feature::new("principals") }

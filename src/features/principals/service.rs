@@ -3,7 +3,7 @@ use stoa_model::page::Page;
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, handles};
 
-use super::store::{self, Known};
+use super::store::{self, PrincipalRow};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, PrincipalEvent};
@@ -85,24 +85,24 @@ pub fn note_all_seen(tx: &mut Tx<'_>, ids: &[PrincipalId]) -> Result<(), DbError
 }
 
 /// Whoever has this handle, deleted or not.
-pub fn find(tx: &mut Tx<'_>, handle: &str) -> Result<Option<Known>, DbError> {
+pub fn find(tx: &mut Tx<'_>, handle: &str) -> Result<Option<PrincipalRow>, DbError> {
     store::find_by_handle(tx, handle)
 }
 
-pub fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Known>, DbError> {
+pub fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<PrincipalRow>, DbError> {
     store::find_by_id(tx, id)
 }
 
 /// Those among the folded handles that messages can reach.
-pub fn find_reachable(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<Known>, DbError> {
+pub fn find_reachable(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<PrincipalRow>, DbError> {
     let mut found = store::find_many(tx, folded)?;
-    found.retain(Known::is_reachable);
+    found.retain(PrincipalRow::is_reachable);
     Ok(found)
 }
 
 /// The row of a machine principal, made where there is none. Its name is not one that a person or an agent could
 /// have, and nobody is told: it joins nothing by itself.
-pub fn find_or_add_machine(tx: &mut Tx<'_>, principal_id: &str) -> Result<Known, HubError> {
+pub fn find_or_add_machine(tx: &mut Tx<'_>, principal_id: &str) -> Result<PrincipalRow, HubError> {
     if let Some(known) = store::find_by_handle(tx, principal_id)? {
         return Ok(known);
     }
@@ -111,7 +111,7 @@ pub fn find_or_add_machine(tx: &mut Tx<'_>, principal_id: &str) -> Result<Known,
 }
 
 /// The author of the hub's own notices.
-pub fn system(tx: &mut Tx<'_>) -> Result<Known, HubError> {
+pub fn system(tx: &mut Tx<'_>) -> Result<PrincipalRow, HubError> {
     store::find_by_handle(tx, "system")?.ok_or_else(|| HubError::internal("the principal system is missing"))
 }
 

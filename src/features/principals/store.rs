@@ -2,6 +2,8 @@ use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
+use crate::storage::columns;
+
 /// None when the handle is taken. The unique index decides, so that two who want it at once
 /// cannot both get it.
 pub(super) fn insert_principal(
@@ -73,9 +75,9 @@ pub(super) fn is_handle_taken(tx: &mut Tx<'_>, handle: &str) -> Result<bool, DbE
     )
 }
 
-/// A principal, as features that deal with others need to know it.
+/// A principal, for features that deal with others.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct PrincipalRow {
     pub id: PrincipalId,
     pub kind: PrincipalKind,
     pub handle: String,
@@ -87,7 +89,7 @@ pub struct Known {
     pub last_seen_at: Option<i64>,
 }
 
-impl Known {
+impl PrincipalRow {
     /// Whether it can be a member of a channel. Messages cannot reach machines, but they may write where they belong.
     pub fn can_be_member(&self) -> bool {
         self.is_reachable() || (self.kind == PrincipalKind::Machine && !self.is_deleted)
@@ -103,16 +105,16 @@ const SELECT_KNOWN: &str = "select p.id, p.kind, p.handle, p.display_name, p.own
         u.disabled_at
      from principals p left join users u on u.id = coalesce(p.owner_id, p.id)";
 
-pub(super) fn find_by_handle(tx: &mut Tx<'_>, handle: &str) -> Result<Option<Known>, DbError> {
+pub(super) fn find_by_handle(tx: &mut Tx<'_>, handle: &str) -> Result<Option<PrincipalRow>, DbError> {
     tx.query_optional(&format!("{SELECT_KNOWN} where p.folded_handle = $1"), params![handles::fold(handle)], known)
 }
 
-pub(super) fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Known>, DbError> {
+pub(super) fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<PrincipalRow>, DbError> {
     tx.query_optional(&format!("{SELECT_KNOWN} where p.id = $1"), params![id.0], known)
 }
 
 /// Those among the folded handles that are somebody's.
-pub(super) fn find_many(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<Known>, DbError> {
+pub(super) fn find_many(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<PrincipalRow>, DbError> {
     let mut found = Vec::new();
     for chunk in folded.chunks(128) {
         let (list, values) = in_list(1, chunk.iter().map(|handle| handle.to_value()));
@@ -130,11 +132,10 @@ pub(super) fn list_handles(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<String>, D
     )
 }
 
-fn known(row: &Row<'_>) -> Result<Known, DbError> {
-    let kind: String = row.get("kind")?;
-    Ok(Known {
+fn known(row: &Row<'_>) -> Result<PrincipalRow, DbError> {
+    Ok(PrincipalRow {
         id: PrincipalId(row.get("id")?),
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         handle: row.get("handle")?,
         display_name: row.get("display_name")?,
         owner: row.get::<Option<i64>>("owner_id")?.map(PrincipalId),
@@ -163,10 +164,9 @@ pub(super) fn list_cards(
 }
 
 fn card(row: &Row<'_>) -> Result<Card, DbError> {
-    let kind: String = row.get("kind")?;
     Ok(Card {
         name: row.get("handle")?,
-        kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+        kind: columns::named(row, "kind")?,
         display_name: row.get("display_name")?,
         owner: row.get("owner")?,
         last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),

@@ -5,7 +5,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
-use super::store;
+use super::store::{self, ReactionRow};
 
 /// What became of a reaction that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,12 +18,18 @@ pub enum Added {
     TooMany,
 }
 
+impl From<ReactionRow> for ReactionView {
+    fn from(row: ReactionRow) -> Self {
+        Self { reaction: row.reaction, from: row.from, metadata: row.metadata, created_at: row.created_at }
+    }
+}
+
 /// The reactions on each of the messages that have any, in the order in which they were made.
 pub fn of(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, Vec<ReactionView>>, DbError> {
     let mut found: HashMap<MessageId, Vec<ReactionView>> = HashMap::new();
     if !messages.is_empty() {
-        for (message, reaction) in store::list_reactions(tx, messages)? {
-            found.entry(message).or_default().push(reaction);
+        for row in store::list_reactions(tx, messages)? {
+            found.entry(row.message).or_default().push(row.into());
         }
     }
     Ok(found)

@@ -3,17 +3,21 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, params};
 use stoa_model::messages::Author;
-use stoa_model::principals::PrincipalKind;
-use stoa_model::reactions::{Reaction, ReactionView};
+use stoa_model::reactions::Reaction;
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::storage::columns;
 
+pub(super) struct ReactionRow {
+    pub(super) message: MessageId,
+    pub(super) reaction: Reaction,
+    pub(super) from: Author,
+    pub(super) metadata: Map<String, Value>,
+    pub(super) created_at: Timestamp,
+}
+
 /// The reactions on these messages, in the order in which they were made.
-pub(super) fn list_reactions(
-    tx: &mut Tx<'_>,
-    messages: &[MessageId],
-) -> Result<Vec<(MessageId, ReactionView)>, DbError> {
+pub(super) fn list_reactions(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<Vec<ReactionRow>, DbError> {
     let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
     tx.query(
         &format!(
@@ -22,7 +26,7 @@ pub(super) fn list_reactions(
              where r.message_id in {list} order by r.id"
         ),
         &values,
-        |row| Ok((MessageId(row.get("message_id")?), reaction(row)?)),
+        reaction,
     )
 }
 
@@ -124,13 +128,13 @@ pub(super) fn delete_of_messages(tx: &mut Tx<'_>, messages: &[MessageId]) -> Res
     Ok(())
 }
 
-fn reaction(row: &Row<'_>) -> Result<ReactionView, DbError> {
-    let kind: String = row.get("kind")?;
+fn reaction(row: &Row<'_>) -> Result<ReactionRow, DbError> {
     let metadata: String = row.get("metadata")?;
-    Ok(ReactionView {
-        reaction: columns::from_word(row, "reaction")?,
+    Ok(ReactionRow {
+        message: MessageId(row.get("message_id")?),
+        reaction: columns::named(row, "reaction")?,
         from: Author {
-            kind: PrincipalKind::from_name(&kind).unwrap_or(PrincipalKind::System),
+            kind: columns::named(row, "kind")?,
             name: row.get("handle")?,
             display_name: row.get("display_name")?,
         },

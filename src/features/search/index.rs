@@ -23,7 +23,7 @@ pub(super) trait SearchIndex: Send + Sync {
 
 /// How far an index has come.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct IndexProgress {
     /// Of which history.
     pub(super) epoch: String,
     /// It has seen all events up to here.
@@ -43,9 +43,9 @@ pub(super) fn of(engine: Engine) -> &'static dyn SearchIndex {
 }
 
 /// Both engines call it the same.
-pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<State>, DbError> {
+pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<IndexProgress>, DbError> {
     tx.query_optional("select epoch, xid, seq, built_through from search_state where id = 1", &[], |row| {
-        Ok(State {
+        Ok(IndexProgress {
             epoch: row.get("epoch")?,
             position: Position { xid: row.get("xid")?, seq: row.get("seq")? },
             built_through: row.get("built_through")?,
@@ -53,8 +53,8 @@ pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<State>, DbError> {
     })
 }
 
-pub(super) fn insert_state(tx: &mut Tx<'_>, state: &State) -> Result<(), DbError> {
-    let State { epoch, position, built_through } = state;
+pub(super) fn insert_state(tx: &mut Tx<'_>, state: &IndexProgress) -> Result<(), DbError> {
+    let IndexProgress { epoch, position, built_through } = state;
     tx.execute("delete from search_state", &[])?;
     tx.execute(
         "insert into search_state (id, epoch, xid, seq, built_through) values (1, $1, $2, $3, $4)",
@@ -64,7 +64,7 @@ pub(super) fn insert_state(tx: &mut Tx<'_>, state: &State) -> Result<(), DbError
 }
 
 /// False if somebody else has changed it in the meantime.
-pub(super) fn update_state(tx: &mut Tx<'_>, before: &State, after: &State) -> Result<bool, DbError> {
+pub(super) fn update_state(tx: &mut Tx<'_>, before: &IndexProgress, after: &IndexProgress) -> Result<bool, DbError> {
     let changed = tx.execute(
         "update search_state set epoch = $1, xid = $2, seq = $3, built_through = $4
          where id = 1 and epoch = $5 and xid = $6 and seq = $7 and built_through = $8",

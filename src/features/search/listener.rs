@@ -12,7 +12,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::MessageId;
 
 use super::entries::{Entry, Gathered};
-use super::index::{self, COMPLETE, State};
+use super::index::{self, COMPLETE, IndexProgress};
 use crate::error::HubError;
 use crate::events::{
     Event, Listener, MessageEvent, Position, ReactionEvent, StoredEvent, listener as listeners, outbox,
@@ -106,7 +106,7 @@ pub(super) async fn report_damage(hub: &Hub) -> Result<(), HubError> {
 }
 
 /// The state, if it is one of this history and nothing that happened after it is forgotten.
-pub(super) fn usable(tx: &mut Tx<'_>, state: Option<State>) -> Result<Option<State>, DbError> {
+pub(super) fn usable(tx: &mut Tx<'_>, state: Option<IndexProgress>) -> Result<Option<IndexProgress>, DbError> {
     let Some(state) = state else { return Ok(None) };
     let is_of_now = state.epoch == outbox::history_epoch(tx)? && state.position >= outbox::pruned_through(tx)?;
     Ok(is_of_now.then_some(state))
@@ -131,8 +131,8 @@ pub(super) fn touched(event: &Event) -> &[MessageId] {
 
 /// What brings the index from one state to the next.
 struct Step {
-    before: State,
-    after: State,
+    before: IndexProgress,
+    after: IndexProgress,
     entries: Vec<Entry>,
     /// Those that can be found no more.
     gone: Vec<i64>,
@@ -160,7 +160,7 @@ impl Change {
 }
 
 /// Of the given events those behind a state; none if others come before them.
-fn continuing(tx: &mut Tx<'_>, before: &State, given: &[Change]) -> Result<Option<Vec<Change>>, DbError> {
+fn continuing(tx: &mut Tx<'_>, before: &IndexProgress, given: &[Change]) -> Result<Option<Vec<Change>>, DbError> {
     let Some(first) = given.first() else { return Ok(None) };
     if before.position < first.position && !outbox::is_next(tx, before.position, first.position)? {
         return Ok(None);
@@ -233,12 +233,12 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     }
     let found: HashSet<i64> = gathered.entries.iter().map(|entry| entry.id).collect();
     let gone = known.iter().map(|id| id.0).filter(|id| !found.contains(id)).collect();
-    let after = State { position, ..before.clone() };
+    let after = IndexProgress { position, ..before.clone() };
     Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries })))
 }
 
 /// The next messages of an index that is being filled.
-fn fill_step(tx: &mut Tx<'_>, before: State) -> Result<Progress, DbError> {
+fn fill_step(tx: &mut Tx<'_>, before: IndexProgress) -> Result<Progress, DbError> {
     let ids = messages::list_ids_after(tx, MessageId(before.built_through), FILL_BATCH)?;
     let mut gathered = Gathered::default();
     let mut built_through = ids.last().map_or(COMPLETE, |id| id.0);
@@ -249,7 +249,7 @@ fn fill_step(tx: &mut Tx<'_>, before: State) -> Result<Progress, DbError> {
             break;
         }
     }
-    let after = State { built_through, ..before.clone() };
+    let after = IndexProgress { built_through, ..before.clone() };
     Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new() })))
 }
 
@@ -289,7 +289,7 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
         let state = hub
             .read(|tx| {
                 let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
-                Ok::<_, DbError>(State { epoch, position, built_through: 0 })
+                Ok::<_, DbError>(IndexProgress { epoch, position, built_through: 0 })
             })
             .await?;
         index::write(hub, move |tx| Ok(index::insert_state(tx, &state)?)).await?;

@@ -13,7 +13,7 @@ use stoa_model::{ConversationId, MessageId};
 use utoipa::IntoParams;
 
 use super::entries;
-use super::index::{self, COMPLETE, State};
+use super::index::{self, COMPLETE, IndexProgress};
 use super::listener::{report_damage, touched, usable};
 use super::plan::Plan;
 use crate::access::Actor;
@@ -162,7 +162,7 @@ fn find(tx: &mut Tx<'_>, actor: &Actor, query: &Query, offset: i64, limit: usize
 }
 
 /// The newest that fit, newest first: what the index knows, corrected by what has happened since.
-fn find_ids(tx: &mut Tx<'_>, plan: &Plan, state: Option<&State>, limit: i64) -> Result<Vec<i64>, Refusal> {
+fn find_ids(tx: &mut Tx<'_>, plan: &Plan, state: Option<&IndexProgress>, limit: i64) -> Result<Vec<i64>, Refusal> {
     let unindexed = unindexed(tx, state)?;
     let mut ids = match state {
         Some(_) => {
@@ -186,7 +186,7 @@ fn find_ids(tx: &mut Tx<'_>, plan: &Plan, state: Option<&State>, limit: i64) -> 
 }
 
 /// The messages of which the index does not know, or not what became of them.
-fn unindexed(tx: &mut Tx<'_>, state: Option<&State>) -> Result<BTreeSet<MessageId>, Refusal> {
+fn unindexed(tx: &mut Tx<'_>, state: Option<&IndexProgress>) -> Result<BTreeSet<MessageId>, Refusal> {
     let mut unindexed = BTreeSet::new();
     let built_through = state.map_or(0, |state| state.built_through);
     if built_through != COMPLETE {

@@ -178,8 +178,8 @@ fn count(tx: &mut Tx<'_>, actor: &Actor, rooms: &mut Rooms, reading: &mut Readin
     for conversation in touched {
         let Some(unread) = messages::count_unread(tx, conversation, &[me], None)?.get(&me).copied() else { continue };
         let Some(room) = room(tx, rooms, conversation)? else { continue };
-        if room.place.channel().is_none_or(|channel| actor.require_channel(channel).is_ok()) {
-            reading.text.push_str(&frames::unread_update(&room.place, me, unread.count));
+        if room.name.channel().is_none_or(|channel| actor.require_channel(channel).is_ok()) {
+            reading.text.push_str(&frames::unread_update(&room.name, me, unread.count));
             reading.text.push('\n');
         }
     }

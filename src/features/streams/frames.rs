@@ -15,13 +15,13 @@ use crate::events::{
     ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent,
     StoredEvent,
 };
-use crate::features::channels::visibility::Place;
-use crate::features::principals::Known;
+use crate::features::channels::visibility::ConversationName;
+use crate::features::principals::PrincipalRow;
 
 /// What events are about and do not say themselves, looked up before they are told.
 #[derive(Default)]
 pub(super) struct Facts {
-    pub(super) members: HashMap<PrincipalId, Known>,
+    pub(super) members: HashMap<PrincipalId, PrincipalRow>,
     /// On each message that has any. Clients are told how it is now, so that whoever missed something is right again.
     pub(super) reactions: HashMap<MessageId, Vec<ReactionView>>,
 }
@@ -88,7 +88,7 @@ pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> 
         Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
         Event::Reading(ReadingEvent::Moved { principal, .. }) => {
             // The count is added for each reader, so there is nothing but the id to tell here.
-            let channel = room?.place.channel().map(str::to_owned);
+            let channel = room?.name.channel().map(str::to_owned);
             let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
             Some(Telling { told, channel, permission, text: String::new() })
         }
@@ -152,7 +152,7 @@ fn tell_of_channel(event: &ChannelEvent, stored: &StoredEvent, room: Option<&Roo
 }
 
 /// A member, and the human who answers for it.
-fn concerned(member: &Known) -> Vec<PrincipalId> {
+fn concerned(member: &PrincipalRow) -> Vec<PrincipalId> {
     std::iter::once(member.id).chain(member.owner).collect()
 }
 
@@ -180,9 +180,9 @@ fn about_channel(
     stored: &StoredEvent,
     room: &Room,
     change: &str,
-    member: Option<&Known>,
+    member: Option<&PrincipalRow>,
 ) -> Option<Telling> {
-    let name = room.place.channel()?;
+    let name = room.name.channel()?;
     let mut data = json!({"name": name, "conversation_id": stored.event.conversation(), "change": change});
     if let Some(member) = member {
         data["member"] = json!(member.handle);
@@ -191,9 +191,9 @@ fn about_channel(
 }
 
 /// An `unread_update` for one reader, without an id.
-pub(super) fn unread_update(place: &Place, reader: PrincipalId, count: i64) -> String {
-    let kind = if place.channel().is_some() { ConversationKind::Channel } else { ConversationKind::Dm };
-    frame("unread_update", &json!({"kind": kind, "name": place.name_for(reader), "unread_count": count}))
+pub(super) fn unread_update(name: &ConversationName, reader: PrincipalId, count: i64) -> String {
+    let kind = if name.channel().is_some() { ConversationKind::Channel } else { ConversationKind::Dm };
+    frame("unread_update", &json!({"kind": kind, "name": name.name_for(reader), "unread_count": count}))
 }
 
 /// A frame that more can be added to: an id, or the empty line that ends it.

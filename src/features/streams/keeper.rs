@@ -48,7 +48,7 @@ pub(crate) async fn keep(hub: Hub) {
                 tracing::warn!(%error, "the credentials of streams could not be looked at; trying again in a minute");
             }
         }
-        tell_presence(&hub, &registry, now).await;
+        publish_presence(&hub, &registry, now).await;
     }
 }
 
@@ -104,7 +104,7 @@ async fn look(hub: &Hub, registry: &Registry) -> Result<(), DbError> {
 }
 
 /// Tells who came and went, all in one command.
-async fn tell_presence(hub: &Hub, registry: &Registry, now_ms: i64) {
+async fn publish_presence(hub: &Hub, registry: &Registry, now_ms: i64) {
     let presence = registry.state().take_presence(now_ms);
     if presence.is_empty() {
         return;

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use stoa_db::{DbError, Tx};
 use stoa_model::{ConversationId, PrincipalId};
 
-use crate::features::channels::visibility::{self, Audience, Place};
+use crate::features::channels::visibility::{self, Audience, ConversationName};
 
 #[derive(Debug, Clone)]
 pub(super) struct Room {
-    pub(super) place: Place,
+    pub(super) name: ConversationName,
     /// Who may see it.
     pub(super) audience: Audience,
     /// Who takes part, and so has something to read; left empty where nobody asks.
@@ -19,9 +19,9 @@ pub(super) struct Room {
 impl Room {
     /// None if there is no such conversation any more.
     pub(super) fn load(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<Option<Self>, DbError> {
-        let Some(place) = visibility::place(tx, conversation)? else { return Ok(None) };
+        let Some(name) = visibility::conversation_name(tx, conversation)? else { return Ok(None) };
         let audience = visibility::audience(tx, conversation)?;
-        Ok(Some(Self { place, audience, participants: HashSet::new() }))
+        Ok(Some(Self { name, audience, participants: HashSet::new() }))
     }
 
     pub(super) fn load_with_participants(

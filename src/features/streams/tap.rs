@@ -533,7 +533,7 @@ impl<'a> Delivery<'a> {
         let (Some(count), Some(room)) = (count, self.room) else {
             return self.plain.get_or_insert_with(|| frames::with_id(&[text], id)).clone();
         };
-        let key = (count, room.place.channel().is_none().then_some(reader));
+        let key = (count, room.name.channel().is_none().then_some(reader));
         // Most members of a channel have the same count, one after another.
         if let Some((_, chunk)) = self.last_counted.as_ref().filter(|(last, _)| *last == key) {
             return chunk.clone();
@@ -541,7 +541,7 @@ impl<'a> Delivery<'a> {
         let counted = self.counted.entry(key);
         // The count comes first: should the connection break between the two, it is told again, which does no
         // harm, and the event itself is told once.
-        let render = || frames::with_id(&[&frames::unread_update(&room.place, reader, count), text], id);
+        let render = || frames::with_id(&[&frames::unread_update(&room.name, reader, count), text], id);
         let chunk = counted.or_insert_with(render).clone();
         self.last_counted = Some((key, chunk.clone()));
         chunk

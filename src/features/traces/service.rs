@@ -9,7 +9,7 @@ use stoa_model::traces::{OwnedTrace, TraceStats, TraceView};
 use stoa_model::{PrincipalId, Timestamp};
 use utoipa::IntoParams;
 
-use super::store::{self, Filter, Position};
+use super::store::{self, Filter, Position, TraceRow};
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -107,7 +107,24 @@ pub fn find_by_request(
     let until = at_ms.saturating_add(milliseconds(LONGEST_REQUEST));
     let filter = Filter { owner, principal, action: None, since: at_ms, until };
     let found = store::list_of_request(tx, &filter, request_id, MAX_OF_REQUEST)?;
-    Ok(found.into_iter().map(|owned| owned.trace).collect())
+    Ok(found.into_iter().map(|row| OwnedTrace::from(row).trace).collect())
+}
+
+impl From<TraceRow> for OwnedTrace {
+    fn from(row: TraceRow) -> Self {
+        let trace = TraceView {
+            id: row.id,
+            agent: row.agent,
+            action: row.action,
+            details: row.details,
+            error: row.error,
+            duration_ms: row.duration_ms,
+            request_id: row.request_id,
+            run_id: row.run_id,
+            created_at: row.created_at,
+        };
+        Self { owner: row.owner, trace }
+    }
 }
 
 /// A page of traces, newest first. `owner` is for the operator, who sees those of all.
@@ -127,7 +144,7 @@ pub async fn list_traces(
         };
         let total = store::count_traces(tx, &filter)?;
         let items = store::list_traces(tx, &filter, offset, limit)?;
-        Ok(CountedPage { items, total, offset })
+        Ok(CountedPage { items: items.into_iter().map(Into::into).collect(), total, offset })
     })
     .await
 }
@@ -195,7 +212,7 @@ impl Export {
             self.below = *position;
         }
         self.rest = (started.elapsed() * RESTS).min(LONGEST_REST);
-        Ok(rows.into_iter().map(|(_, trace)| trace).collect())
+        Ok(rows.into_iter().map(|(_, row)| row.into()).collect())
     }
 }
 
@@ -220,8 +237,9 @@ pub async fn export_page(
             };
             let Some(filter) = visible(tx, &actor_in, &query, owner.as_deref())? else { return Ok(Vec::new()) };
             let rows = store::list_traces_below(tx, &filter, newest, below, limit + 1)?;
-            Ok::<_, HubError>(rows.into_iter().map(|(position, trace)| ((newest, position), trace)).collect())
+            Ok::<_, HubError>(rows.into_iter().map(|(position, row)| ((newest, position), row)).collect::<Vec<_>>())
         })
         .await?;
+    let rows = rows.into_iter().map(|(position, row)| (position, row.into())).collect();
     page_of(hub, actor, &scope, rows, limit)
 }

@@ -1,9 +1,10 @@
 use std::fmt::Write;
 use std::sync::LazyLock;
 
+use serde_json::Value as Json;
 use stoa_db::{DbError, Row, ToValue, Tx, Value, params};
 use stoa_model::principals::PrincipalKind;
-use stoa_model::traces::{ActionStats, OwnedTrace, TraceView};
+use stoa_model::traces::ActionStats;
 use stoa_model::{PrincipalId, Timestamp, TraceId, handles};
 
 /// Rows deleted in one command, so that pruning never holds up the writer.
@@ -106,6 +107,20 @@ impl Filter {
 /// A place in the list: newest first, and by number where times are equal.
 pub(super) type Position = (i64, i64);
 
+pub(super) struct TraceRow {
+    pub(super) id: TraceId,
+    /// The name of the owner.
+    pub(super) owner: String,
+    pub(super) agent: Option<String>,
+    pub(super) action: String,
+    pub(super) details: Json,
+    pub(super) error: Option<String>,
+    pub(super) duration_ms: i64,
+    pub(super) request_id: Option<String>,
+    pub(super) run_id: Option<i64>,
+    pub(super) created_at: Timestamp,
+}
+
 const SELECT_TRACE: &str =
     "select t.id, t.action, t.details, t.error, t.duration_ms, t.request_id, t.run_id, t.created_at,
         owner.handle as owner, agent.handle as agent
@@ -114,12 +129,7 @@ const SELECT_TRACE: &str =
 
 /// A page, newest first. Its rows are looked up only when it is clear which they are: what is passed over
 /// costs a step in an index.
-pub(super) fn list_traces(
-    tx: &mut Tx<'_>,
-    filter: &Filter,
-    offset: i64,
-    limit: i64,
-) -> Result<Vec<OwnedTrace>, DbError> {
+pub(super) fn list_traces(tx: &mut Tx<'_>, filter: &Filter, offset: i64, limit: i64) -> Result<Vec<TraceRow>, DbError> {
     let (conditions, mut values) = filter.conditions();
     values.extend([offset.to_value(), limit.to_value()]);
     let (offset, limit) = (values.len() - 1, values.len());
@@ -144,7 +154,7 @@ pub(super) fn list_traces_below(
     newest: i64,
     below: Position,
     limit: i64,
-) -> Result<Vec<(Position, OwnedTrace)>, DbError> {
+) -> Result<Vec<(Position, TraceRow)>, DbError> {
     // The bound stands where the index is entered. Next to the end of the range that was asked for, one of
     // the two would be used and the other checked row by row, from the beginning for each page.
     let filter = Filter { until: filter.until.min(below.0.saturating_add(1)), ..filter.clone() };
@@ -169,7 +179,7 @@ pub(super) fn list_of_request(
     filter: &Filter,
     request_id: &str,
     limit: i64,
-) -> Result<Vec<OwnedTrace>, DbError> {
+) -> Result<Vec<TraceRow>, DbError> {
     let (conditions, mut values) = filter.conditions();
     values.extend([request_id.to_value(), limit.to_value()]);
     let (request_id, limit) = (values.len() - 1, values.len());
@@ -231,20 +241,18 @@ pub(super) fn delete_before(tx: &mut Tx<'_>, cutoff: i64) -> Result<u64, DbError
     )
 }
 
-fn trace(row: &Row<'_>) -> Result<OwnedTrace, DbError> {
+fn trace(row: &Row<'_>) -> Result<TraceRow, DbError> {
     let details: String = row.get("details")?;
-    Ok(OwnedTrace {
+    Ok(TraceRow {
         owner: row.get("owner")?,
-        trace: TraceView {
-            id: TraceId(row.get("id")?),
-            agent: row.get("agent")?,
-            action: row.get("action")?,
-            details: serde_json::from_str(&details).unwrap_or_default(),
-            error: row.get("error")?,
-            duration_ms: row.get("duration_ms")?,
-            request_id: row.get("request_id")?,
-            run_id: row.get("run_id")?,
-            created_at: Timestamp::from_ms(row.get("created_at")?),
-        },
+        id: TraceId(row.get("id")?),
+        agent: row.get("agent")?,
+        action: row.get("action")?,
+        details: serde_json::from_str(&details).unwrap_or_default(),
+        error: row.get("error")?,
+        duration_ms: row.get("duration_ms")?,
+        request_id: row.get("request_id")?,
+        run_id: row.get("run_id")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
     })
 }

@@ -13,7 +13,7 @@ use stoa_model::users::{
 };
 use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
-use super::store::{self, NewSession, UserRow};
+use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
@@ -34,6 +34,31 @@ const FIRST_ADMIN: &str = "admin";
 pub struct NewLogin {
     pub user: UserView,
     pub token: Secret,
+}
+
+impl From<UserRow> for UserView {
+    fn from(row: UserRow) -> Self {
+        Self {
+            id: row.id,
+            username: row.username,
+            display_name: row.display_name,
+            role: row.role,
+            created_at: row.created_at,
+            disabled_at: row.disabled_at,
+        }
+    }
+}
+
+fn session_view(row: SessionRow, current: Option<SessionId>) -> SessionView {
+    SessionView {
+        id: row.id,
+        created_at: row.created_at,
+        last_seen_at: row.last_seen_at,
+        expires_at: row.expires_at,
+        remote_ip: row.remote_ip,
+        user_agent: row.user_agent,
+        current: Some(row.id) == current,
+    }
 }
 
 /// Whose session this is.
@@ -69,13 +94,13 @@ pub(super) const SESSION: CredentialStore =
 
 /// Whether somebody is an administrator whose account is in use.
 pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
-    let user = store::find_user(tx, id)?.map(|user| user.view);
+    let user = store::find_user(tx, id)?;
     Ok(user.is_some_and(|user| user.role == Role::Admin && user.disabled_at.is_none()))
 }
 
 /// The id of a user, for operators who name one.
 pub fn find_user_id(tx: &mut Tx<'_>, username: &str) -> Result<PrincipalId, HubError> {
-    Ok(require_user(tx, username)?.view.id)
+    Ok(require_user(tx, username)?.id)
 }
 
 /// Checks a password and begins a session. Says the same, after the same work, whether there is no
@@ -93,7 +118,7 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
     let verified = hub.passwords().verify(&request.password, hash).await;
     let matches = verified.inspect_err(|_| hub.limits().refund_login(&folded, address))?;
     let user = match found {
-        Some(user) if matches && user.view.disabled_at.is_none() => user,
+        Some(user) if matches && user.disabled_at.is_none() => user,
         found => {
             let reason = match found {
                 None => "unknown user",
@@ -106,16 +131,16 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
     };
     hub.limits().refund_login(&folded, address);
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    let (id, checked_hash) = (user.view.id, user.password_hash);
+    let (id, checked_hash) = (user.id, user.password_hash);
     let login = hub
         .command(actor, move |tx| {
             // The password may have been changed while it was being compared.
             let user = store::find_user(tx, id)?
-                .filter(|user| user.password_hash == checked_hash && user.view.disabled_at.is_none())
+                .filter(|user| user.password_hash == checked_hash && user.disabled_at.is_none())
                 .ok_or_else(|| {
                     HubError::unauthenticated("invalid_credentials", "The username or the password is wrong.")
                 })?;
-            begin_session(&hub_in, tx, &actor_in, user.view)
+            begin_session(&hub_in, tx, &actor_in, user.into())
         })
         .await?;
     log_login(actor, &login.user);
@@ -162,7 +187,7 @@ pub async fn log_out(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
 
 /// The account of whoever is logged in.
 pub fn current_user(tx: &mut Tx<'_>, actor: &Actor) -> Result<UserView, HubError> {
-    Ok(store::find_user(tx, actor.id())?.ok_or_else(|| HubError::not_found("user"))?.view)
+    Ok(store::find_user(tx, actor.id())?.ok_or_else(|| HubError::not_found("user"))?.into())
 }
 
 pub async fn update_profile(hub: &Hub, actor: &Actor, request: UpdateProfileRequest) -> Result<UserView, HubError> {
@@ -185,7 +210,7 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     let ended = || HubError::unauthenticated("session_expired", "The session has ended.");
     let user = hub.read(move |tx| store::find_user(tx, id)).await?.ok_or_else(ended)?;
     // Whoever found an open session could otherwise guess here without end.
-    let folded = handles::fold(&user.view.username);
+    let folded = handles::fold(&user.username);
     hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
     let checked_hash = user.password_hash;
     let verified = hub.passwords().verify(&request.current_password, Some(checked_hash.clone())).await;
@@ -200,10 +225,10 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
             // Somebody else may have set a new one in the meantime, which must not be overruled by
             // whoever knew the old one.
             let user = store::find_user(tx, id)?
-                .filter(|user| user.password_hash == checked_hash && user.view.disabled_at.is_none())
+                .filter(|user| user.password_hash == checked_hash && user.disabled_at.is_none())
                 .ok_or_else(ended)?;
-            set_password(&hub_in, tx, &actor_in, &user.view, &hash)?;
-            begin_session(&hub_in, tx, &actor_in, user.view)
+            set_password(&hub_in, tx, &actor_in, &user, &hash)?;
+            begin_session(&hub_in, tx, &actor_in, user.into())
         })
         .await?;
     let (user_id, name) = (Some(id.0), Some(login.user.username.as_str()));
@@ -213,7 +238,7 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     Ok(login)
 }
 
-fn set_password(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: &UserView, hash: &str) -> Result<(), HubError> {
+fn set_password(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: &UserRow, hash: &str) -> Result<(), HubError> {
     store::update_password(tx, user.id, hash)?;
     store::delete_sessions(tx, user.id)?;
     principals::withdraw_access(hub, tx, actor, user.id)?;
@@ -226,7 +251,8 @@ pub async fn list_sessions(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<
     let (id, current) = (actor.id(), actor.session());
     let before = list.position(hub, actor, "sessions")?.unwrap_or(i64::MAX);
     let limit = list.limit()?;
-    let sessions = hub.read(move |tx| store::list_sessions(tx, id, current, before, limit + 1)).await?;
+    let sessions = hub.read(move |tx| store::list_sessions(tx, id, before, limit + 1)).await?;
+    let sessions = sessions.into_iter().map(|session| (session.id.0, session_view(session, current))).collect();
     page_of(hub, actor, "sessions", sessions, limit)
 }
 
@@ -340,7 +366,7 @@ fn insert_user_unchecked(
     let display_name = display_name.unwrap_or(username);
     let id = principals::create(hub, tx, actor, PrincipalKind::User, username, display_name, None)?;
     store::insert_user(tx, id, password_hash, role)?;
-    Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::internal("the new user is missing"))?.view)
+    Ok(store::find_user(tx, id)?.ok_or_else(|| HubError::internal("the new user is missing"))?.into())
 }
 
 /// Makes an account for the operator.
@@ -382,6 +408,7 @@ pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pag
     let after = list.position(hub, actor, "users")?.unwrap_or(0);
     let limit = list.limit()?;
     let users = hub.read(move |tx| store::list_users(tx, after, limit + 1)).await?;
+    let users = users.into_iter().map(|user| (user.id.0, user.into())).collect();
     page_of(hub, actor, "users", users, limit)
 }
 
@@ -399,8 +426,8 @@ pub async fn set_user_password(
     let user = hub
         .command(actor, move |tx| {
             let user = require_user(tx, &username)?;
-            set_password(&hub_in, tx, &actor_in, &user.view, &hash)?;
-            Ok(user.view)
+            set_password(&hub_in, tx, &actor_in, &user, &hash)?;
+            Ok(UserView::from(user))
         })
         .await?;
     let detail = Some("by the operator");
@@ -420,7 +447,7 @@ pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disable
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let user = hub
         .command(actor, move |tx| {
-            let user = require_user(tx, &username)?.view;
+            let user = require_user(tx, &username)?;
             if is_disabled && user.disabled_at.is_none() {
                 require_another_admin(tx, &user)?;
                 store::update_disabled(tx, user.id, Some(tx.now_ms()))?;
@@ -432,7 +459,7 @@ pub async fn set_disabled(hub: &Hub, actor: &Actor, username: String, is_disable
             let action = if is_disabled { "user.disabled" } else { "user.enabled" };
             audit::record(tx, &actor_in, action, Some(&user.username), &json!({}))?;
             events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: user.id })?;
-            Ok(require_user(tx, &username)?.view)
+            Ok(UserView::from(require_user(tx, &username)?))
         })
         .await?;
     if is_disabled {
@@ -445,7 +472,7 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
     actor.require_admin()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
-        let user = require_user(tx, &username)?.view;
+        let user = require_user(tx, &username)?;
         if role != Role::Admin {
             require_another_admin(tx, &user)?;
         }
@@ -453,7 +480,7 @@ pub async fn set_role(hub: &Hub, actor: &Actor, username: String, role: Role) ->
         hub_in.identities().forget_after(tx);
         audit::record(tx, &actor_in, "user.role_changed", Some(&user.username), &json!({"role": role}))?;
         events::emit(&hub_in, tx, &actor_in, PrincipalEvent::Updated { principal: user.id })?;
-        Ok(require_user(tx, &username)?.view)
+        Ok(UserView::from(require_user(tx, &username)?))
     })
     .await
 }
@@ -464,11 +491,11 @@ pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Re
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let (user, ended) = hub
         .command(actor, move |tx| {
-            let user = require_user(tx, &username)?.view;
+            let user = require_user(tx, &username)?;
             let ended = store::delete_sessions(tx, user.id)?;
             principals::withdraw_access(&hub_in, tx, &actor_in, user.id)?;
             audit::record(tx, &actor_in, "user.sessions_ended", Some(&user.username), &json!({"ended": ended}))?;
-            Ok((user, EndedSessions { ended }))
+            Ok((UserView::from(user), EndedSessions { ended }))
         })
         .await?;
     log_all_sessions_ended(actor, &user);
@@ -476,7 +503,7 @@ pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Re
 }
 
 /// A hub without an administrator could not be mended from the web page any more.
-fn require_another_admin(tx: &mut Tx<'_>, user: &UserView) -> Result<(), HubError> {
+fn require_another_admin(tx: &mut Tx<'_>, user: &UserRow) -> Result<(), HubError> {
     let is_last = user.role == Role::Admin && user.disabled_at.is_none() && store::count_active_admins(tx)? == 1;
     if is_last {
         return Err(HubError::conflict("last_admin", "This is the last administrator.")

@@ -1,9 +1,16 @@
 use stoa_db::{DbError, Row, Tx, params};
-use stoa_model::users::{Role, SessionView, UserView};
+use stoa_model::users::Role;
 use stoa_model::{PrincipalId, SessionId, Timestamp, handles};
 
+use crate::storage::columns;
+
 pub(super) struct UserRow {
-    pub(super) view: UserView,
+    pub(super) id: PrincipalId,
+    pub(super) username: String,
+    pub(super) display_name: String,
+    pub(super) role: Role,
+    pub(super) created_at: Timestamp,
+    pub(super) disabled_at: Option<Timestamp>,
     pub(super) password_hash: String,
 }
 
@@ -34,11 +41,8 @@ pub(super) fn find_user_by_name(tx: &mut Tx<'_>, username: &str) -> Result<Optio
     tx.query_optional(&format!("{SELECT_USER} where p.folded_handle = $1"), params![handles::fold(username)], user)
 }
 
-pub(super) fn list_users(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<(i64, UserView)>, DbError> {
-    tx.query(&format!("{SELECT_USER} where p.id > $1 order by p.id limit $2"), params![after, limit], |row| {
-        let user = user(row)?;
-        Ok((user.view.id.0, user.view))
-    })
+pub(super) fn list_users(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<UserRow>, DbError> {
+    tx.query(&format!("{SELECT_USER} where p.id > $1 order by p.id limit $2"), params![after, limit], user)
 }
 
 pub(super) fn has_users(tx: &mut Tx<'_>) -> Result<bool, DbError> {
@@ -97,7 +101,7 @@ pub(super) fn find_session(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Opt
                 session: SessionId(row.get("id")?),
                 user: PrincipalId(row.get("user_id")?),
                 username: row.get("handle")?,
-                role: role(row)?,
+                role: columns::named(row, "role")?,
                 expires_at: row.get("expires_at")?,
                 last_seen_at: row.get("last_seen_at")?,
             })
@@ -105,30 +109,35 @@ pub(super) fn find_session(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Opt
     )
 }
 
+pub(super) struct SessionRow {
+    pub(super) id: SessionId,
+    pub(super) created_at: Timestamp,
+    pub(super) last_seen_at: Timestamp,
+    pub(super) expires_at: Timestamp,
+    pub(super) remote_ip: Option<String>,
+    pub(super) user_agent: Option<String>,
+}
+
 /// Newest first, below `before`.
 pub(super) fn list_sessions(
     tx: &mut Tx<'_>,
     user: PrincipalId,
-    current: Option<SessionId>,
     before: i64,
     limit: i64,
-) -> Result<Vec<(i64, SessionView)>, DbError> {
+) -> Result<Vec<SessionRow>, DbError> {
     tx.query(
         "select id, created_at, last_seen_at, expires_at, remote_ip, user_agent from sessions
          where user_id = $1 and expires_at > $2 and id < $3 order by id desc limit $4",
         params![user.0, tx.now_ms(), before, limit],
         |row| {
-            let id = SessionId(row.get("id")?);
-            let session = SessionView {
-                id,
+            Ok(SessionRow {
+                id: SessionId(row.get("id")?),
                 created_at: Timestamp::from_ms(row.get("created_at")?),
                 last_seen_at: Timestamp::from_ms(row.get("last_seen_at")?),
                 expires_at: Timestamp::from_ms(row.get("expires_at")?),
                 remote_ip: row.get("remote_ip")?,
                 user_agent: row.get("user_agent")?,
-                current: Some(id) == current,
-            };
-            Ok((id.0, session))
+            })
         },
     )
 }
@@ -171,7 +180,7 @@ pub(super) fn find_invitation(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<
     tx.query_optional(
         "select id, role from invitations where token_hash = $1 and used_at is null and expires_at > $2",
         params![token_hash, tx.now_ms()],
-        |row| Ok((row.get("id")?, role(row)?)),
+        |row| Ok((row.get("id")?, columns::named(row, "role")?)),
     )
 }
 
@@ -186,19 +195,12 @@ pub(super) fn update_invitation_used(tx: &mut Tx<'_>, id: i64, user: PrincipalId
 
 fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
     Ok(UserRow {
-        view: UserView {
-            id: PrincipalId(row.get("id")?),
-            username: row.get("handle")?,
-            display_name: row.get("display_name")?,
-            role: role(row)?,
-            created_at: Timestamp::from_ms(row.get("created_at")?),
-            disabled_at: row.get::<Option<i64>>("disabled_at")?.map(Timestamp::from_ms),
-        },
+        id: PrincipalId(row.get("id")?),
+        username: row.get("handle")?,
+        display_name: row.get("display_name")?,
+        role: columns::named(row, "role")?,
+        created_at: Timestamp::from_ms(row.get("created_at")?),
+        disabled_at: row.get::<Option<i64>>("disabled_at")?.map(Timestamp::from_ms),
         password_hash: row.get("password_hash")?,
     })
-}
-
-fn role(row: &Row<'_>) -> Result<Role, DbError> {
-    let name: String = row.get("role")?;
-    Ok(Role::from_name(&name).unwrap_or(Role::Member))
 }

@@ -26,7 +26,7 @@ pub async fn list_by_state(
     let actor_in = actor.clone();
     let (items, has_more) = hub
         .read(move |tx| {
-            let conversation = channels::find_visible(tx, &actor_in, &channel)?.view.conversation_id;
+            let conversation = channels::find_visible(tx, &actor_in, &channel)?.conversation_id;
             Ok::<_, HubError>(messages::list_by_state(tx, &actor_in, conversation, state, before, limit)?)
         })
         .await?;

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 use stoa_model::MessageId;
 use stoa_model::messages::WorkflowState;
 use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView};
 
 use super::{board, react, trust};
@@ -31,53 +32,31 @@ pub fn add_tools(tools: &mut Tools) {
     tools.add(spec("get_trust", Reads, MessagesRead, "How far an agent is trusted, by kind of work"), get_trust);
 }
 
-#[derive(Deserialize, JsonSchema, Clone, Copy)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    Approve,
-    Reject,
-    InProgress,
-    Done,
-    Published,
-}
-
-impl From<Word> for Reaction {
-    fn from(word: Word) -> Self {
-        match word {
-            Word::Approve => Reaction::Approve,
-            Word::Reject => Reaction::Reject,
-            Word::InProgress => Reaction::InProgress,
-            Word::Done => Reaction::Done,
-            Word::Published => Reaction::Published,
-        }
-    }
-}
-
 #[derive(Deserialize, JsonSchema)]
 struct ReactArguments {
     message_id: i64,
-    reaction: Word,
+    reaction: Reaction,
     metadata: Option<Map<String, Value>>,
 }
 
 /// A reaction, as short as it can be said.
 #[derive(Serialize, JsonSchema)]
-struct Item {
-    reaction: &'static str,
+struct ReactionItem {
+    reaction: Reaction,
     from: String,
-    from_kind: &'static str,
+    from_kind: PrincipalKind,
     at: String,
     #[serde(skip_serializing_if = "Map::is_empty")]
     #[schemars(with = "Value")]
     metadata: Map<String, Value>,
 }
 
-impl From<ReactionView> for Item {
+impl From<ReactionView> for ReactionItem {
     fn from(reaction: ReactionView) -> Self {
         Self {
-            reaction: reaction.reaction.name(),
+            reaction: reaction.reaction,
             from: reaction.from.name,
-            from_kind: reaction.from.kind.name(),
+            from_kind: reaction.from.kind,
             at: reaction.created_at.to_string(),
             metadata: reaction.metadata,
         }
@@ -86,47 +65,43 @@ impl From<ReactionView> for Item {
 
 #[derive(Serialize, JsonSchema)]
 struct Reactions {
-    state: &'static str,
-    reactions: Vec<Item>,
+    state: WorkflowState,
+    reactions: Vec<ReactionItem>,
 }
 
 impl From<ReactionsView> for Reactions {
     fn from(view: ReactionsView) -> Self {
-        Self { state: view.workflow_state.name(), reactions: view.reactions.into_iter().map(Into::into).collect() }
+        Self { state: view.workflow_state, reactions: view.reactions.into_iter().map(Into::into).collect() }
     }
 }
 
 #[derive(Serialize, JsonSchema)]
 struct Reacted {
     /// added or removed
-    action: &'static str,
+    action: ReactionAction,
     #[serde(flatten)]
     now: Reactions,
 }
 
 impl From<ReactedView> for Reacted {
     fn from(view: ReactedView) -> Self {
-        let action = match view.action {
-            ReactionAction::Added => "added",
-            ReactionAction::Removed => "removed",
-        };
-        Self { action, now: view.now.into() }
+        Self { action: view.action, now: view.now.into() }
     }
 }
 
 async fn react_to(hub: Hub, actor: Actor, arguments: ReactArguments) -> Result<Reacted, HubError> {
-    let request = ReactRequest { reaction: arguments.reaction.into(), metadata: arguments.metadata };
+    let request = ReactRequest { reaction: arguments.reaction, metadata: arguments.metadata };
     Ok(react::react(&hub, &actor, MessageId(arguments.message_id), request).await?.into())
 }
 
 #[derive(Deserialize, JsonSchema)]
 struct UnreactArguments {
     message_id: i64,
-    reaction: Word,
+    reaction: Reaction,
 }
 
 async fn unreact(hub: Hub, actor: Actor, arguments: UnreactArguments) -> Result<Reacted, HubError> {
-    Ok(react::unreact(&hub, &actor, MessageId(arguments.message_id), arguments.reaction.into()).await?.into())
+    Ok(react::unreact(&hub, &actor, MessageId(arguments.message_id), arguments.reaction).await?.into())
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -139,33 +114,9 @@ async fn get_reactions(hub: Hub, actor: Actor, arguments: MessageArguments) -> R
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-enum State {
-    Proposed,
-    Approved,
-    InProgress,
-    Rejected,
-    Done,
-    Published,
-}
-
-impl From<State> for WorkflowState {
-    fn from(state: State) -> Self {
-        match state {
-            State::Proposed => WorkflowState::Proposed,
-            State::Approved => WorkflowState::Approved,
-            State::InProgress => WorkflowState::InProgress,
-            State::Rejected => WorkflowState::Rejected,
-            State::Done => WorkflowState::Done,
-            State::Published => WorkflowState::Published,
-        }
-    }
-}
-
-#[derive(Deserialize, JsonSchema)]
 struct StateArguments {
     channel: String,
-    state: State,
+    state: WorkflowState,
     cursor: Option<String>,
 }
 
@@ -179,7 +130,7 @@ struct Listed {
 async fn list_by_state(hub: Hub, actor: Actor, arguments: StateArguments) -> Result<Listed, HubError> {
     let channel = arguments.channel.strip_prefix('#').unwrap_or(&arguments.channel).to_owned();
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
-    let page = board::list_by_state(&hub, &actor, channel, arguments.state.into(), list).await?;
+    let page = board::list_by_state(&hub, &actor, channel, arguments.state, list).await?;
     let items = page.items.into_iter().map(|message| MessageItem::of(message, false)).collect();
     Ok(Listed { items, next_cursor: page.next_cursor })
 }

@@ -20,7 +20,11 @@ pub fn feature() -> Feature {
         mcp: |offer| mcp::add_tools(&mut offer.tools),
         mcp_place: 4,
         planner: Some(planner::plan),
-        chores: vec![Chore { name: "stalemates", every: Duration::from_secs(60), run: stalemate::tell_stalemates }],
+        chores: vec![Chore {
+            name: "stalemates",
+            every: Duration::from_secs(60),
+            run: stalemate::send_stalemate_notices,
+        }],
         ..Feature::new("workflow")
     }
 }

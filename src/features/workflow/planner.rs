@@ -71,7 +71,7 @@ fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, sent: &MessageSent) -> Result<(),
         return Ok(());
     };
     let message = messages::find(tx, sent.message)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
-    let score = trust::score_of(tx, sent.author, action_type_of(&message.view.metadata))?;
+    let score = trust::score_of(tx, sent.author, action_type_of(&message.metadata))?;
     if !score.reaches(settings.approve_threshold) {
         return Ok(());
     }
@@ -95,10 +95,10 @@ fn give_back(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId, is_gone: bool) 
     let claimed = reactions::list_claims(tx, principal, MAX_CLAIMS)?;
     let actor = Actor::system();
     for message in messages::find_many(tx, &claimed)? {
-        let is_open = !message.view.workflow_state.is_terminal() && message.view.deleted_at.is_none();
-        let can_go_on = !is_gone && visibility::sees(tx, principal, message.view.conversation_id)?;
+        let is_open = !message.workflow_state.is_terminal() && message.deleted_at.is_none();
+        let can_go_on = !is_gone && visibility::sees(tx, principal, message.conversation_id)?;
         if is_open && !can_go_on {
-            reactions::remove(tx, message.view.id, principal, Reaction::InProgress)?;
+            reactions::remove(tx, message.id, principal, Reaction::InProgress)?;
             let change = Change::of(tx, hub, &actor, principal, message)?;
             change.finish(tx, Reaction::InProgress, ReactionAction::Removed)?;
         }

@@ -63,7 +63,7 @@ pub async fn get_reactions(hub: &Hub, actor: &Actor, id: MessageId) -> Result<Re
     hub.read(move |tx| {
         let message = messages::find_visible(tx, &actor, id)?;
         let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
-        Ok(ReactionsView { reactions, workflow_state: message.view.workflow_state })
+        Ok(ReactionsView { reactions, workflow_state: message.workflow_state })
     })
     .await
 }
@@ -82,7 +82,7 @@ fn require_reactor(actor: &Actor) -> Result<(), HubError> {
 /// Whoever sees a message may react to it.
 fn find_reactable(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let message = messages::find_visible(tx, actor, id)?;
-    if message.view.deleted_at.is_some() {
+    if message.deleted_at.is_some() {
         return Err(HubError::conflict("message_deleted", "The message was deleted."));
     }
     Ok(message)
@@ -106,7 +106,7 @@ impl<'a> Change<'a> {
         principal: PrincipalId,
         message: MessageRow,
     ) -> Result<Self, HubError> {
-        let settings = match message.view.channel_id {
+        let settings = match message.channel_id {
             Some(channel) => channels::find_settings(tx, channel)?,
             None => None,
         };
@@ -134,7 +134,7 @@ impl<'a> Change<'a> {
 
     fn is_approved_by_human(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
         // A person has approved what was there, not what was made of it afterwards.
-        let edited_at = self.message.view.edited_at;
+        let edited_at = self.message.edited_at;
         let is_human_approval = |reaction: &ReactionView| {
             reaction.reaction == Reaction::Approve
                 && reaction.from.kind == PrincipalKind::User
@@ -144,7 +144,7 @@ impl<'a> Change<'a> {
     }
 
     fn reactions(&self, tx: &mut Tx<'_>) -> Result<Vec<ReactionView>, HubError> {
-        let id = self.message.view.id;
+        let id = self.message.id;
         Ok(reactions::of(tx, &[id])?.remove(&id).unwrap_or_default())
     }
 
@@ -154,7 +154,7 @@ impl<'a> Change<'a> {
         reaction: Reaction,
         metadata: &Map<String, Value>,
     ) -> Result<(), HubError> {
-        let id = self.message.view.id;
+        let id = self.message.id;
         match reactions::add(tx, id, self.principal, reaction, metadata)? {
             Added::Added | Added::AlreadyThere => Ok(()),
             Added::Claimed => Err(already_claimed(tx, id)?),
@@ -184,11 +184,11 @@ impl<'a> Change<'a> {
             }
         }
         let event = ReactionEvent::Changed(Box::new(ReactionChange {
-            change: messages::place_of(&self.message),
+            change: messages::message_change(&self.message),
             principal: self.principal,
             reaction,
             is_added,
-            state_before: self.message.view.workflow_state,
+            state_before: self.message.workflow_state,
             state,
         }));
         events::emit(self.hub, tx, self.actor, event)?;

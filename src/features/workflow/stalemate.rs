@@ -11,7 +11,7 @@ use stoa_model::{ChannelId, MessageId, PrincipalId};
 
 use crate::error::HubError;
 use crate::features::channels::{WorkflowChannel, visibility};
-use crate::features::messages::{Notice, Stalemate, StandingMessage};
+use crate::features::messages::{Notice, Stalemate, StalledMessage};
 use crate::features::{channels, messages, principals, reactions};
 use crate::hub::Hub;
 
@@ -24,9 +24,9 @@ const MAX_HELPERS: i64 = 500;
 /// Messages that a digest names. The rest is counted.
 const MAX_NAMED: usize = 20;
 
-/// Tells of work that stands still, and says of how many messages. That it was told is noted in the same transaction, so
-/// it is told once.
-pub fn tell_stalemates(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
+/// Sends notices about work that does not progress, and returns the number of messages they name. The messages are
+/// marked in the same transaction, so that each is named once.
+pub fn send_stalemate_notices(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     let workflow = channels::list_workflow_channels(tx)?;
     if workflow.is_empty() {
         return Ok(0);
@@ -45,7 +45,7 @@ pub fn tell_stalemates(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
 #[derive(Default)]
 struct Round {
     channels: HashMap<ChannelId, WorkflowChannel>,
-    standing: Vec<StandingMessage>,
+    standing: Vec<StalledMessage>,
     /// What each is told, by its place among those that stand still: many may be told of the same.
     digests: BTreeMap<(PrincipalId, Stalemate), Vec<usize>>,
     helpers: HashMap<ChannelId, Vec<PrincipalId>>,
@@ -69,7 +69,7 @@ impl Round {
         for (patience_ms, mut ids) in by_patience {
             ids.sort_unstable();
             let room = BATCH - due.len() as i64;
-            due.extend(messages::list_standing(tx, &ids, kind, tx.now_ms() - patience_ms, room)?);
+            due.extend(messages::list_stalled(tx, &ids, kind, tx.now_ms() - patience_ms, room)?);
         }
         let claimants = match kind {
             Stalemate::Reminder => {
@@ -93,7 +93,7 @@ impl Round {
             }
             self.standing.push(message);
         }
-        messages::note_told(tx, kind, &told)?;
+        messages::mark_notified(tx, kind, &told)?;
         Ok(told.len() as u64)
     }
 
@@ -101,7 +101,7 @@ impl Round {
     fn reminded(
         &self,
         tx: &mut Tx<'_>,
-        message: &StandingMessage,
+        message: &StalledMessage,
         claimant: Option<PrincipalId>,
     ) -> Result<Vec<PrincipalId>, HubError> {
         let Some(channel) = self.channels.get(&message.channel) else { return Ok(Vec::new()) };

@@ -8,7 +8,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::Reaction;
 use stoa_model::trust::{Score, TrustView, action_type_of, delta_of};
 
-use super::trust_store::{self, NewEntry, Removed, Standing};
+use super::trust_store::{self, NewEntry, Removed, TrustRow, TrustTotal};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::features::messages::MessageRow;
@@ -18,6 +18,17 @@ use crate::hub::Hub;
 /// Entries that are replayed at a time.
 const REPLAYED: i64 = 200;
 
+impl From<TrustRow> for TrustView {
+    fn from(row: TrustRow) -> Self {
+        Self {
+            action_type: row.action_type,
+            score: row.score.as_number(),
+            adjustments: row.adjustments,
+            updated_at: row.updated_at,
+        }
+    }
+}
+
 /// How far an agent is trusted, by kind of work. Everybody may know.
 pub async fn get_trust(hub: &Hub, actor: &Actor, agent: String) -> Result<Vec<TrustView>, HubError> {
     actor.require(Permission::MessagesRead)?;
@@ -25,14 +36,14 @@ pub async fn get_trust(hub: &Hub, actor: &Actor, agent: String) -> Result<Vec<Tr
         let known = principals::find(tx, &agent)?;
         let agent = known.filter(|known| known.kind == PrincipalKind::Agent && !known.is_deleted);
         let agent = agent.ok_or_else(|| HubError::not_found("agent"))?;
-        Ok(trust_store::list_trust(tx, agent.id)?)
+        Ok(trust_store::list_trust(tx, agent.id)?.into_iter().map(Into::into).collect())
     })
     .await
 }
 
 /// How far an agent is trusted with one kind of work.
 pub(super) fn score_of(tx: &mut Tx<'_>, agent: PrincipalId, action_type: &str) -> Result<Score, DbError> {
-    Ok(trust_store::find_standing(tx, agent, action_type)?.map_or(Score::default(), |standing| standing.score))
+    Ok(trust_store::find_total(tx, agent, action_type)?.map_or(Score::default(), |total| total.score))
 }
 
 /// Notes what a person said of an agent's message.
@@ -43,16 +54,16 @@ pub(super) fn note(
     reaction: Reaction,
 ) -> Result<(), DbError> {
     // A DM that only tells of a mention is no work of its own.
-    let is_work = message.view.from.kind == PrincipalKind::Agent && message.mention_of.is_none();
+    let is_work = message.from.kind == PrincipalKind::Agent && message.mention_of.is_none();
     let Some(delta) = delta_of(reaction).filter(|_| is_work) else { return Ok(()) };
-    let (agent, action_type) = (message.author_id, action_type_of(&message.view.metadata));
-    let standing = trust_store::find_standing(tx, agent, action_type)?;
-    let standing = standing.unwrap_or(Standing { score: Score::default(), adjustments: 0 });
-    let score = standing.score.adjusted(delta);
-    let entry = NewEntry { agent, action_type, message: message.view.id, human, reaction, delta, score };
+    let (agent, action_type) = (message.author_id, action_type_of(&message.metadata));
+    let total = trust_store::find_total(tx, agent, action_type)?;
+    let total = total.unwrap_or(TrustTotal { score: Score::default(), adjustments: 0 });
+    let score = total.score.adjusted(delta);
+    let entry = NewEntry { agent, action_type, message: message.id, human, reaction, delta, score };
     if trust_store::insert_entry(tx, &entry)? {
-        let standing = Standing { score, adjustments: standing.adjustments + 1 };
-        trust_store::upsert_standing(tx, agent, action_type, &standing)?;
+        let total = TrustTotal { score, adjustments: total.adjustments + 1 };
+        trust_store::upsert_total(tx, agent, action_type, &total)?;
     }
     Ok(())
 }
@@ -64,15 +75,15 @@ pub(super) fn withdraw(
     human: PrincipalId,
     reaction: Reaction,
 ) -> Result<(), DbError> {
-    let Some(removed) = trust_store::delete_entry(tx, message.view.id, human, reaction)? else { return Ok(()) };
-    let standing = trust_store::find_standing(tx, removed.agent, &removed.action_type)?;
-    let adjustments = standing.as_ref().map_or(0, |standing| (standing.adjustments - 1).max(0));
+    let Some(removed) = trust_store::delete_entry(tx, message.id, human, reaction)? else { return Ok(()) };
+    let total = trust_store::find_total(tx, removed.agent, &removed.action_type)?;
+    let adjustments = total.as_ref().map_or(0, |total| (total.adjustments - 1).max(0));
     // Where the replay comes to a score that was there before, the rest is as it was.
     let score = match replay(tx, &removed)? {
         Some(score) => score,
-        None => standing.map_or(Score::default(), |standing| standing.score),
+        None => total.map_or(Score::default(), |total| total.score),
     };
-    trust_store::upsert_standing(tx, removed.agent, &removed.action_type, &Standing { score, adjustments })
+    trust_store::upsert_total(tx, removed.agent, &removed.action_type, &TrustTotal { score, adjustments })
 }
 
 /// Brings up to date what lies behind a row that was taken out, and says what it comes to in the end. None if it comes to

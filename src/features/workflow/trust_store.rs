@@ -1,50 +1,57 @@
 use stoa_db::{DbError, Tx, params};
 use stoa_model::reactions::Reaction;
-use stoa_model::trust::{Score, TrustView};
+use stoa_model::trust::Score;
 use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 /// What an agent's work of one kind has come to.
-pub(super) struct Standing {
+pub(super) struct TrustTotal {
     pub(super) score: Score,
     pub(super) adjustments: i64,
 }
 
-pub(super) fn find_standing(
+pub(super) fn find_total(
     tx: &mut Tx<'_>,
     agent: PrincipalId,
     action_type: &str,
-) -> Result<Option<Standing>, DbError> {
+) -> Result<Option<TrustTotal>, DbError> {
     tx.query_optional(
         "select score, adjustments from trust where agent_id = $1 and action_type = $2",
         params![agent.0, action_type],
-        |row| Ok(Standing { score: Score::from_hundredths(row.get("score")?), adjustments: row.get("adjustments")? }),
+        |row| Ok(TrustTotal { score: Score::from_hundredths(row.get("score")?), adjustments: row.get("adjustments")? }),
     )
 }
 
-pub(super) fn upsert_standing(
+pub(super) fn upsert_total(
     tx: &mut Tx<'_>,
     agent: PrincipalId,
     action_type: &str,
-    standing: &Standing,
+    total: &TrustTotal,
 ) -> Result<(), DbError> {
     tx.execute(
         "insert into trust (agent_id, action_type, score, adjustments, updated_at) values ($1, $2, $3, $4, $5)
          on conflict (agent_id, action_type) do update
          set score = excluded.score, adjustments = excluded.adjustments, updated_at = excluded.updated_at",
-        params![agent.0, action_type, standing.score.hundredths(), standing.adjustments, tx.now_ms()],
+        params![agent.0, action_type, total.score.hundredths(), total.adjustments, tx.now_ms()],
     )?;
     Ok(())
 }
 
+pub(super) struct TrustRow {
+    pub(super) action_type: String,
+    pub(super) score: Score,
+    pub(super) adjustments: i64,
+    pub(super) updated_at: Timestamp,
+}
+
 /// All that an agent is trusted with, by name.
-pub(super) fn list_trust(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<TrustView>, DbError> {
+pub(super) fn list_trust(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<TrustRow>, DbError> {
     tx.query(
         "select action_type, score, adjustments, updated_at from trust where agent_id = $1 order by action_type",
         params![agent.0],
         |row| {
-            Ok(TrustView {
+            Ok(TrustRow {
                 action_type: row.get("action_type")?,
-                score: Score::from_hundredths(row.get("score")?).as_number(),
+                score: Score::from_hundredths(row.get("score")?),
                 adjustments: row.get("adjustments")?,
                 updated_at: Timestamp::from_ms(row.get("updated_at")?),
             })

@@ -75,7 +75,7 @@ impl From<BlobError> for HubError {
 /// Where contents are kept. Clones share it.
 #[derive(Debug, Clone)]
 pub struct BlobStore {
-    place: Place,
+    location: BlobLocation,
     /// Where contents are on their way in, on a disk of this machine.
     incoming: Arc<Folder>,
     /// Whether hubs in other folders may use it, too.
@@ -83,7 +83,7 @@ pub struct BlobStore {
 }
 
 #[derive(Debug, Clone)]
-enum Place {
+enum BlobLocation {
     Folder(Arc<Folder>),
     #[cfg(feature = "s3")]
     Bucket(Arc<s3::Bucket>),
@@ -104,7 +104,7 @@ impl BlobStore {
         let shown = url.map_or_else(|| own.display().to_string(), str::to_owned);
         let fault = |reason: String| OpenError { place: shown.clone(), reason };
         let opened = |path: &Path| Folder::open(path).map(Arc::new).map_err(|error| fault(error.to_string()));
-        let (place, incoming) = match url {
+        let (location, incoming) = match url {
             Some(url) if url.starts_with("s3://") => (open_bucket(url).map_err(fault)?, opened(&own)?),
             Some(url) => {
                 let path = Path::new(url.strip_prefix("file://").unwrap_or(url));
@@ -112,18 +112,18 @@ impl BlobStore {
                     return Err(fault("it must be an absolute path, file:///path or s3://bucket/prefix".to_owned()));
                 }
                 let folder = opened(path)?;
-                (Place::Folder(folder.clone()), folder)
+                (BlobLocation::Folder(folder.clone()), folder)
             }
             None => {
                 let folder = opened(&own)?;
-                (Place::Folder(folder.clone()), folder)
+                (BlobLocation::Folder(folder.clone()), folder)
             }
         };
         // In a folder of our own, whatever is on its way in was left there by a crash; in another one it may be somebody else's.
         let is_own = incoming.root() == own;
         let age = if is_own { Duration::ZERO } else { ABANDONED_AFTER };
         incoming.tidy_incoming(age).map_err(|error| fault(error.to_string()))?;
-        Ok(Self { place, incoming, is_shared: url.is_some() })
+        Ok(Self { location, incoming, is_shared: url.is_some() })
     }
 
     /// Makes sure that a place that others could use belongs to the database with this name: hubs of another one would take away
@@ -132,15 +132,15 @@ impl BlobStore {
         if !self.is_shared {
             return Ok(());
         }
-        let (shown, claimed) = match &self.place {
-            Place::Folder(folder) => {
+        let (shown, claimed) = match &self.location {
+            BlobLocation::Folder(folder) => {
                 let (folder_in, owner) = (folder.clone(), owner.to_owned());
                 let claimed =
                     tokio::task::spawn_blocking(move || folder_in.claim(&owner).map_err(BlobError::from)).await;
                 (folder.root().display().to_string(), claimed.unwrap_or_else(|error| Err(error.into())))
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => (bucket.to_string(), bucket.claim(owner).await),
+            BlobLocation::Bucket(bucket) => (bucket.to_string(), bucket.claim(owner).await),
         };
         match claimed {
             Ok(found) if found == owner => Ok(()),
@@ -151,20 +151,20 @@ impl BlobStore {
 
     /// Stores what is in a file of [`incoming`](Self::incoming) that was synced, and answers when it is there to stay.
     pub async fn put(&self, file: TempPath, object: String) -> Result<(), BlobError> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
                 let folder = folder.clone();
                 tokio::task::spawn_blocking(move || Ok(folder.put(file, &object)?)).await?
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => bucket.put(&file, &object).await,
+            BlobLocation::Bucket(bucket) => bucket.put(&file, &object).await,
         }
     }
 
     /// Begins to read a part of a content that is `size` bytes long.
     pub async fn read(&self, object: &str, size: u64, begin: u64, length: u64) -> Result<BlobReader, BlobError> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
                 let (folder, object) = (folder.clone(), object.to_owned());
                 tokio::task::spawn_blocking(move || {
                     let file = folder.open_object(&object, size, begin)?;
@@ -173,26 +173,26 @@ impl BlobStore {
                 .await?
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => bucket.read(object, size, begin, length).await,
+            BlobLocation::Bucket(bucket) => bucket.read(object, size, begin, length).await,
         }
     }
 
     /// Removes a content; one that is not there is gone already.
     pub async fn remove(&self, object: &str) -> Result<(), BlobError> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
                 let (folder, object) = (folder.clone(), object.to_owned());
                 tokio::task::spawn_blocking(move || Ok(folder.remove(&object)?)).await?
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => bucket.remove(object).await,
+            BlobLocation::Bucket(bucket) => bucket.remove(object).await,
         }
     }
 
     /// Whether a content is there, as long as it should be.
     pub async fn has(&self, object: &str, size: u64) -> Result<bool, BlobError> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
                 let (folder, object) = (folder.clone(), object.to_owned());
                 tokio::task::spawn_blocking(move || match folder.open_object(&object, size, 0) {
                     Ok(_) => Ok(true),
@@ -202,28 +202,28 @@ impl BlobStore {
                 .await?
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => bucket.has(object, size).await,
+            BlobLocation::Bucket(bucket) => bucket.has(object, size).await,
         }
     }
 
     /// The names that begin with these two digits and were stored longer ago than `age`, by the store's own clock.
     pub async fn list_older(&self, beginning: u8, age: Duration) -> Result<Vec<String>, BlobError> {
-        match &self.place {
-            Place::Folder(folder) => {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
                 let folder = folder.clone();
                 tokio::task::spawn_blocking(move || Ok(folder.list_older(beginning, age)?)).await?
             }
             #[cfg(feature = "s3")]
-            Place::Bucket(bucket) => bucket.list_older(beginning, age).await,
+            BlobLocation::Bucket(bucket) => bucket.list_older(beginning, age).await,
         }
     }
 
     /// Whether it takes time to be seen that something is removed: by who waits for an answer, who shall not see it.
     pub fn is_far(&self) -> bool {
-        match &self.place {
-            Place::Folder(_) => false,
+        match &self.location {
+            BlobLocation::Folder(_) => false,
             #[cfg(feature = "s3")]
-            Place::Bucket(_) => true,
+            BlobLocation::Bucket(_) => true,
         }
     }
 
@@ -240,12 +240,12 @@ impl BlobStore {
 }
 
 #[cfg(feature = "s3")]
-fn open_bucket(url: &str) -> Result<Place, String> {
-    s3::Bucket::open(url).map(|bucket| Place::Bucket(Arc::new(bucket)))
+fn open_bucket(url: &str) -> Result<BlobLocation, String> {
+    s3::Bucket::open(url).map(|bucket| BlobLocation::Bucket(Arc::new(bucket)))
 }
 
 #[cfg(not(feature = "s3"))]
-fn open_bucket(_: &str) -> Result<Place, String> {
+fn open_bucket(_: &str) -> Result<BlobLocation, String> {
     Err("this program was built without S3; build it with `cargo build --release --features s3`".to_owned())
 }
 

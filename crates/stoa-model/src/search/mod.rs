@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::messages::MessageView;
+use crate::named::named_enum;
 
 /// Longest text of a query.
 pub const MAX_QUERY_CHARACTERS: usize = 1000;
@@ -23,38 +24,21 @@ pub const MAX_TOTAL: i64 = 10_000;
 /// How far into the hits one can jump.
 pub const MAX_SEARCH_OFFSET: i64 = 10_000;
 
-/// What a message can have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Has {
-    Attachment,
-    Image,
-    Pdf,
-    Text,
-    Link,
-    Reaction,
-    Mention,
+named_enum! {
+    /// What a message can have.
+    #[derive(PartialOrd, Ord)]
+    pub enum Has {
+        Attachment = "attachment",
+        Image = "image",
+        Pdf = "pdf",
+        Text = "text",
+        Link = "link",
+        Reaction = "reaction",
+        Mention = "mention",
+    }
 }
 
 impl Has {
-    pub const ALL: [Self; 7] =
-        [Self::Attachment, Self::Image, Self::Pdf, Self::Text, Self::Link, Self::Reaction, Self::Mention];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Has::Attachment => "attachment",
-            Has::Image => "image",
-            Has::Pdf => "pdf",
-            Has::Text => "text",
-            Has::Link => "link",
-            Has::Reaction => "reaction",
-            Has::Mention => "mention",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|has| has.name() == name)
-    }
-
     /// What an attachment of this type is, beside being one.
     pub fn of_mime_type(mime_type: &str) -> Option<Self> {
         match mime_type.split(['/', ';']).next() {
