@@ -20,7 +20,6 @@ pub mod identity;
 pub mod keys;
 pub mod limits;
 pub mod metrics;
-pub mod migrations;
 pub mod page;
 pub mod password;
 pub mod rate_limit;

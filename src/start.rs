@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use stoa_db::{Database, DbError, Engine, OpenError, Options};
 use stoa_model::Secret;
+use stoa_schema::MIGRATIONS;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
@@ -17,7 +18,6 @@ use crate::features::{self, attachments, channels, housekeeping, search, streams
 use crate::hub::{Extensions, Hub};
 use crate::keys::{KeyError, KeyRing};
 use crate::metrics::Metrics;
-use crate::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
 
 const ENGINE_FILE: &str = "engine";

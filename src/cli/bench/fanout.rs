@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use stoa::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
+use stoa_schema::MIGRATIONS;
 
 use super::broadcast::BareServer;
 use super::fill::{Filled, fill_folder};

@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use stoa::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
+use stoa_schema::MIGRATIONS;
 
 use super::history::{self, History};
 use super::population::{Population, Size};

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
-use stoa::migrations::MIGRATIONS;
 use stoa_db::{Database, DbError, Options, Tx, params};
+use stoa_schema::MIGRATIONS;
 use tokio::task::JoinSet;
 
 use super::fill::Filled;
