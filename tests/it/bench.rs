@@ -1,8 +1,10 @@
 //! The benches run and say what they promise to say. What they measure here means nothing.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use stoa::events::Event;
 
 use crate::cli_support::{Hub, PROGRAM, stoa};
 
@@ -185,6 +187,19 @@ fn mixed_sends_beside_a_held_snapshot() {
     assert!(kinds[1]["log"][0]["peak"].as_u64().unwrap() > 0, "{report}");
 }
 
+/// `fill` writes the events of messages itself. They must have every field that the hub writes, and no other.
+fn check_events(data: &Path) {
+    let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();
+    let mut query = database.prepare("select payload from outbox where kind = 'message_sent'").unwrap();
+    let payloads: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(!payloads.is_empty());
+    for payload in payloads {
+        let event: Event = serde_json::from_str(&payload).unwrap();
+        let written: Value = serde_json::from_str(&payload).unwrap();
+        assert_eq!(serde_json::to_value(&event).unwrap(), written);
+    }
+}
+
 /// The same seed makes the same messages, and a hub starts on them and lists them.
 #[test]
 fn a_filled_hub_lists_what_was_made() {
@@ -217,6 +232,7 @@ fn a_filled_hub_lists_what_was_made() {
     for name in ["one", "two"] {
         let (data, report) = fill(name);
         assert_eq!(report["messages"], 500);
+        check_events(&data);
         let mut serve = stoa(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
         let hub = Hub::start(serve.env("STOA_LOG_FORMAT", "json"), data.clone());
         seen.push(bodies(&hub, &report));
