@@ -8,15 +8,23 @@ use stoa::events::Event;
 
 use crate::cli_support::{Hub, PROGRAM, stoa};
 
+/// The load generator, which is built beside the hub.
+fn stoa_bench(arguments: &[&str]) -> Command {
+    let program = Path::new(PROGRAM).with_file_name("stoa-bench");
+    let message = "`cargo test --package stoa` does not build it. Run `cargo build --package stoa-bench` first.";
+    assert!(program.exists(), "{} is missing: {message}", program.display());
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
 fn bench(arguments: &[&str]) -> Value {
     timed_bench(arguments, &["--seconds", "0.2"])
 }
 
 fn timed_bench(arguments: &[&str], more: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(PROGRAM)
-        .arg("bench")
-        .args(arguments)
+    let output = stoa_bench(arguments)
         .args(more)
         .args(["--rounds", "1", "--json", "--data"])
         .arg(folder.path())
@@ -207,12 +215,12 @@ fn a_filled_hub_lists_what_was_made() {
     let fill = |name: &str| {
         let data = place.path().join(name);
         let sizes = [
-            &["bench", "fill", "--messages", "500", "--seed", "7", "--json", "--data"],
+            &["fill", "--messages", "500", "--seed", "7", "--json", "--data"],
             [data.to_str().unwrap()].as_slice(),
             &SMALL,
         ]
         .concat();
-        let output = stoa(&sizes).output().unwrap();
+        let output = stoa_bench(&sizes).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (data, serde_json::from_slice::<Value>(&output.stdout).unwrap())
     };
@@ -237,7 +245,7 @@ fn a_filled_hub_lists_what_was_made() {
         let hub = Hub::start(serve.env("STOA_LOG_FORMAT", "json"), data.clone());
         seen.push(bodies(&hub, &report));
         // A folder in use is left alone.
-        let refused = stoa(&["bench", "fill", "--data", data.to_str().unwrap()]).output().unwrap();
+        let refused = stoa_bench(&["fill", "--data", data.to_str().unwrap()]).output().unwrap();
         assert!(!refused.status.success());
         assert_eq!(hub.stop().code, Some(0));
         let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();

@@ -1,4 +1,4 @@
-//! `stoa bench`: what the hub costs, as ratios to what the machine can do at all.
+//! `stoa-bench`: what the hub costs, as ratios to what the machine can do at all.
 //!
 //! Each bench repeats short rounds in turn and reports medians, so that a neighbour who gets busy
 //! disturbs all that is compared. Load comes from a process of its own ([`load`]), and CPU times are
@@ -31,21 +31,30 @@ mod send;
 mod streams;
 mod verification;
 
+use std::fmt::Display;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant, SystemTime};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Parser, Subcommand};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tempfile::TempDir;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
 use self::report::Outcome;
-use super::{fail, raise_file_limit};
+
+/// Measure this machine, and the hub on it
+#[derive(Parser)]
+#[command(name = "stoa-bench", version, propagate_version = true, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
 
 #[derive(Subcommand)]
-pub(super) enum BenchCommand {
+enum Command {
     /// What the disk, the database's writer and a bare HTTP handler can do: what other figures are compared with
     Raw(raw::RawArguments),
     /// What authentication costs with many agents against few
@@ -102,10 +111,11 @@ impl CommonArguments {
     }
 }
 
-pub(super) fn bench(command: BenchCommand) -> ExitCode {
+fn main() -> ExitCode {
+    let command = Cli::parse().command;
     // One thread is enough to send requests, and leaves the other cores to who answers them.
     let runtime = match command {
-        BenchCommand::Load | BenchCommand::Streams => Builder::new_current_thread().enable_all().build(),
+        Command::Load | Command::Streams => Builder::new_current_thread().enable_all().build(),
         _ => Builder::new_multi_thread().enable_all().build(),
     };
     let runtime = match runtime {
@@ -127,21 +137,33 @@ pub(super) fn bench(command: BenchCommand) -> ExitCode {
     written.unwrap_or_else(|error| fail(&error))
 }
 
-async fn run(command: BenchCommand) -> Result<Outcome, String> {
+async fn run(command: Command) -> Result<Outcome, String> {
     match command {
-        BenchCommand::Raw(arguments) => Box::pin(raw::raw(arguments)).await,
-        BenchCommand::Auth(arguments) => Box::pin(auth::auth(arguments)).await,
-        BenchCommand::Fill(arguments) => Box::pin(fill::fill(arguments)).await,
-        BenchCommand::Send(arguments) => Box::pin(send::send(arguments)).await,
-        BenchCommand::Machine(arguments) => Box::pin(machine_principals::machine(arguments)).await,
-        BenchCommand::Mcp(arguments) => Box::pin(mcp::mcp(arguments)).await,
-        BenchCommand::Read(arguments) => Box::pin(read::read(arguments)).await,
-        BenchCommand::Search(arguments) => Box::pin(search::search(arguments)).await,
-        BenchCommand::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
-        BenchCommand::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
-        BenchCommand::Streams => Box::pin(streams::streams()).await,
-        BenchCommand::Load => Box::pin(load::load()).await,
+        Command::Raw(arguments) => Box::pin(raw::raw(arguments)).await,
+        Command::Auth(arguments) => Box::pin(auth::auth(arguments)).await,
+        Command::Fill(arguments) => Box::pin(fill::fill(arguments)).await,
+        Command::Send(arguments) => Box::pin(send::send(arguments)).await,
+        Command::Machine(arguments) => Box::pin(machine_principals::machine(arguments)).await,
+        Command::Mcp(arguments) => Box::pin(mcp::mcp(arguments)).await,
+        Command::Read(arguments) => Box::pin(read::read(arguments)).await,
+        Command::Search(arguments) => Box::pin(search::search(arguments)).await,
+        Command::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
+        Command::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
+        Command::Streams => Box::pin(streams::streams()).await,
+        Command::Load => Box::pin(load::load()).await,
     }
+}
+
+/// Lets this process and its children open as many files as they may: each connection is one.
+fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where the limit cannot be raised, the first connection above it fails and says why.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}
+
+fn fail(error: &dyn Display) -> ExitCode {
+    say(&format!("stoa-bench: {error}"));
+    ExitCode::FAILURE
 }
 
 async fn interrupted() {

@@ -1,4 +1,4 @@
-//! `stoa bench machine`: what a signed request costs, and what the events of services cost.
+//! `stoa-bench machine`: what a signed request costs, and what the events of services cost.
 //!
 //! Checking a signature is compared with the arithmetic that nobody gets around, in this process; ingestion with
 //! the same rows through the bare writer.
@@ -31,7 +31,7 @@ const VERIFICATION_BUDGET: f64 = 2.5;
 const SHARE_BUDGET: f64 = 0.5;
 
 #[derive(Args)]
-pub(in crate::cli) struct MachineArguments {
+pub(super) struct MachineArguments {
     #[command(flatten)]
     common: CommonArguments,
 

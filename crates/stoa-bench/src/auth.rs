@@ -1,4 +1,4 @@
-//! `stoa bench auth`: authentication must not care how many agents there are.
+//! `stoa-bench auth`: authentication must not care how many agents there are.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ const WARM_UP: f64 = 1.2;
 const BEFORE_AND_AFTER: f64 = 0.1;
 
 #[derive(Args)]
-pub(in crate::cli) struct AuthArguments {
+pub(super) struct AuthArguments {
     #[command(flatten)]
     common: CommonArguments,
 

@@ -1,4 +1,4 @@
-//! `stoa bench read`: what pages cost must not depend on how much was ever said.
+//! `stoa-bench read`: what pages cost must not depend on how much was ever said.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ const SIZE_BUDGET: f64 = 1.2;
 const CONNECTIONS: usize = 8;
 
 #[derive(Args)]
-pub(in crate::cli) struct ReadArguments {
+pub(super) struct ReadArguments {
     #[command(flatten)]
     common: CommonArguments,
 

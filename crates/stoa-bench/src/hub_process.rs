@@ -60,7 +60,7 @@ impl HubProcess {
     }
 
     async fn launch(folder: &Path, has_cache: bool, configure: impl FnOnce(&mut Command)) -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let program = std::env::current_exe().map_err(|error| error.to_string())?.with_file_name("stoa");
         let socket = folder.join("admin.sock");
         let mut command = Command::new(program);
         // What is set for the developer's own hub is not meant for this one.

@@ -1,4 +1,4 @@
-//! `stoa bench search`: what finding costs, with many messages and with few, and what indexing costs those who send.
+//! `stoa-bench search`: what finding costs, with many messages and with few, and what indexing costs those who send.
 
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const MESSAGES_BEFORE: u64 = 10_000;
 
 #[derive(Args)]
-pub(in crate::cli) struct SearchArguments {
+pub(super) struct SearchArguments {
     #[command(flatten)]
     common: CommonArguments,
 

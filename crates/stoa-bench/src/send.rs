@@ -1,4 +1,4 @@
-//! `stoa bench send`: durable messages through REST, against the same rows through the bare writer.
+//! `stoa-bench send`: durable messages through REST, against the same rows through the bare writer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -24,7 +24,7 @@ const ALONE_BUDGET_MS: f64 = 0.5;
 const SIZE_BUDGET: f64 = 1.2;
 
 #[derive(Args)]
-pub(in crate::cli) struct SendArguments {
+pub(super) struct SendArguments {
     #[command(flatten)]
     common: CommonArguments,
 

@@ -1,4 +1,4 @@
-//! `stoa bench mcp`: what agents pay for calling a tool, and what those who wait cost.
+//! `stoa-bench mcp`: what agents pay for calling a tool, and what those who wait cost.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const CPU_BUDGET: f64 = 1.5;
 const PARKED_BUDGET_MS: f64 = 1.0;
 
 #[derive(Args)]
-pub(in crate::cli) struct McpArguments {
+pub(super) struct McpArguments {
     #[command(flatten)]
     common: CommonArguments,
 

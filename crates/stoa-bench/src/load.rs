@@ -115,7 +115,7 @@ impl LoadProcess {
     pub(super) fn start() -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut process = Command::new(program)
-            .args(["bench", "load"])
+            .arg("load")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -135,7 +135,7 @@ impl LoadProcess {
     }
 }
 
-/// `stoa bench load`: carries out the orders on standard input, a line each.
+/// `stoa-bench load`: carries out the orders on standard input, a line each.
 pub(super) async fn load() -> Result<Outcome, String> {
     for line in std::io::stdin().lines() {
         let line = line.map_err(|error| error.to_string())?;

@@ -129,7 +129,7 @@ impl StreamProcess {
     pub(super) fn start() -> Result<Self, String> {
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let mut process = Command::new(program)
-            .args(["bench", "streams"])
+            .arg("streams")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .kill_on_drop(true)
@@ -148,7 +148,7 @@ impl StreamProcess {
     }
 }
 
-/// `stoa bench streams`: carries out the orders on standard input, a line each.
+/// `stoa-bench streams`: carries out the orders on standard input, a line each.
 pub(super) async fn streams() -> Result<Outcome, String> {
     let mut clients = None;
     // The clients go on listening while there is nothing to do.

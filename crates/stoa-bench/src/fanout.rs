@@ -1,4 +1,4 @@
-//! `stoa bench fanout`: one message to many streams, to each once, in order, and to nobody else.
+//! `stoa-bench fanout`: one message to many streams, to each once, in order, and to nobody else.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ const PACE: f64 = 20.0;
 const SETTLING: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
-pub(in crate::cli) struct FanoutArguments {
+pub(super) struct FanoutArguments {
     #[command(flatten)]
     common: CommonArguments,
 

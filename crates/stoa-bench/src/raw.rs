@@ -1,4 +1,4 @@
-//! `stoa bench raw`: what there is before the hub does anything.
+//! `stoa-bench raw`: what there is before the hub does anything.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -29,7 +29,7 @@ const CONNECTIONS: usize = 64;
 const MESSAGES_BEFORE: u64 = 2_000;
 
 #[derive(Args)]
-pub(in crate::cli) struct RawArguments {
+pub(super) struct RawArguments {
     #[command(flatten)]
     common: CommonArguments,
 

@@ -1,4 +1,4 @@
-//! `stoa bench mixed`: sends at a steady rate, alone and beside something that takes its time.
+//! `stoa-bench mixed`: sends at a steady rate, alone and beside something that takes its time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ const SIZE: Size = Size { users: 2, agents: 200, channels: 40 };
 const SAMPLING: Duration = Duration::from_millis(20);
 
 #[derive(Args)]
-pub(in crate::cli) struct MixedArguments {
+pub(super) struct MixedArguments {
     #[command(flatten)]
     common: CommonArguments,
 

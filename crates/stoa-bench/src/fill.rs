@@ -1,4 +1,4 @@
-//! `stoa bench fill`: a hub with a past, to measure or to look at.
+//! `stoa-bench fill`: a hub with a past, to measure or to look at.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use super::report::{Outcome, json, show};
 use super::{now, say};
 
 #[derive(Args)]
-pub(in crate::cli) struct FillArguments {
+pub(super) struct FillArguments {
     /// The data folder of a hub that is not running (on SQLite), or a new one
     #[arg(long)]
     data: PathBuf,
