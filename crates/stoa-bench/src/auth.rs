@@ -127,6 +127,7 @@ pub(super) async fn auth(arguments: AuthArguments) -> Result<Outcome, String> {
 
 /// Hubs with few and with many agents, without the cache; on SQLite also with it.
 async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candidate>, String> {
+    let program = arguments.common.hub_program()?;
     let mut candidates = Vec::new();
     let sizes = [("few", arguments.few_agents), ("many", arguments.agents)];
     let mut urls = arguments.database_url.iter();
@@ -134,7 +135,7 @@ async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candida
         say(&format!("making a hub with {agents} agents"));
         let own = folder.join(name);
         let url = urls.next().map(String::as_str);
-        let hub = HubProcess::start(&own, false, url).await?;
+        let hub = HubProcess::start(&program, &own, false, url).await?;
         if hub.info().await?["agents"] != 0 {
             return Err("the database has agents already; give one that is empty".to_owned());
         }
@@ -144,10 +145,10 @@ async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candida
         if url.is_none() {
             let twin = folder.join(format!("{name}-cached"));
             copy_folder(&own, &twin).map_err(|error| format!("{} cannot be copied: {error}", own.display()))?;
-            let hub = HubProcess::start(&twin, true, None).await?;
+            let hub = HubProcess::start(&program, &twin, true, None).await?;
             candidates.push(Candidate { hub, keys: keys.clone(), has_cache: true, rounds: Vec::new() });
         }
-        let hub = HubProcess::start(&own, false, url).await?;
+        let hub = HubProcess::start(&program, &own, false, url).await?;
         candidates.push(Candidate { hub, keys, has_cache: false, rounds: Vec::new() });
     }
     // In the order in which they are shown: without the cache first.

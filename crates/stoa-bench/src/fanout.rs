@@ -99,12 +99,13 @@ struct Candidate {
 }
 
 pub(super) async fn fanout(arguments: FanoutArguments) -> Result<Outcome, String> {
+    let program = arguments.common.hub_program()?;
     let folder = arguments.common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let strangers = (usize::from(arguments.clients) / STRANGERS_EVERY).max(1);
     let data = folder.path().join("hub");
     let (members, outsiders, sender) = prepare(&data, arguments.clients.into(), strangers).await?;
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let bare = BareServer::start().await?;
     say(&format!("opening {} streams on each of two servers", members.len() + strangers));

@@ -179,12 +179,13 @@ async fn prepare(
     services: &[Service],
     senders: &[Service],
 ) -> Result<Prepared, String> {
+    let program = arguments.common.hub_program()?;
     let (data, raw_data, registry) = (folder.join("hub"), folder.join("raw"), folder.join("registry.json"));
     say(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     write_registry(&registry, services).map_err(|error| format!("the registry cannot be written: {error}"))?;
     // The hub makes the rows of the services, and is told their routes, before the folder is copied.
-    let hub = HubProcess::start_with_registry(&data, &registry, AUDIENCE).await?;
+    let hub = HubProcess::start_with_registry(&program, &data, &registry, AUDIENCE).await?;
     for (service, room) in with_rooms(&filled, senders) {
         let request = service.put_config(hub.address, &room.name)?;
         Client::connect(hub.address, 0).await?.send(request, StatusCode::CREATED).await?;
@@ -196,7 +197,7 @@ async fn prepare(
     for (service, room) in with_rooms(&filled, senders) {
         raw_senders.push(Sender::find(&raw, service, room).await?);
     }
-    let hub = HubProcess::start_with_registry(&data, &registry, AUDIENCE).await?;
+    let hub = HubProcess::start_with_registry(&program, &data, &registry, AUDIENCE).await?;
     Ok(Prepared { hub, raw, raw_senders: Arc::new(raw_senders) })
 }
 

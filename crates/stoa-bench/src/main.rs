@@ -12,6 +12,7 @@ mod fanout;
 mod fill;
 mod history;
 mod hub_process;
+mod hub_program;
 mod load;
 mod machine;
 mod machine_principals;
@@ -43,6 +44,7 @@ use tempfile::TempDir;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
+use self::hub_program::HubProgram;
 use self::report::Outcome;
 
 /// Measure this machine, and the hub on it
@@ -90,6 +92,10 @@ struct CommonArguments {
     #[arg(long, default_value = ".")]
     data: PathBuf,
 
+    /// The hub to measure, a file [default: `stoa` beside this program]
+    #[arg(long, value_name = "PATH")]
+    stoa: Option<PathBuf>,
+
     /// Print one JSON object instead of tables
     #[arg(long)]
     json: bool,
@@ -102,6 +108,10 @@ fn parse_seconds(text: &str) -> Result<f64, String> {
 }
 
 impl CommonArguments {
+    fn hub_program(&self) -> Result<HubProgram, String> {
+        HubProgram::find(self.stoa.as_deref())
+    }
+
     fn folder(&self) -> Result<TempDir, String> {
         let parent = std::path::absolute(&self.data).map_err(|error| error.to_string())?;
         tempfile::Builder::new()

@@ -96,12 +96,13 @@ struct Candidate {
 
 pub(super) async fn mcp(arguments: McpArguments) -> Result<Outcome, String> {
     let McpArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let data = folder.path().join("hub");
     say(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let engine = format!("SQLite {}", info["database"]["engine_version"].as_str().unwrap_or_default());
     let bare = BareMcp::start().await?;

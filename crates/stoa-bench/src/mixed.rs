@@ -128,12 +128,13 @@ struct Rounds {
 
 pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> {
     let MixedArguments { common, rounds, seconds, rate, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let data = folder.path().join("hub");
     let filled = fill_folder(&data, SIZE, arguments.messages_before, 1).await?;
     say(&format!("made {} messages in {:.1} s", arguments.messages_before, filled.seconds));
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let mut load = LoadProcess::start()?;
     let mut order = order(&hub, &filled, messages(&filled), 201, arguments.clients.into(), *seconds);

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::fill::{Filled, SizeArguments};
 use super::hub_process::HubProcess;
+use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::{Machine, resident_bytes};
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
@@ -74,11 +75,16 @@ pub(super) struct SizedHub {
 }
 
 impl SizedHub {
-    pub(super) async fn start(data: &Path, messages: u64, filled: Filled) -> Result<Self, String> {
+    pub(super) async fn start(
+        program: &HubProgram,
+        data: &Path,
+        messages: u64,
+        filled: Filled,
+    ) -> Result<Self, String> {
         // The first start makes what every hub has; it is the second that tells.
-        HubProcess::start(data, true, None).await?.stop().await?;
+        HubProcess::start(program, data, true, None).await?.stop().await?;
         let started = now();
-        let hub = HubProcess::start(data, true, None).await?;
+        let hub = HubProcess::start(program, data, true, None).await?;
         let start_ms = started.elapsed().as_secs_f64() * 1000.0;
         let idle_bytes = resident_bytes(hub.pid)?;
         Ok(Self { hub, filled, messages, start_ms, idle_bytes })
@@ -167,9 +173,10 @@ impl ListingFigures {
 
 pub(super) async fn read(arguments: ReadArguments) -> Result<Outcome, String> {
     let ReadArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
-    let hubs = start_sizes(folder.path(), &arguments.sizes, arguments.size).await?;
+    let hubs = start_sizes(&program, folder.path(), &arguments.sizes, arguments.size).await?;
     let mut load = LoadProcess::start()?;
     let info = hubs[0].hub.info().await?;
     let listings = compare_listings(&hubs, &mut load, *rounds, *seconds).await?;

@@ -11,6 +11,7 @@ use stoa_model::Timestamp;
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::history::{PLANTED, Writer};
 use super::hub_process::{HubProcess, copy_folder};
+use super::hub_program::HubProgram;
 use super::load::{Ask, Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
 use super::read::largest_against_smallest;
@@ -127,13 +128,14 @@ struct Kind {
 
 pub(super) async fn search(arguments: SearchArguments) -> Result<Outcome, String> {
     let SearchArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let mut load = LoadProcess::start()?;
-    let sends = compare_sends(&arguments, folder.path(), &mut load).await?;
+    let sends = compare_sends(&arguments, &program, folder.path(), &mut load).await?;
     let mut hubs = Vec::new();
     for messages in &arguments.sizes {
-        hubs.push(start(&folder.path().join(format!("hub-{messages}")), *messages, arguments.size).await?);
+        hubs.push(start(&program, &folder.path().join(format!("hub-{messages}")), *messages, arguments.size).await?);
     }
     let info = hubs[0].hub.info().await?;
     let all: Vec<Vec<Kind>> = hubs.iter().map(|indexed| kinds(&indexed.filled)).collect();
@@ -202,11 +204,11 @@ fn budgets(kinds: &[KindFigures], sends: &[SendFigures]) -> Vec<Budget> {
 }
 
 /// Fills a hub and waits until all of it can be found.
-async fn start(data: &Path, messages: u64, size: SizeArguments) -> Result<Indexed, String> {
+async fn start(program: &HubProgram, data: &Path, messages: u64, size: SizeArguments) -> Result<Indexed, String> {
     let filled = fill_folder(data, size.into(), messages, 1).await?;
     say(&format!("made {messages} messages in {:.1} s", filled.seconds));
     let started = now();
-    let hub = HubProcess::start(data, true, None).await?;
+    let hub = HubProcess::start(program, data, true, None).await?;
     wait_until_indexed(&hub).await?;
     let built_seconds = started.elapsed().as_secs_f64();
     let index_bytes = fs::metadata(data.join("search.db")).map_or(0, |file| file.len());
@@ -276,14 +278,15 @@ fn kinds(filled: &Filled) -> Vec<Kind> {
 /// Sends to two hubs in turn, of which one indexes.
 async fn compare_sends(
     arguments: &SearchArguments,
+    program: &HubProgram,
     folder: &Path,
     load: &mut LoadProcess,
 ) -> Result<Vec<SendFigures>, String> {
     let (with, without) = (folder.join("with"), folder.join("without"));
     let filled = fill_folder(&with, arguments.size.into(), MESSAGES_BEFORE, 1).await?;
     copy_folder(&with, &without).map_err(|error| format!("the folder cannot be copied: {error}"))?;
-    let indexed = HubProcess::start(&with, true, None).await?;
-    let unindexed = HubProcess::start_without_indexing(&without).await?;
+    let indexed = HubProcess::start(program, &with, true, None).await?;
+    let unindexed = HubProcess::start_without_indexing(program, &without).await?;
     wait_until_indexed(&indexed).await?;
     let asks = messages(&filled);
     let clients = [1, usize::from(arguments.clients)];

@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::hub_process::{HubProcess, copy_folder};
+use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
 use super::raw_writer::{RawWriter, WriterFigures, WriterRound};
@@ -95,6 +96,7 @@ struct Candidate {
 
 async fn against_raw(arguments: SendArguments) -> Result<Outcome, String> {
     let SendArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let (data, raw_data) = (folder.path().join("hub"), folder.path().join("raw"));
@@ -103,7 +105,7 @@ async fn against_raw(arguments: SendArguments) -> Result<Outcome, String> {
     copy_folder(&data, &raw_data).map_err(|error| format!("the folder cannot be copied: {error}"))?;
     let raw = RawWriter::open(&raw_data, &filled).await?;
     let engine = format!("SQLite {}", raw.db.info().await.map_err(|error| error.to_string())?.engine_version);
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let mut load = LoadProcess::start()?;
     let (asks, duration) = (messages(&filled), Duration::from_secs_f64(*seconds));
     let alone = Candidate { clients: 1, loads: Vec::new(), commits: Vec::new(), raw: Vec::new() };
@@ -233,9 +235,10 @@ struct SizeFigures {
 
 async fn by_size(arguments: SendArguments) -> Result<Outcome, String> {
     let SendArguments { common, rounds, seconds, clients, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
-    let hubs = start_sizes(folder.path(), &arguments.sizes, arguments.size).await?;
+    let hubs = start_sizes(&program, folder.path(), &arguments.sizes, arguments.size).await?;
     let mut load = LoadProcess::start()?;
     let asks: Vec<_> = hubs.iter().map(|sized| messages(&sized.filled)).collect();
     let mut loads: Vec<Vec<Load>> = hubs.iter().map(|_| Vec::new()).collect();
@@ -284,13 +287,18 @@ async fn by_size(arguments: SendArguments) -> Result<Outcome, String> {
 }
 
 /// A hub of each size, all at once.
-pub(super) async fn start_sizes(folder: &Path, sizes: &[u64], size: SizeArguments) -> Result<Vec<SizedHub>, String> {
+pub(super) async fn start_sizes(
+    program: &HubProgram,
+    folder: &Path,
+    sizes: &[u64],
+    size: SizeArguments,
+) -> Result<Vec<SizedHub>, String> {
     let mut hubs = Vec::new();
     for messages in sizes {
         let data = folder.join(format!("hub-{messages}"));
         let filled: Filled = fill_folder(&data, size.into(), *messages, 1).await?;
         say(&format!("made {messages} messages in {:.1} s", filled.seconds));
-        hubs.push(SizedHub::start(&data, *messages, filled).await?);
+        hubs.push(SizedHub::start(program, &data, *messages, filled).await?);
     }
     Ok(hubs)
 }
