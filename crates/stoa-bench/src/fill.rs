@@ -11,8 +11,9 @@ use stoa_schema::MIGRATIONS;
 
 use super::history::{self, History};
 use super::population::{Population, Size};
+use super::progress::show_progress;
+use super::real_time::now;
 use super::report::{Outcome, json, show};
-use super::{now, say};
 
 #[derive(Args)]
 pub(super) struct FillArguments {
@@ -138,7 +139,7 @@ pub(super) async fn fill_folder(folder: &Path, size: Size, messages: u64, seed: 
         let population = Population::create(&db, size, seed).await?;
         let history = history::tell(&db, &population, messages, seed, |told| {
             if told % 250_000 == 0 {
-                say(&format!("{told} messages"));
+                show_progress(&format!("{told} messages"));
             }
         })
         .await?;

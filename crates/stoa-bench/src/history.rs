@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 use stoa_db::{Database, DbError, Tx, params};
 
-use super::Dice;
+use super::dice::Dice;
 use super::population::Population;
 
 /// Messages in one command.

@@ -17,7 +17,7 @@ use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
 use super::hub_program::HubProgram;
-use super::say;
+use super::progress::show_progress;
 
 /// Admin connections that fill a hub at the same time, so that many agents share a commit.
 const FILLERS: usize = 64;
@@ -100,7 +100,7 @@ impl HubProcess {
         tokio::spawn(async move {
             while let Ok(Some(line)) = log.next_line().await {
                 if !line.contains(r#""level":"INFO""#) {
-                    say(&line);
+                    show_progress(&line);
                 }
             }
         });

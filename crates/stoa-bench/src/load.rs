@@ -19,11 +19,12 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
+use super::dice::Dice;
 use super::events::{EventOrder, EventSource};
 use super::machine::{CpuTimes, WRITER_THREAD};
+use super::real_time::{now, pause};
 use super::report::{Figure, Latency, Outcome, json, per};
 use super::requests::{MCP_PATH, add_mcp_headers};
-use super::{Dice, now, pause};
 
 /// How long a process that was asked nothing more may take to become idle.
 const SETTLING: Duration = Duration::from_millis(20);

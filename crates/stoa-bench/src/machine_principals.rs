@@ -13,17 +13,18 @@ use hyper::StatusCode;
 use serde::Serialize;
 use stoa_model::machines::MAX_BATCH;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::events::{AUDIENCE, EventOrder, ROUTED, Service, UNROUTED, registry_document};
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::hub_process::{HubProcess, copy_folder};
 use super::load::{Client, Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
 use super::population::Room;
+use super::progress::show_progress;
 use super::raw_events::{self, Sender};
 use super::raw_writer::{RawWriter, WriterRound};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::verification::{Round, Verification, VerificationFigures};
-use super::{CommonArguments, parse_seconds, say};
 
 /// The CPU time of a check against that of the bare one.
 const VERIFICATION_BUDGET: f64 = 2.5;
@@ -140,7 +141,7 @@ pub(super) async fn machine(mut arguments: MachineArguments) -> Result<Outcome, 
     });
     let (mut checks, mut single): (Vec<Round>, Vec<Load>) = (Vec::new(), Vec::new());
     let clients = usize::from(arguments.clients);
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 6.6));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 6.6));
     for round in 0..=*rounds {
         // The first one is there to warm up.
         let (is_counted, seconds) = (round > 0, if round > 0 { *seconds } else { seconds / 4.0 });
@@ -181,7 +182,7 @@ async fn prepare(
 ) -> Result<Prepared, String> {
     let program = arguments.common.hub_program()?;
     let (data, raw_data, registry) = (folder.join("hub"), folder.join("raw"), folder.join("registry.json"));
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     write_registry(&registry, services).map_err(|error| format!("the registry cannot be written: {error}"))?;
     // The hub makes the rows of the services, and is told their routes, before the folder is copied.

@@ -5,8 +5,10 @@
 //! those of the measured process alone. Times are reported, never asserted; a budget that is
 //! exceeded fails the command only with `--check`.
 
+mod arguments;
 mod auth;
 mod broadcast;
+mod dice;
 mod events;
 mod fanout;
 mod fill;
@@ -20,11 +22,13 @@ mod mcp;
 mod mcp_waits;
 mod mixed;
 mod population;
+mod progress;
 mod raw;
 mod raw_events;
 mod raw_mcp;
 mod raw_writer;
 mod read;
+mod real_time;
 mod report;
 mod requests;
 mod search;
@@ -34,17 +38,14 @@ mod verification;
 
 use std::fmt::Display;
 use std::io::Write;
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant, SystemTime};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use tempfile::TempDir;
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
 
-use self::hub_program::HubProgram;
+use self::progress::show_progress;
 use self::report::Outcome;
 
 /// Measure this machine, and the hub on it
@@ -83,42 +84,6 @@ enum Command {
     /// Listen to streams as the orders on standard input say
     #[command(hide = true)]
     Streams,
-}
-
-/// What every bench can be told.
-#[derive(Args)]
-struct CommonArguments {
-    /// A folder on the disk to measure; the bench works in a temporary folder inside, and removes it
-    #[arg(long, default_value = ".")]
-    data: PathBuf,
-
-    /// The hub to measure, a file [default: `stoa` beside this program]
-    #[arg(long, value_name = "PATH")]
-    stoa: Option<PathBuf>,
-
-    /// Print one JSON object instead of tables
-    #[arg(long)]
-    json: bool,
-}
-
-/// Ten seconds at most: every key of a hub must be measured within a minute of its last use.
-fn parse_seconds(text: &str) -> Result<f64, String> {
-    let seconds = text.parse().map_err(|_| "must be a number".to_owned())?;
-    if (0.01..=10.0).contains(&seconds) { Ok(seconds) } else { Err("must be between 0.01 and 10".to_owned()) }
-}
-
-impl CommonArguments {
-    fn hub_program(&self) -> Result<HubProgram, String> {
-        HubProgram::find(self.stoa.as_deref())
-    }
-
-    fn folder(&self) -> Result<TempDir, String> {
-        let parent = std::path::absolute(&self.data).map_err(|error| error.to_string())?;
-        tempfile::Builder::new()
-            .prefix("stoa-bench-")
-            .tempdir_in(&parent)
-            .map_err(|error| format!("no temporary folder can be made in {}: {error}", parent.display()))
-    }
 }
 
 fn main() -> ExitCode {
@@ -172,7 +137,7 @@ fn raise_file_limit() {
 }
 
 fn fail(error: &dyn Display) -> ExitCode {
-    say(&format!("stoa-bench: {error}"));
+    show_progress(&format!("stoa-bench: {error}"));
     ExitCode::FAILURE
 }
 
@@ -186,55 +151,5 @@ async fn interrupted() {
         }
         // The signals then do what they do by themselves: they end the process.
         _ => std::future::pending().await,
-    }
-}
-
-/// Tells whoever waits what is going on. Results go to standard output, this does not.
-#[expect(clippy::print_stderr, reason = "this is the command line")]
-fn say(progress: &str) {
-    eprintln!("{progress}");
-}
-
-#[expect(clippy::disallowed_methods, reason = "measuring real time is what a bench is for")]
-fn now() -> Instant {
-    Instant::now()
-}
-
-/// For signatures, which are good for minutes.
-#[expect(clippy::disallowed_methods, reason = "a bench runs in real time")]
-fn unix_seconds() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
-}
-
-#[expect(clippy::disallowed_methods, reason = "a bench runs in real time")]
-async fn pause(duration: Duration) {
-    tokio::time::sleep(duration).await;
-}
-
-/// Numbers that need not be good, only cheap and well spread.
-struct Dice(u64);
-
-impl Dice {
-    fn new(seed: u64) -> Self {
-        Self(seed.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
-    }
-
-    fn roll(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    fn below(&mut self, limit: u64) -> u64 {
-        (self.roll() >> 16) % limit.max(1)
-    }
-
-    /// A place below `count`, the first ones most often: that of rank n with a probability of about 1/n.
-    fn rank(&mut self, count: usize) -> usize {
-        let even = self.below(1 << 32) as f64 / (1u64 << 32) as f64;
-        let rank = (count as f64 + 1.0).powf(even) as usize;
-        rank.clamp(1, count.max(1)) - 1
     }
 }

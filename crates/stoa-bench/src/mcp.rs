@@ -5,15 +5,16 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{SizeArguments, fill_folder};
 use super::hub_process::HubProcess;
 use super::load::{Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
 use super::mcp_waits::{WaitRound, Waiters};
+use super::progress::show_progress;
 use super::raw_mcp::BareMcp;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{messages, order, tool_calls};
-use super::{CommonArguments, parse_seconds, say};
 
 /// CPU of a send by a tool against a bare tool and a send by REST together.
 const CPU_BUDGET: f64 = 1.5;
@@ -100,7 +101,7 @@ pub(super) async fn mcp(arguments: McpArguments) -> Result<Outcome, String> {
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let data = folder.path().join("hub");
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
@@ -115,7 +116,7 @@ pub(super) async fn mcp(arguments: McpArguments) -> Result<Outcome, String> {
     let bare_tool = Order { server: std::process::id(), address: bare.address, ..tool.clone() };
     let mut candidates = [("send, tool", tool), ("send, REST", to_hub(sends, 201)), ("bare tool", bare_tool)]
         .map(|(name, order)| Candidate { name, order, loads: Vec::new() });
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * (seconds * 5.5 + 1.0)));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * (seconds * 5.5 + 1.0)));
     for candidate in &candidates {
         load.send(&Order { extent: Extent::Seconds(seconds / 2.0), ..candidate.order.clone() }).await?;
     }

@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use stoa_db::{Database, DbError, Tx, params};
 use stoa_model::credentials::CredentialKind;
 
-use super::Dice;
+use super::dice::Dice;
 
 /// Channels are of different sizes, and a few are private.
 const PRIVATE_EVERY: usize = 4;

@@ -5,15 +5,17 @@ use std::path::Path;
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{Filled, SizeArguments};
 use super::hub_process::HubProcess;
 use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::{Machine, resident_bytes};
+use super::progress::show_progress;
+use super::real_time::now;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{Listing, listings, order};
 use super::send::start_sizes;
-use super::{CommonArguments, now, parse_seconds, say};
 
 /// With many messages against few.
 const SIZE_BUDGET: f64 = 1.2;
@@ -124,7 +126,7 @@ pub(super) async fn compare_listings(
     let names: Vec<&'static str> = all[0].iter().map(|listing| listing.name).collect();
     let mut loads: Vec<Vec<Vec<Load>>> = names.iter().map(|_| hubs.iter().map(|_| Vec::new()).collect()).collect();
     let takes = f64::from(rounds) * (seconds * 1.2 + 0.06) * (names.len() * hubs.len()) as f64;
-    say(&format!("measuring pages for about {takes:.0} s"));
+    show_progress(&format!("measuring pages for about {takes:.0} s"));
     for _ in 0..rounds {
         for (place, name) in names.iter().enumerate() {
             for ((sized, listings), loads) in hubs.iter().zip(&all).zip(&mut loads[place]) {

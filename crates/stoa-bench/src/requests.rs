@@ -3,7 +3,7 @@
 use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::Dice;
+use super::dice::Dice;
 use super::fill::Filled;
 use super::history::Writer;
 use super::hub_process::HubProcess;

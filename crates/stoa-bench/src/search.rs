@@ -8,16 +8,19 @@ use clap::Args;
 use serde::Serialize;
 use stoa_model::Timestamp;
 
+use super::arguments::{CommonArguments, parse_seconds};
+use super::dice::Dice;
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::history::{PLANTED, Writer};
 use super::hub_process::{HubProcess, copy_folder};
 use super::hub_program::HubProgram;
 use super::load::{Ask, Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
+use super::progress::show_progress;
 use super::read::largest_against_smallest;
+use super::real_time::{now, pause, unix_seconds};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::requests::{messages, order};
-use super::{CommonArguments, Dice, now, parse_seconds, pause, say, unix_seconds};
 
 /// Page and total, on a quiet machine.
 const TIME_BUDGET_MS: f64 = 30.0;
@@ -141,7 +144,7 @@ pub(super) async fn search(arguments: SearchArguments) -> Result<Outcome, String
     let all: Vec<Vec<Kind>> = hubs.iter().map(|indexed| kinds(&indexed.filled)).collect();
     let mut loads: Vec<Vec<Vec<Load>>> = all[0].iter().map(|_| hubs.iter().map(|_| Vec::new()).collect()).collect();
     let takes = f64::from(*rounds) * (seconds * 1.2 + 0.06) * (all[0].len() * hubs.len()) as f64;
-    say(&format!("searching for about {takes:.0} s"));
+    show_progress(&format!("searching for about {takes:.0} s"));
     for _ in 0..*rounds {
         for (place, loads) in loads.iter_mut().enumerate() {
             for ((indexed, kinds), loads) in hubs.iter().zip(&all).zip(loads) {
@@ -206,13 +209,13 @@ fn budgets(kinds: &[KindFigures], sends: &[SendFigures]) -> Vec<Budget> {
 /// Fills a hub and waits until all of it can be found.
 async fn start(program: &HubProgram, data: &Path, messages: u64, size: SizeArguments) -> Result<Indexed, String> {
     let filled = fill_folder(data, size.into(), messages, 1).await?;
-    say(&format!("made {messages} messages in {:.1} s", filled.seconds));
+    show_progress(&format!("made {messages} messages in {:.1} s", filled.seconds));
     let started = now();
     let hub = HubProcess::start(program, data, true, None).await?;
     wait_until_indexed(&hub).await?;
     let built_seconds = started.elapsed().as_secs_f64();
     let index_bytes = fs::metadata(data.join("search.db")).map_or(0, |file| file.len());
-    say(&format!("indexed them in {built_seconds:.1} s"));
+    show_progress(&format!("indexed them in {built_seconds:.1} s"));
     Ok(Indexed { hub, filled, figures: IndexFigures { messages, built_seconds, index_bytes } })
 }
 
@@ -292,7 +295,7 @@ async fn compare_sends(
     let clients = [1, usize::from(arguments.clients)];
     let mut loads: Vec<(Vec<Load>, Vec<Load>)> = clients.iter().map(|_| (Vec::new(), Vec::new())).collect();
     let takes = f64::from(arguments.rounds) * (arguments.seconds * 1.2 + 0.3) * 2.0 * clients.len() as f64;
-    say(&format!("sending for about {takes:.0} s"));
+    show_progress(&format!("sending for about {takes:.0} s"));
     for hub in [&indexed, &unindexed] {
         load.send(&order(hub, &filled, asks.clone(), 201, 64, arguments.seconds / 2.0)).await?;
     }

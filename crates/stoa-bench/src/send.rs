@@ -6,16 +6,17 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::hub_process::{HubProcess, copy_folder};
 use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
+use super::progress::show_progress;
 use super::raw_writer::{RawWriter, WriterFigures, WriterRound};
 use super::read::{ListingFigures, SizedHub, compare_listings, largest_against_smallest};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::requests::{messages, order};
-use super::{CommonArguments, parse_seconds, say};
 
 /// Messages a second of all clients, against the bare writer.
 const SHARE_BUDGET: f64 = 0.5;
@@ -100,7 +101,7 @@ async fn against_raw(arguments: SendArguments) -> Result<Outcome, String> {
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let (data, raw_data) = (folder.path().join("hub"), folder.path().join("raw"));
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     copy_folder(&data, &raw_data).map_err(|error| format!("the folder cannot be copied: {error}"))?;
     let raw = RawWriter::open(&raw_data, &filled).await?;
@@ -111,7 +112,7 @@ async fn against_raw(arguments: SendArguments) -> Result<Outcome, String> {
     let alone = Candidate { clients: 1, loads: Vec::new(), commits: Vec::new(), raw: Vec::new() };
     let many = Candidate { clients: arguments.clients.into(), loads: Vec::new(), commits: Vec::new(), raw: Vec::new() };
     let mut candidates = [alone, many];
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 4.6));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 4.6));
     raw.run(64, duration / 2).await?;
     load.send(&order(&hub, &filled, asks.clone(), 201, 64, seconds / 2.0)).await?;
     for _ in 0..*rounds {
@@ -242,7 +243,10 @@ async fn by_size(arguments: SendArguments) -> Result<Outcome, String> {
     let mut load = LoadProcess::start()?;
     let asks: Vec<_> = hubs.iter().map(|sized| messages(&sized.filled)).collect();
     let mut loads: Vec<Vec<Load>> = hubs.iter().map(|_| Vec::new()).collect();
-    say(&format!("measuring sends for about {:.0} s", f64::from(*rounds) * seconds * 1.2 * hubs.len() as f64));
+    show_progress(&format!(
+        "measuring sends for about {:.0} s",
+        f64::from(*rounds) * seconds * 1.2 * hubs.len() as f64
+    ));
     for _ in 0..*rounds {
         for ((sized, asks), loads) in hubs.iter().zip(&asks).zip(&mut loads) {
             let order = order(&sized.hub, &sized.filled, asks.clone(), 201, (*clients).into(), *seconds);
@@ -297,7 +301,7 @@ pub(super) async fn start_sizes(
     for messages in sizes {
         let data = folder.join(format!("hub-{messages}"));
         let filled: Filled = fill_folder(&data, size.into(), *messages, 1).await?;
-        say(&format!("made {messages} messages in {:.1} s", filled.seconds));
+        show_progress(&format!("made {messages} messages in {:.1} s", filled.seconds));
         hubs.push(SizedHub::start(program, &data, *messages, filled).await?);
     }
     Ok(hubs)

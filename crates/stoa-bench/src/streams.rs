@@ -22,8 +22,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::machine::CpuTimes;
+use super::real_time::{now, pause};
 use super::report::{Latency, Outcome, json, per};
-use super::{now, pause};
 
 /// How long nothing may come before what has not come is lost.
 const PATIENCE: Duration = Duration::from_secs(15);
