@@ -35,6 +35,7 @@ mod search;
 mod send;
 mod streams;
 mod verification;
+mod worker_process;
 
 use std::fmt::Display;
 use std::io::Write;
