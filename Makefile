@@ -70,18 +70,19 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	$(call stage,all tests passed)
 
 bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/benchmarks.md says what each means)
-	cargo run --release --locked -- bench raw
-	cargo run --release --locked -- bench auth
-	cargo run --release --locked -- bench send
-	cargo run --release --locked -- bench send --sizes 10000,1000000
-	cargo run --release --locked -- bench machine
-	cargo run --release --locked -- bench mcp
-	cargo run --release --locked -- bench search
-	cargo run --release --locked -- bench fanout
-	cargo run --release --locked -- bench mixed
+	cargo build --release --locked --package stoa --package stoa-bench
+	target/release/stoa-bench raw
+	target/release/stoa-bench auth
+	target/release/stoa-bench send
+	target/release/stoa-bench send --sizes 10000,1000000
+	target/release/stoa-bench machine
+	target/release/stoa-bench mcp
+	target/release/stoa-bench search
+	target/release/stoa-bench fanout
+	target/release/stoa-bench mixed
 
 bench-web: web ## measure the web page of a release in a browser: some three minutes on a quiet machine
-	cargo build --release --locked
+	cargo build --release --locked --bin stoa
 	scripts/bench-web target/release/stoa
 
 clean: ## remove what was built and the installed test tools, not ./data

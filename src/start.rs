@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use stoa_db::{Database, DbError, Engine, Options};
 use stoa_model::Secret;
+use stoa_schema::MIGRATIONS;
 use tokio::net::TcpListener;
 use tokio_util::task::TaskTracker;
 
@@ -11,12 +12,10 @@ use crate::config::{Config, admin_socket_candidates};
 use crate::events::{followers, listener, outbox, work};
 use crate::feature::{Feature, Features, LifeStep};
 use crate::features;
-use crate::hub::engine_mark;
-use crate::hub::{Hub, StartError};
+use crate::hub::{Hub, StartError, engine_mark};
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
-use crate::storage::migrations::MIGRATIONS;
 use crate::surfaces::{admin, http};
 
 /// Runs a hub with all its features until `shutdown` ends.

@@ -1,7 +1,6 @@
 //! What can be typed: one module for each command.
 
 mod admin;
-mod bench;
 mod failure;
 mod mcp;
 mod output;
@@ -32,9 +31,6 @@ enum Command {
     Mcp(mcp::McpArguments),
     /// Registry documents: check them, show them, make keys for them, sign requests with those
     Registry(registry::RegistryArguments),
-    /// Measure this machine, and the hub on it
-    #[command(subcommand)]
-    Bench(bench::BenchCommand),
     /// Print a completion script for a shell
     Completions { shell: Shell },
 }
@@ -45,7 +41,6 @@ pub(crate) fn main() -> ExitCode {
         Command::Admin(arguments) => admin::run(*arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Registry(arguments) => registry::run(arguments),
-        Command::Bench(command) => bench::bench(command),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);

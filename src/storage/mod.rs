@@ -1,7 +1,6 @@
-//! What the hub keeps on disk beside its rows: attachments, the key file, migrations and archives.
+//! What the hub keeps on disk beside its rows: attachments, the key file and archives.
 
 pub mod blobs;
 pub mod columns;
 pub mod keys;
-pub mod migrations;
 pub mod tarball;

@@ -1,10 +1,22 @@
 //! The benches run and say what they promise to say. What they measure here means nothing.
 
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use stoa::events::MessageEvent;
 
 use crate::cli_support::{Hub, PROGRAM, stoa};
+
+/// The load generator, which is built beside the hub.
+fn stoa_bench(arguments: &[&str]) -> Command {
+    let program = Path::new(PROGRAM).with_file_name("stoa-bench");
+    let message = "`cargo test --package stoa` does not build it. Run `cargo build --package stoa-bench` first.";
+    assert!(program.exists(), "{} is missing: {message}", program.display());
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
 
 fn bench(arguments: &[&str]) -> Value {
     timed_bench(arguments, &["--seconds", "0.2"])
@@ -12,9 +24,7 @@ fn bench(arguments: &[&str]) -> Value {
 
 fn timed_bench(arguments: &[&str], more: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
-    let output = Command::new(PROGRAM)
-        .arg("bench")
-        .args(arguments)
+    let output = stoa_bench(arguments)
         .args(more)
         .args(["--rounds", "1", "--json", "--data"])
         .arg(folder.path())
@@ -185,6 +195,19 @@ fn mixed_sends_beside_a_held_snapshot() {
     assert!(kinds[1]["log"][0]["peak"].as_u64().unwrap() > 0, "{report}");
 }
 
+/// `fill` writes the events of messages itself. They must have every field that the hub writes, and no other.
+fn check_events(data: &Path) {
+    let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();
+    let mut query = database.prepare("select payload from outbox where kind = 'message_sent'").unwrap();
+    let payloads: Vec<String> = query.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert!(!payloads.is_empty());
+    for payload in payloads {
+        let event: MessageEvent = serde_json::from_str(&payload).unwrap();
+        let written: Value = serde_json::from_str(&payload).unwrap();
+        assert_eq!(serde_json::to_value(&event).unwrap(), written);
+    }
+}
+
 /// The same seed makes the same messages, and a hub starts on them and lists them.
 #[test]
 fn a_filled_hub_lists_what_was_made() {
@@ -192,12 +215,12 @@ fn a_filled_hub_lists_what_was_made() {
     let fill = |name: &str| {
         let data = place.path().join(name);
         let sizes = [
-            &["bench", "fill", "--messages", "500", "--seed", "7", "--json", "--data"],
+            &["fill", "--messages", "500", "--seed", "7", "--json", "--data"],
             [data.to_str().unwrap()].as_slice(),
             &SMALL,
         ]
         .concat();
-        let output = stoa(&sizes).output().unwrap();
+        let output = stoa_bench(&sizes).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         (data, serde_json::from_slice::<Value>(&output.stdout).unwrap())
     };
@@ -217,11 +240,12 @@ fn a_filled_hub_lists_what_was_made() {
     for name in ["one", "two"] {
         let (data, report) = fill(name);
         assert_eq!(report["messages"], 500);
+        check_events(&data);
         let mut serve = stoa(&["serve", "--data", data.to_str().unwrap(), "--listen", "127.0.0.1:0"]);
         let hub = Hub::start(serve.env("STOA_LOG_FORMAT", "json"), data.clone());
         seen.push(bodies(&hub, &report));
         // A folder in use is left alone.
-        let refused = stoa(&["bench", "fill", "--data", data.to_str().unwrap()]).output().unwrap();
+        let refused = stoa_bench(&["fill", "--data", data.to_str().unwrap()]).output().unwrap();
         assert!(!refused.status.success());
         assert_eq!(hub.stop().code, Some(0));
         let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();

@@ -176,7 +176,7 @@ async fn offline<T: Send + 'static>(
         environment: std::sync::Arc::new(setup.clock.clone()),
         ..Options::new(&setup.config.data)
     };
-    let open = move || Database::open(options, stoa::storage::migrations::MIGRATIONS).unwrap();
+    let open = move || Database::open(options, stoa_schema::MIGRATIONS).unwrap();
     let db = tokio::task::spawn_blocking(open).await.unwrap();
     let outcome = db.write(work).await.unwrap();
     db.close().await;

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{Database, DbError, Engine, OpenError, Options, SnapshotError};
 use stoa_model::{Secret, Timestamp};
+use stoa_schema::MIGRATIONS;
 use tempfile::TempPath;
 use tokio::runtime::Handle;
 
@@ -17,7 +18,6 @@ use crate::features::{attachments, audit, machines};
 use crate::hub::{Hub, engine_mark};
 use crate::storage::blobs::{self, BlobError, BlobStore};
 use crate::storage::keys::{KeyError, KeyRing};
-use crate::storage::migrations::MIGRATIONS;
 
 /// What was backed up.
 #[derive(Debug, Serialize, Deserialize)]

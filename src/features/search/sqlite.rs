@@ -268,10 +268,10 @@ fn render_term(term: &Term) -> String {
 mod tests {
     use stoa_db::{Database, Options};
     use stoa_model::search::document::Document;
+    use stoa_schema::MIGRATIONS;
 
     use super::super::entries::{AUTHOR, CONVERSATION};
     use super::*;
-    use crate::storage::migrations::MIGRATIONS;
 
     fn term(text: &str, is_prefix: bool) -> Term {
         Term::of(text, is_prefix).unwrap()

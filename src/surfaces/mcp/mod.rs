@@ -2,7 +2,7 @@
 //!
 //! Nothing is bound to a connection or kept in memory between two requests, so a restart breaks no client. Features say in
 //! their own folders what tools, resources and prompts they offer; this surface translates and knows no rules. The library
-//! that speaks the protocol is used in here and nowhere else, but for the bench that compares with it.
+//! that speaks the protocol is used in here and nowhere else in the hub.
 
 use std::sync::Arc;
 

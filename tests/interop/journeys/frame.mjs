@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
@@ -66,7 +66,8 @@ export class Hub {
   async fill(messages) {
     await this.halt();
     const size = ["--messages", String(messages), "--users", "2", "--agents", "3", "--channels", "2"];
-    const child = spawn(this.binary, ["bench", "fill", "--data", this.folder, ...size], { stdio: ["ignore", "ignore", "inherit"] });
+    const bench = join(dirname(this.binary), "stoa-bench");
+    const child = spawn(bench, ["fill", "--data", this.folder, ...size], { stdio: ["ignore", "ignore", "inherit"] });
     const code = await new Promise((resolve) => child.once("exit", resolve));
     if (code !== 0) throw new Error("the hub could not be filled");
     await this.run();

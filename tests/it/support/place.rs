@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
-use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
+use stoa_schema::MIGRATIONS;
 use tempfile::TempDir;
 
 fn server_url() -> Option<String> {

@@ -1,4 +1,4 @@
-//! The schema, step by step. A step that has been released is never edited.
+//! The migrations of Stoa's database, in order. Never edit a migration that has been released: add another one.
 
 use stoa_db::Migration;
 
@@ -7,8 +7,8 @@ macro_rules! migration {
         Migration {
             number: $number,
             name: $name,
-            sqlite: include_str!(concat!("../../migrations/sqlite/", $file, "_", $name, ".sql")),
-            postgres: include_str!(concat!("../../migrations/postgres/", $file, "_", $name, ".sql")),
+            sqlite: include_str!(concat!("../../../migrations/sqlite/", $file, "_", $name, ".sql")),
+            postgres: include_str!(concat!("../../../migrations/postgres/", $file, "_", $name, ".sql")),
         }
     };
 }

@@ -1,4 +1,4 @@
-//! `stoa bench raw`: what there is before the hub does anything.
+//! `stoa-bench raw`: what there is before the hub does anything.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -15,13 +15,15 @@ use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::fill_folder;
 use super::load::{Ask, Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
 use super::population::Size;
+use super::progress::show_progress;
 use super::raw_writer::{BODY, RawWriter, WriterFigures, WriterRound};
+use super::real_time::now;
 use super::report::{Figure, Latency, Outcome, json, show, table};
-use super::{CommonArguments, now, parse_seconds, say};
 
 const CLIENTS: [usize; 3] = [1, 64, 256];
 const CONNECTIONS: usize = 64;
@@ -29,7 +31,7 @@ const CONNECTIONS: usize = 64;
 const MESSAGES_BEFORE: u64 = 2_000;
 
 #[derive(Args)]
-pub(in crate::cli) struct RawArguments {
+pub(super) struct RawArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -81,7 +83,7 @@ pub(super) async fn raw(arguments: RawArguments) -> Result<Outcome, String> {
     let engine = format!("SQLite {}", writer.db.info().await.map_err(|error| error.to_string())?.engine_version);
     let mut echo = EchoServer::start().await?;
 
-    say(&format!("measuring for about {:.0} s in {}", f64::from(rounds) * seconds * 5.0, machine.folder));
+    show_progress(&format!("measuring for about {:.0} s in {}", f64::from(rounds) * seconds * 5.0, machine.folder));
     writer.run(64, duration / 2).await?;
     let (mut syncs, mut echoes) = (Vec::new(), Vec::new());
     let mut writes: Vec<Vec<WriterRound>> = CLIENTS.iter().map(|_| Vec::new()).collect();

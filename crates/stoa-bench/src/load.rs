@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -14,16 +14,16 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinSet;
 
+use super::dice::Dice;
 use super::events::{EventOrder, EventSource};
 use super::machine::{CpuTimes, WRITER_THREAD};
+use super::real_time::{now, pause};
 use super::report::{Figure, Latency, Outcome, json, per};
 use super::requests::{MCP_PATH, add_mcp_headers};
-use super::{Dice, now, pause};
+use super::worker_process::WorkerProcess;
 
 /// How long a process that was asked nothing more may take to become idle.
 const SETTLING: Duration = Duration::from_millis(20);
@@ -105,37 +105,20 @@ impl LoadFigures {
 
 /// Another process that sends requests. It lives as long as a bench, because starting one for each
 /// short measurement would take longer than most of them.
-pub(super) struct LoadProcess {
-    _process: Child,
-    orders: ChildStdin,
-    loads: Lines<BufReader<ChildStdout>>,
-}
+pub(super) struct LoadProcess(WorkerProcess);
 
 impl LoadProcess {
     pub(super) fn start() -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut process = Command::new(program)
-            .args(["bench", "load"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("the load process cannot be started: {error}"))?;
-        let orders = process.stdin.take().ok_or("the load process cannot be told anything")?;
-        let loads = process.stdout.take().ok_or("the load process cannot say anything")?;
-        Ok(Self { _process: process, orders, loads: BufReader::new(loads).lines() })
+        WorkerProcess::start("load").map(Self)
     }
 
     /// Has requests sent, and waits for what comes of it.
     pub(super) async fn send(&mut self, order: &Order) -> Result<Load, String> {
-        let ended = || "the load process has failed".to_owned();
-        self.orders.write_all(json(order)?.as_bytes()).await.map_err(|_| ended())?;
-        let line = self.loads.next_line().await.map_err(|error| error.to_string())?.ok_or_else(ended)?;
-        serde_json::from_str(&line).map_err(|error| format!("the load process said something else: {error}"))
+        self.0.carry_out(order).await
     }
 }
 
-/// `stoa bench load`: carries out the orders on standard input, a line each.
+/// `stoa-bench load`: carries out the orders on standard input, a line each.
 pub(super) async fn load() -> Result<Outcome, String> {
     for line in std::io::stdin().lines() {
         let line = line.map_err(|error| error.to_string())?;

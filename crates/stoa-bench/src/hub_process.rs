@@ -16,7 +16,8 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::process::{Child, Command};
 use tokio::task::JoinSet;
 
-use super::say;
+use super::hub_program::HubProgram;
+use super::progress::show_progress;
 
 /// Admin connections that fill a hub at the same time, so that many agents share a commit.
 const FILLERS: usize = 64;
@@ -30,8 +31,13 @@ pub(super) struct HubProcess {
 
 impl HubProcess {
     /// Starts a hub and waits until it serves.
-    pub(super) async fn start(folder: &Path, has_cache: bool, database_url: Option<&str>) -> Result<Self, String> {
-        Self::launch(folder, has_cache, |command| {
+    pub(super) async fn start(
+        program: &HubProgram,
+        folder: &Path,
+        has_cache: bool,
+        database_url: Option<&str>,
+    ) -> Result<Self, String> {
+        Self::launch(program, folder, has_cache, |command| {
             if let Some(url) = database_url {
                 command.env("STOA_DATABASE_URL", url);
             }
@@ -41,28 +47,33 @@ impl HubProcess {
 
     /// Starts a hub that lets in who is in the registry.
     pub(super) async fn start_with_registry(
+        program: &HubProgram,
         folder: &Path,
         registry: &Path,
         audience: Audience,
     ) -> Result<Self, String> {
-        Self::launch(folder, true, |command| {
+        Self::launch(program, folder, true, |command| {
             command.env("STOA_REGISTRY", registry).env("STOA_AUDIENCE", audience.name());
         })
         .await
     }
 
     /// Starts a hub that leaves its search index as it is.
-    pub(super) async fn start_without_indexing(folder: &Path) -> Result<Self, String> {
-        Self::launch(folder, true, |command| {
+    pub(super) async fn start_without_indexing(program: &HubProgram, folder: &Path) -> Result<Self, String> {
+        Self::launch(program, folder, true, |command| {
             command.env("STOA_SEARCH_INDEXING", "false");
         })
         .await
     }
 
-    async fn launch(folder: &Path, has_cache: bool, configure: impl FnOnce(&mut Command)) -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    async fn launch(
+        program: &HubProgram,
+        folder: &Path,
+        has_cache: bool,
+        configure: impl FnOnce(&mut Command),
+    ) -> Result<Self, String> {
         let socket = folder.join("admin.sock");
-        let mut command = Command::new(program);
+        let mut command = Command::new(program.path());
         // What is set for the developer's own hub is not meant for this one.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("STOA_")) {
             command.env_remove(name);
@@ -81,7 +92,7 @@ impl HubProcess {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()
-            .map_err(|error| format!("a hub cannot be started: {error}"))?;
+            .map_err(|error| format!("{} cannot be started: {error}", program.path().display()))?;
         let log = process.stderr.take().ok_or("the hub has no log")?;
         let mut log = BufReader::new(log).lines();
         let address = address_in(&mut log).await?;
@@ -89,7 +100,7 @@ impl HubProcess {
         tokio::spawn(async move {
             while let Ok(Some(line)) = log.next_line().await {
                 if !line.contains(r#""level":"INFO""#) {
-                    say(&line);
+                    show_progress(&line);
                 }
             }
         });

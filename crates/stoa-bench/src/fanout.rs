@@ -1,4 +1,4 @@
-//! `stoa bench fanout`: one message to many streams, to each once, in order, and to nobody else.
+//! `stoa-bench fanout`: one message to many streams, to each once, in order, and to nobody else.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -6,17 +6,19 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
+use stoa_schema::MIGRATIONS;
 
+use super::arguments::CommonArguments;
 use super::broadcast::BareServer;
 use super::fill::{Filled, fill_folder};
 use super::hub_process::HubProcess;
 use super::machine::{Machine, resident_bytes};
 use super::population::{Size, insert_room};
+use super::progress::show_progress;
+use super::real_time::pause;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::streams::{Audience, Broadcast, Delivered, Faults, StreamOrder, StreamProcess};
-use super::{CommonArguments, pause, say};
 
 /// CPU for a delivery against the bare server.
 const CPU_BUDGET: f64 = 2.0;
@@ -32,7 +34,7 @@ const PACE: f64 = 20.0;
 const SETTLING: Duration = Duration::from_millis(500);
 
 #[derive(Args)]
-pub(in crate::cli) struct FanoutArguments {
+pub(super) struct FanoutArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -99,15 +101,16 @@ struct Candidate {
 }
 
 pub(super) async fn fanout(arguments: FanoutArguments) -> Result<Outcome, String> {
+    let program = arguments.common.hub_program()?;
     let folder = arguments.common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let strangers = (usize::from(arguments.clients) / STRANGERS_EVERY).max(1);
     let data = folder.path().join("hub");
     let (members, outsiders, sender) = prepare(&data, arguments.clients.into(), strangers).await?;
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let bare = BareServer::start().await?;
-    say(&format!("opening {} streams on each of two servers", members.len() + strangers));
+    show_progress(&format!("opening {} streams on each of two servers", members.len() + strangers));
     let audience = Audience { server: hub.pid, address: hub.address, members: members.clone(), strangers: outsiders };
     let mut hub_side = Candidate::open("hub", audience, sender).await?;
     let names = |kind: &str, count: usize| (0..count).map(|number| format!("{kind}-{number}")).collect();
@@ -119,7 +122,7 @@ pub(super) async fn fanout(arguments: FanoutArguments) -> Result<Outcome, String
     };
     let mut bare_side = Candidate::open("bare broadcast", audience, "sender".to_owned()).await?;
     for round in 1..=arguments.rounds {
-        say(&format!("round {round} of {}", arguments.rounds));
+        show_progress(&format!("round {round} of {}", arguments.rounds));
         hub_side.measure(&arguments).await?;
         bare_side.measure(&arguments).await?;
     }

@@ -1,4 +1,4 @@
-//! `stoa bench machine`: what a signed request costs, and what the events of services cost.
+//! `stoa-bench machine`: what a signed request costs, and what the events of services cost.
 //!
 //! Checking a signature is compared with the arithmetic that nobody gets around, in this process; ingestion with
 //! the same rows through the bare writer.
@@ -13,17 +13,18 @@ use hyper::StatusCode;
 use serde::Serialize;
 use stoa_model::machines::MAX_BATCH;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::events::{AUDIENCE, EventOrder, ROUTED, Service, UNROUTED, registry_document};
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::hub_process::{HubProcess, copy_folder};
 use super::load::{Client, Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
 use super::population::Room;
+use super::progress::show_progress;
 use super::raw_events::{self, Sender};
 use super::raw_writer::{RawWriter, WriterRound};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::verification::{Round, Verification, VerificationFigures};
-use super::{CommonArguments, parse_seconds, say};
 
 /// The CPU time of a check against that of the bare one.
 const VERIFICATION_BUDGET: f64 = 2.5;
@@ -31,7 +32,7 @@ const VERIFICATION_BUDGET: f64 = 2.5;
 const SHARE_BUDGET: f64 = 0.5;
 
 #[derive(Args)]
-pub(in crate::cli) struct MachineArguments {
+pub(super) struct MachineArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -140,7 +141,7 @@ pub(super) async fn machine(mut arguments: MachineArguments) -> Result<Outcome, 
     });
     let (mut checks, mut single): (Vec<Round>, Vec<Load>) = (Vec::new(), Vec::new());
     let clients = usize::from(arguments.clients);
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 6.6));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 6.6));
     for round in 0..=*rounds {
         // The first one is there to warm up.
         let (is_counted, seconds) = (round > 0, if round > 0 { *seconds } else { seconds / 4.0 });
@@ -179,12 +180,13 @@ async fn prepare(
     services: &[Service],
     senders: &[Service],
 ) -> Result<Prepared, String> {
+    let program = arguments.common.hub_program()?;
     let (data, raw_data, registry) = (folder.join("hub"), folder.join("raw"), folder.join("registry.json"));
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     write_registry(&registry, services).map_err(|error| format!("the registry cannot be written: {error}"))?;
     // The hub makes the rows of the services, and is told their routes, before the folder is copied.
-    let hub = HubProcess::start_with_registry(&data, &registry, AUDIENCE).await?;
+    let hub = HubProcess::start_with_registry(&program, &data, &registry, AUDIENCE).await?;
     for (service, room) in with_rooms(&filled, senders) {
         let request = service.put_config(hub.address, &room.name)?;
         Client::connect(hub.address, 0).await?.send(request, StatusCode::CREATED).await?;
@@ -196,7 +198,7 @@ async fn prepare(
     for (service, room) in with_rooms(&filled, senders) {
         raw_senders.push(Sender::find(&raw, service, room).await?);
     }
-    let hub = HubProcess::start_with_registry(&data, &registry, AUDIENCE).await?;
+    let hub = HubProcess::start_with_registry(&program, &data, &registry, AUDIENCE).await?;
     Ok(Prepared { hub, raw, raw_senders: Arc::new(raw_senders) })
 }
 

@@ -15,7 +15,7 @@ use stoa_registry::{Audience, Scope};
 use stoa_signature::{Signer, TAG_PREFIX};
 
 use super::raw_writer::BODY;
-use super::unix_seconds;
+use super::real_time::unix_seconds;
 
 /// The component that the hub is to the services.
 pub(super) const AUDIENCE: Audience = Audience::Brain;

@@ -7,13 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::Serialize;
-use stoa::events::{MessageEvent, MessageSent};
+use serde_json::json;
 use stoa_db::{Database, DbError, Tx, params};
-use stoa_model::messages::Author;
-use stoa_model::principals::PrincipalKind;
-use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 
-use super::Dice;
+use super::dice::Dice;
 use super::population::Population;
 
 /// Messages in one command.
@@ -411,23 +408,24 @@ impl Teller<'_> {
         let mentions = mentioned.map_or("[]".to_owned(), |place| format!(r#"["{}"]"#, population.people[place].name));
         let (author, recipient) = (&population.people[author], recipient.map(|place| &population.people[place]));
         let event = is_recent.then(|| {
-            let kind = if is_agent { PrincipalKind::Agent } else { PrincipalKind::User };
-            MessageEvent::Sent(Box::new(MessageSent {
-                message: MessageId(id),
-                conversation: ConversationId(conversation),
-                channel: room.map(|room| ChannelId(room.id)),
-                channel_name: room.map(|room| room.name.clone()),
-                author: PrincipalId(author.id),
-                from: Author { kind, name: author.name.clone(), display_name: author.name.clone() },
-                recipient: recipient.map(|person| PrincipalId(person.id)),
-                to: recipient.map(|person| person.name.clone()),
-                reply_to: parent.map(|parent| MessageId(parent.id)),
-                mention_of: mention_of.map(|(origin, _)| MessageId(origin.id)),
-                mentioned: mentioned.map(|place| PrincipalId(population.people[place].id)).into_iter().collect(),
-                depth,
-                no_wake: false,
-                is_work: false,
-            }))
+            let kind = if is_agent { "agent" } else { "user" };
+            let event = json!({
+                "kind": "message_sent",
+                "message": id,
+                "conversation": conversation,
+                "channel": room.map(|room| room.id),
+                "channel_name": room.map(|room| &room.name),
+                "author": author.id,
+                "from": {"kind": kind, "name": author.name, "display_name": author.name},
+                "recipient": recipient.map(|person| person.id),
+                "to": recipient.map(|person| &person.name),
+                "reply_to": parent.map(|parent| parent.id),
+                "mention_of": mention_of.map(|(origin, _)| origin.id),
+                "mentioned": mentioned.map(|place| population.people[place].id).into_iter().collect::<Vec<_>>(),
+                "depth": depth,
+                "no_wake": false,
+            });
+            event.to_string()
         });
         self.batch.rows.push(Row {
             id,
@@ -446,7 +444,7 @@ impl Teller<'_> {
             created_at,
             earlier,
             traced_for: is_traced.then_some(population.people[human].id),
-            event: event.and_then(|event| serde_json::to_string(&event).ok()),
+            event,
         });
         said
     }

@@ -1,25 +1,28 @@
-//! `stoa bench read`: what pages cost must not depend on how much was ever said.
+//! `stoa-bench read`: what pages cost must not depend on how much was ever said.
 
 use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{Filled, SizeArguments};
 use super::hub_process::HubProcess;
+use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::{Machine, resident_bytes};
+use super::progress::show_progress;
+use super::real_time::now;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{Listing, listings, order};
 use super::send::start_sizes;
-use super::{CommonArguments, now, parse_seconds, say};
 
 /// With many messages against few.
 const SIZE_BUDGET: f64 = 1.2;
 const CONNECTIONS: usize = 8;
 
 #[derive(Args)]
-pub(in crate::cli) struct ReadArguments {
+pub(super) struct ReadArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -74,11 +77,16 @@ pub(super) struct SizedHub {
 }
 
 impl SizedHub {
-    pub(super) async fn start(data: &Path, messages: u64, filled: Filled) -> Result<Self, String> {
+    pub(super) async fn start(
+        program: &HubProgram,
+        data: &Path,
+        messages: u64,
+        filled: Filled,
+    ) -> Result<Self, String> {
         // The first start makes what every hub has; it is the second that tells.
-        HubProcess::start(data, true, None).await?.stop().await?;
+        HubProcess::start(program, data, true, None).await?.stop().await?;
         let started = now();
-        let hub = HubProcess::start(data, true, None).await?;
+        let hub = HubProcess::start(program, data, true, None).await?;
         let start_ms = started.elapsed().as_secs_f64() * 1000.0;
         let idle_bytes = resident_bytes(hub.pid)?;
         Ok(Self { hub, filled, messages, start_ms, idle_bytes })
@@ -118,7 +126,7 @@ pub(super) async fn compare_listings(
     let names: Vec<&'static str> = all[0].iter().map(|listing| listing.name).collect();
     let mut loads: Vec<Vec<Vec<Load>>> = names.iter().map(|_| hubs.iter().map(|_| Vec::new()).collect()).collect();
     let takes = f64::from(rounds) * (seconds * 1.2 + 0.06) * (names.len() * hubs.len()) as f64;
-    say(&format!("measuring pages for about {takes:.0} s"));
+    show_progress(&format!("measuring pages for about {takes:.0} s"));
     for _ in 0..rounds {
         for (place, name) in names.iter().enumerate() {
             for ((sized, listings), loads) in hubs.iter().zip(&all).zip(&mut loads[place]) {
@@ -167,9 +175,10 @@ impl ListingFigures {
 
 pub(super) async fn read(arguments: ReadArguments) -> Result<Outcome, String> {
     let ReadArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
-    let hubs = start_sizes(folder.path(), &arguments.sizes, arguments.size).await?;
+    let hubs = start_sizes(&program, folder.path(), &arguments.sizes, arguments.size).await?;
     let mut load = LoadProcess::start()?;
     let info = hubs[0].hub.info().await?;
     let listings = compare_listings(&hubs, &mut load, *rounds, *seconds).await?;

@@ -1,4 +1,4 @@
-//! `stoa bench send`: durable messages through REST, against the same rows through the bare writer.
+//! `stoa-bench send`: durable messages through REST, against the same rows through the bare writer.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,15 +6,17 @@ use std::time::Duration;
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::hub_process::{HubProcess, copy_folder};
+use super::hub_program::HubProgram;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
+use super::progress::show_progress;
 use super::raw_writer::{RawWriter, WriterFigures, WriterRound};
 use super::read::{ListingFigures, SizedHub, compare_listings, largest_against_smallest};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::requests::{messages, order};
-use super::{CommonArguments, parse_seconds, say};
 
 /// Messages a second of all clients, against the bare writer.
 const SHARE_BUDGET: f64 = 0.5;
@@ -24,7 +26,7 @@ const ALONE_BUDGET_MS: f64 = 0.5;
 const SIZE_BUDGET: f64 = 1.2;
 
 #[derive(Args)]
-pub(in crate::cli) struct SendArguments {
+pub(super) struct SendArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -95,21 +97,22 @@ struct Candidate {
 
 async fn against_raw(arguments: SendArguments) -> Result<Outcome, String> {
     let SendArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let (data, raw_data) = (folder.path().join("hub"), folder.path().join("raw"));
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
     copy_folder(&data, &raw_data).map_err(|error| format!("the folder cannot be copied: {error}"))?;
     let raw = RawWriter::open(&raw_data, &filled).await?;
     let engine = format!("SQLite {}", raw.db.info().await.map_err(|error| error.to_string())?.engine_version);
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let mut load = LoadProcess::start()?;
     let (asks, duration) = (messages(&filled), Duration::from_secs_f64(*seconds));
     let alone = Candidate { clients: 1, loads: Vec::new(), commits: Vec::new(), raw: Vec::new() };
     let many = Candidate { clients: arguments.clients.into(), loads: Vec::new(), commits: Vec::new(), raw: Vec::new() };
     let mut candidates = [alone, many];
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 4.6));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 4.6));
     raw.run(64, duration / 2).await?;
     load.send(&order(&hub, &filled, asks.clone(), 201, 64, seconds / 2.0)).await?;
     for _ in 0..*rounds {
@@ -233,13 +236,17 @@ struct SizeFigures {
 
 async fn by_size(arguments: SendArguments) -> Result<Outcome, String> {
     let SendArguments { common, rounds, seconds, clients, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
-    let hubs = start_sizes(folder.path(), &arguments.sizes, arguments.size).await?;
+    let hubs = start_sizes(&program, folder.path(), &arguments.sizes, arguments.size).await?;
     let mut load = LoadProcess::start()?;
     let asks: Vec<_> = hubs.iter().map(|sized| messages(&sized.filled)).collect();
     let mut loads: Vec<Vec<Load>> = hubs.iter().map(|_| Vec::new()).collect();
-    say(&format!("measuring sends for about {:.0} s", f64::from(*rounds) * seconds * 1.2 * hubs.len() as f64));
+    show_progress(&format!(
+        "measuring sends for about {:.0} s",
+        f64::from(*rounds) * seconds * 1.2 * hubs.len() as f64
+    ));
     for _ in 0..*rounds {
         for ((sized, asks), loads) in hubs.iter().zip(&asks).zip(&mut loads) {
             let order = order(&sized.hub, &sized.filled, asks.clone(), 201, (*clients).into(), *seconds);
@@ -284,13 +291,18 @@ async fn by_size(arguments: SendArguments) -> Result<Outcome, String> {
 }
 
 /// A hub of each size, all at once.
-pub(super) async fn start_sizes(folder: &Path, sizes: &[u64], size: SizeArguments) -> Result<Vec<SizedHub>, String> {
+pub(super) async fn start_sizes(
+    program: &HubProgram,
+    folder: &Path,
+    sizes: &[u64],
+    size: SizeArguments,
+) -> Result<Vec<SizedHub>, String> {
     let mut hubs = Vec::new();
     for messages in sizes {
         let data = folder.join(format!("hub-{messages}"));
         let filled: Filled = fill_folder(&data, size.into(), *messages, 1).await?;
-        say(&format!("made {messages} messages in {:.1} s", filled.seconds));
-        hubs.push(SizedHub::start(&data, *messages, filled).await?);
+        show_progress(&format!("made {messages} messages in {:.1} s", filled.seconds));
+        hubs.push(SizedHub::start(program, &data, *messages, filled).await?);
     }
     Ok(hubs)
 }

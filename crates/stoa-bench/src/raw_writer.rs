@@ -6,15 +6,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use serde::Serialize;
-use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, DbError, Options, Tx, params};
+use stoa_schema::MIGRATIONS;
 use tokio::task::JoinSet;
 
+use super::dice::Dice;
 use super::fill::Filled;
 use super::history::insert_trace;
 use super::machine::{CpuTimes, WRITER_THREAD};
+use super::real_time::{now, pause};
 use super::report::{Figure, Latency, per};
-use super::{Dice, now, pause};
 
 pub(super) const BODY: &str = "The nightly run is green again: the flaky test waited for a clock that nobody moved. \
     I have put the fix up for review, please have a look.";

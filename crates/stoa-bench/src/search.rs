@@ -1,4 +1,4 @@
-//! `stoa bench search`: what finding costs, with many messages and with few, and what indexing costs those who send.
+//! `stoa-bench search`: what finding costs, with many messages and with few, and what indexing costs those who send.
 
 use std::fs;
 use std::path::Path;
@@ -8,15 +8,19 @@ use clap::Args;
 use serde::Serialize;
 use stoa_model::Timestamp;
 
+use super::arguments::{CommonArguments, parse_seconds};
+use super::dice::Dice;
 use super::fill::{Filled, SizeArguments, fill_folder};
 use super::history::{PLANTED, Writer};
 use super::hub_process::{HubProcess, copy_folder};
+use super::hub_program::HubProgram;
 use super::load::{Ask, Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
+use super::progress::show_progress;
 use super::read::largest_against_smallest;
+use super::real_time::{now, pause, unix_seconds};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::requests::{messages, order};
-use super::{CommonArguments, Dice, now, parse_seconds, pause, say, unix_seconds};
 
 /// Page and total, on a quiet machine.
 const TIME_BUDGET_MS: f64 = 30.0;
@@ -31,7 +35,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(100);
 const MESSAGES_BEFORE: u64 = 10_000;
 
 #[derive(Args)]
-pub(in crate::cli) struct SearchArguments {
+pub(super) struct SearchArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -127,19 +131,20 @@ struct Kind {
 
 pub(super) async fn search(arguments: SearchArguments) -> Result<Outcome, String> {
     let SearchArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let mut load = LoadProcess::start()?;
-    let sends = compare_sends(&arguments, folder.path(), &mut load).await?;
+    let sends = compare_sends(&arguments, &program, folder.path(), &mut load).await?;
     let mut hubs = Vec::new();
     for messages in &arguments.sizes {
-        hubs.push(start(&folder.path().join(format!("hub-{messages}")), *messages, arguments.size).await?);
+        hubs.push(start(&program, &folder.path().join(format!("hub-{messages}")), *messages, arguments.size).await?);
     }
     let info = hubs[0].hub.info().await?;
     let all: Vec<Vec<Kind>> = hubs.iter().map(|indexed| kinds(&indexed.filled)).collect();
     let mut loads: Vec<Vec<Vec<Load>>> = all[0].iter().map(|_| hubs.iter().map(|_| Vec::new()).collect()).collect();
     let takes = f64::from(*rounds) * (seconds * 1.2 + 0.06) * (all[0].len() * hubs.len()) as f64;
-    say(&format!("searching for about {takes:.0} s"));
+    show_progress(&format!("searching for about {takes:.0} s"));
     for _ in 0..*rounds {
         for (place, loads) in loads.iter_mut().enumerate() {
             for ((indexed, kinds), loads) in hubs.iter().zip(&all).zip(loads) {
@@ -202,15 +207,15 @@ fn budgets(kinds: &[KindFigures], sends: &[SendFigures]) -> Vec<Budget> {
 }
 
 /// Fills a hub and waits until all of it can be found.
-async fn start(data: &Path, messages: u64, size: SizeArguments) -> Result<Indexed, String> {
+async fn start(program: &HubProgram, data: &Path, messages: u64, size: SizeArguments) -> Result<Indexed, String> {
     let filled = fill_folder(data, size.into(), messages, 1).await?;
-    say(&format!("made {messages} messages in {:.1} s", filled.seconds));
+    show_progress(&format!("made {messages} messages in {:.1} s", filled.seconds));
     let started = now();
-    let hub = HubProcess::start(data, true, None).await?;
+    let hub = HubProcess::start(program, data, true, None).await?;
     wait_until_indexed(&hub).await?;
     let built_seconds = started.elapsed().as_secs_f64();
     let index_bytes = fs::metadata(data.join("search.db")).map_or(0, |file| file.len());
-    say(&format!("indexed them in {built_seconds:.1} s"));
+    show_progress(&format!("indexed them in {built_seconds:.1} s"));
     Ok(Indexed { hub, filled, figures: IndexFigures { messages, built_seconds, index_bytes } })
 }
 
@@ -276,20 +281,21 @@ fn kinds(filled: &Filled) -> Vec<Kind> {
 /// Sends to two hubs in turn, of which one indexes.
 async fn compare_sends(
     arguments: &SearchArguments,
+    program: &HubProgram,
     folder: &Path,
     load: &mut LoadProcess,
 ) -> Result<Vec<SendFigures>, String> {
     let (with, without) = (folder.join("with"), folder.join("without"));
     let filled = fill_folder(&with, arguments.size.into(), MESSAGES_BEFORE, 1).await?;
     copy_folder(&with, &without).map_err(|error| format!("the folder cannot be copied: {error}"))?;
-    let indexed = HubProcess::start(&with, true, None).await?;
-    let unindexed = HubProcess::start_without_indexing(&without).await?;
+    let indexed = HubProcess::start(program, &with, true, None).await?;
+    let unindexed = HubProcess::start_without_indexing(program, &without).await?;
     wait_until_indexed(&indexed).await?;
     let asks = messages(&filled);
     let clients = [1, usize::from(arguments.clients)];
     let mut loads: Vec<(Vec<Load>, Vec<Load>)> = clients.iter().map(|_| (Vec::new(), Vec::new())).collect();
     let takes = f64::from(arguments.rounds) * (arguments.seconds * 1.2 + 0.3) * 2.0 * clients.len() as f64;
-    say(&format!("sending for about {takes:.0} s"));
+    show_progress(&format!("sending for about {takes:.0} s"));
     for hub in [&indexed, &unindexed] {
         load.send(&order(hub, &filled, asks.clone(), 201, 64, arguments.seconds / 2.0)).await?;
     }

@@ -3,14 +3,15 @@
 use hyper::header::{ACCEPT, HeaderMap, HeaderValue};
 use serde_json::{Value, json};
 
-use super::Dice;
+use super::dice::Dice;
 use super::fill::Filled;
 use super::history::Writer;
 use super::hub_process::HubProcess;
 use super::load::{Ask, Extent, Order};
 use super::raw_writer::DM_EVERY;
 
-pub(super) use stoa::config::MCP_PATH;
+/// Where hubs speak MCP.
+pub(super) const MCP_PATH: &str = "/mcp";
 /// Different messages that are sent in turn.
 const MESSAGES: usize = 1024;
 /// Rooms and agents that listings are asked of: those that have much to show, whatever the size.

@@ -1,4 +1,4 @@
-//! `stoa bench mixed`: sends at a steady rate, alone and beside something that takes its time.
+//! `stoa-bench mixed`: sends at a steady rate, alone and beside something that takes its time.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,14 +17,16 @@ use stoa_db::HeldSnapshot;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::fill_folder;
 use super::hub_process::HubProcess;
 use super::load::{Load, LoadFigures, LoadProcess};
 use super::machine::Machine;
 use super::population::Size;
+use super::progress::show_progress;
+use super::real_time::pause;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{messages, order};
-use super::{CommonArguments, parse_seconds, pause, say};
 
 /// What a send may take longer beside something else.
 const BUDGET: f64 = 1.1;
@@ -35,7 +37,7 @@ const SIZE: Size = Size { users: 2, agents: 200, channels: 40 };
 const SAMPLING: Duration = Duration::from_millis(20);
 
 #[derive(Args)]
-pub(in crate::cli) struct MixedArguments {
+pub(super) struct MixedArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -128,12 +130,13 @@ struct Rounds {
 
 pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> {
     let MixedArguments { common, rounds, seconds, rate, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let data = folder.path().join("hub");
     let filled = fill_folder(&data, SIZE, arguments.messages_before, 1).await?;
-    say(&format!("made {} messages in {:.1} s", arguments.messages_before, filled.seconds));
-    let hub = HubProcess::start(&data, true, None).await?;
+    show_progress(&format!("made {} messages in {:.1} s", arguments.messages_before, filled.seconds));
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let mut load = LoadProcess::start()?;
     let mut order = order(&hub, &filled, messages(&filled), 201, arguments.clients.into(), *seconds);
@@ -145,7 +148,7 @@ pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> 
         StatusCode::OK => all.push(Rounds::of(Beside::Export)),
         status => notes.push(format!("this hub has no export of traces ({status}), so none was measured")),
     }
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 1.2 * all.len() as f64));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 1.2 * all.len() as f64));
     for _ in 0..*rounds {
         for kind in &mut all {
             let log = Log::watch(&data);

@@ -14,9 +14,9 @@ use super::fill::Filled;
 use super::hub_process::HubProcess;
 use super::load::Client;
 use super::machine::CpuTimes;
+use super::real_time::{now, pause};
 use super::report::per;
 use super::requests::{MCP_PATH, add_mcp_headers, tool_call};
-use super::{now, pause};
 
 const LONGEST_WAIT_SECONDS: u64 = 50;
 const SETTLING: Duration = Duration::from_millis(300);

@@ -1,4 +1,4 @@
-//! `stoa bench fill`: a hub with a past, to measure or to look at.
+//! `stoa-bench fill`: a hub with a past, to measure or to look at.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,16 +6,17 @@ use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
-use stoa::storage::migrations::MIGRATIONS;
 use stoa_db::{Database, Options};
+use stoa_schema::MIGRATIONS;
 
 use super::history::{self, History};
 use super::population::{Population, Size};
+use super::progress::show_progress;
+use super::real_time::now;
 use super::report::{Outcome, json, show};
-use super::{now, say};
 
 #[derive(Args)]
-pub(in crate::cli) struct FillArguments {
+pub(super) struct FillArguments {
     /// The data folder of a hub that is not running (on SQLite), or a new one
     #[arg(long)]
     data: PathBuf,
@@ -138,7 +139,7 @@ pub(super) async fn fill_folder(folder: &Path, size: Size, messages: u64, seed: 
         let population = Population::create(&db, size, seed).await?;
         let history = history::tell(&db, &population, messages, seed, |told| {
             if told % 250_000 == 0 {
-                say(&format!("{told} messages"));
+                show_progress(&format!("{told} messages"));
             }
         })
         .await?;

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::SocketAddr;
-use std::process::{ExitCode, Stdio};
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -16,14 +16,13 @@ use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
 use hyper_util::rt::TokioIo;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json as object};
-use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, Lines};
 use tokio::net::TcpStream;
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::{AbortHandle, JoinSet};
 
 use super::machine::CpuTimes;
+use super::real_time::{now, pause};
 use super::report::{Latency, Outcome, json, per};
-use super::{now, pause};
+use super::worker_process::WorkerProcess;
 
 /// How long nothing may come before what has not come is lost.
 const PATIENCE: Duration = Duration::from_secs(15);
@@ -119,36 +118,19 @@ fn compare(sent: &[i64], got: &[i64]) -> Faults {
 }
 
 /// Another process with all clients.
-pub(super) struct StreamProcess {
-    _process: Child,
-    orders: ChildStdin,
-    answers: Lines<BufReader<ChildStdout>>,
-}
+pub(super) struct StreamProcess(WorkerProcess);
 
 impl StreamProcess {
     pub(super) fn start() -> Result<Self, String> {
-        let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let mut process = Command::new(program)
-            .args(["bench", "streams"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("the stream clients cannot be started: {error}"))?;
-        let orders = process.stdin.take().ok_or("the stream clients cannot be told anything")?;
-        let answers = process.stdout.take().ok_or("the stream clients cannot say anything")?;
-        Ok(Self { _process: process, orders, answers: BufReader::new(answers).lines() })
+        WorkerProcess::start("streams").map(Self)
     }
 
     pub(super) async fn order(&mut self, order: &StreamOrder) -> Result<Delivered, String> {
-        let ended = || "the stream clients have failed".to_owned();
-        self.orders.write_all(json(order)?.as_bytes()).await.map_err(|_| ended())?;
-        let line = self.answers.next_line().await.map_err(|error| error.to_string())?.ok_or_else(ended)?;
-        serde_json::from_str(&line).map_err(|error| format!("the stream clients said something else: {error}"))
+        self.0.carry_out(order).await
     }
 }
 
-/// `stoa bench streams`: carries out the orders on standard input, a line each.
+/// `stoa-bench streams`: carries out the orders on standard input, a line each.
 pub(super) async fn streams() -> Result<Outcome, String> {
     let mut clients = None;
     // The clients go on listening while there is nothing to do.

@@ -1,4 +1,4 @@
-//! `stoa bench auth`: authentication must not care how many agents there are.
+//! `stoa-bench auth`: authentication must not care how many agents there are.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,11 +7,13 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::hub_process::{HubProcess, copy_folder};
 use super::load::{Ask, Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
+use super::progress::show_progress;
+use super::real_time::{now, pause};
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
-use super::{CommonArguments, now, parse_seconds, pause, say};
 
 /// The CPU time with many agents against that with few, without the cache.
 const BUDGET: f64 = 1.1;
@@ -26,7 +28,7 @@ const WARM_UP: f64 = 1.2;
 const BEFORE_AND_AFTER: f64 = 0.1;
 
 #[derive(Args)]
-pub(in crate::cli) struct AuthArguments {
+pub(super) struct AuthArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -127,14 +129,15 @@ pub(super) async fn auth(arguments: AuthArguments) -> Result<Outcome, String> {
 
 /// Hubs with few and with many agents, without the cache; on SQLite also with it.
 async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candidate>, String> {
+    let program = arguments.common.hub_program()?;
     let mut candidates = Vec::new();
     let sizes = [("few", arguments.few_agents), ("many", arguments.agents)];
     let mut urls = arguments.database_url.iter();
     for (name, agents) in sizes {
-        say(&format!("making a hub with {agents} agents"));
+        show_progress(&format!("making a hub with {agents} agents"));
         let own = folder.join(name);
         let url = urls.next().map(String::as_str);
-        let hub = HubProcess::start(&own, false, url).await?;
+        let hub = HubProcess::start(&program, &own, false, url).await?;
         if hub.info().await?["agents"] != 0 {
             return Err("the database has agents already; give one that is empty".to_owned());
         }
@@ -144,10 +147,10 @@ async fn prepare(arguments: &AuthArguments, folder: &Path) -> Result<Vec<Candida
         if url.is_none() {
             let twin = folder.join(format!("{name}-cached"));
             copy_folder(&own, &twin).map_err(|error| format!("{} cannot be copied: {error}", own.display()))?;
-            let hub = HubProcess::start(&twin, true, None).await?;
+            let hub = HubProcess::start(&program, &twin, true, None).await?;
             candidates.push(Candidate { hub, keys: keys.clone(), has_cache: true, rounds: Vec::new() });
         }
-        let hub = HubProcess::start(&own, false, url).await?;
+        let hub = HubProcess::start(&program, &own, false, url).await?;
         candidates.push(Candidate { hub, keys, has_cache: false, rounds: Vec::new() });
     }
     // In the order in which they are shown: without the cache first.
@@ -160,13 +163,13 @@ async fn measure(arguments: &AuthArguments, candidates: &mut [Candidate]) -> Res
     let round_takes = (arguments.seconds * WARM_UP + BEFORE_AND_AFTER) * candidates.len() as f64;
     let round_takes = Duration::from_secs_f64(round_takes);
     let mut warmed: Option<(Instant, Instant)> = None;
-    say(&format!("measuring for about {:.0} s", round_takes.as_secs_f64() * f64::from(arguments.rounds)));
+    show_progress(&format!("measuring for about {:.0} s", round_takes.as_secs_f64() * f64::from(arguments.rounds)));
     for round in 0..arguments.rounds {
         // No use of a key may become due to be noted while it is being measured: then the hub would
         // be asked for writes, and the one with many keys for many.
         if warmed.is_none_or(|(began, _)| began.elapsed() + round_takes >= NOTED_EVERY) {
             if let Some((_, ended)) = warmed {
-                say("waiting until the use of all keys can be noted again");
+                show_progress("waiting until the use of all keys can be noted again");
                 pause((NOTED_EVERY + Duration::from_secs(1)).saturating_sub(ended.elapsed())).await;
             }
             let began = now();

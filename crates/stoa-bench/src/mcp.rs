@@ -1,19 +1,20 @@
-//! `stoa bench mcp`: what agents pay for calling a tool, and what those who wait cost.
+//! `stoa-bench mcp`: what agents pay for calling a tool, and what those who wait cost.
 
 use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
 
+use super::arguments::{CommonArguments, parse_seconds};
 use super::fill::{SizeArguments, fill_folder};
 use super::hub_process::HubProcess;
 use super::load::{Extent, Load, LoadFigures, LoadProcess, Order};
 use super::machine::Machine;
 use super::mcp_waits::{WaitRound, Waiters};
+use super::progress::show_progress;
 use super::raw_mcp::BareMcp;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{messages, order, tool_calls};
-use super::{CommonArguments, parse_seconds, say};
 
 /// CPU of a send by a tool against a bare tool and a send by REST together.
 const CPU_BUDGET: f64 = 1.5;
@@ -21,7 +22,7 @@ const CPU_BUDGET: f64 = 1.5;
 const PARKED_BUDGET_MS: f64 = 1.0;
 
 #[derive(Args)]
-pub(in crate::cli) struct McpArguments {
+pub(super) struct McpArguments {
     #[command(flatten)]
     common: CommonArguments,
 
@@ -96,12 +97,13 @@ struct Candidate {
 
 pub(super) async fn mcp(arguments: McpArguments) -> Result<Outcome, String> {
     let McpArguments { common, rounds, seconds, .. } = &arguments;
+    let program = common.hub_program()?;
     let folder = common.folder()?;
     let machine = Machine::with_folder(folder.path());
     let data = folder.path().join("hub");
-    say(&format!("making {} messages", arguments.messages_before));
+    show_progress(&format!("making {} messages", arguments.messages_before));
     let filled = fill_folder(&data, arguments.size.into(), arguments.messages_before, 1).await?;
-    let hub = HubProcess::start(&data, true, None).await?;
+    let hub = HubProcess::start(&program, &data, true, None).await?;
     let info = hub.info().await?;
     let engine = format!("SQLite {}", info["database"]["engine_version"].as_str().unwrap_or_default());
     let bare = BareMcp::start().await?;
@@ -114,7 +116,7 @@ pub(super) async fn mcp(arguments: McpArguments) -> Result<Outcome, String> {
     let bare_tool = Order { server: std::process::id(), address: bare.address, ..tool.clone() };
     let mut candidates = [("send, tool", tool), ("send, REST", to_hub(sends, 201)), ("bare tool", bare_tool)]
         .map(|(name, order)| Candidate { name, order, loads: Vec::new() });
-    say(&format!("measuring for about {:.0} s", f64::from(*rounds) * (seconds * 5.5 + 1.0)));
+    show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * (seconds * 5.5 + 1.0)));
     for candidate in &candidates {
         load.send(&Order { extent: Extent::Seconds(seconds / 2.0), ..candidate.order.clone() }).await?;
     }

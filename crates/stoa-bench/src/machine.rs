@@ -46,7 +46,7 @@ impl Machine {
     pub(super) fn heading(&self, bench: &str, engine: &str) -> String {
         let Machine { build, cores, kernel, cpu, load_average, folder, filesystem, .. } = self;
         let mut heading = format!(
-            "stoa bench {bench}: {build} build, {cores} cores ({cpu}), {kernel}, load {load_average}, {engine}\n\
+            "stoa-bench {bench}: {build} build, {cores} cores ({cpu}), {kernel}, load {load_average}, {engine}\n\
              in {folder} ({filesystem})\n"
         );
         if *build == "debug" {

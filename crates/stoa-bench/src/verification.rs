@@ -12,8 +12,8 @@ use stoa_registry::{Document, Finding, Registry};
 use stoa_signature::{Claim, Request, authority_of};
 
 use super::events::{AUDIENCE, Service, fresh_nonce, registry_document, tag};
+use super::real_time::{now, unix_seconds};
 use super::report::{Figure, per};
-use super::{now, unix_seconds};
 
 /// Bodies of about these many bytes: an event, and a small batch.
 const BODIES: [usize; 2] = [1024, 16 * 1024];

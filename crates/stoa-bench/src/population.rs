@@ -1,11 +1,11 @@
 //! Who there is in a hub that was filled: people, their agents, and the channels they are in.
 
 use serde::Serialize;
-use stoa::access::identity::credential_hash;
+use sha2::{Digest, Sha256};
 use stoa_db::{Database, DbError, Tx, params};
 use stoa_model::credentials::CredentialKind;
 
-use super::Dice;
+use super::dice::Dice;
 
 /// Channels are of different sizes, and a few are private.
 const PRIVATE_EVERY: usize = 4;
@@ -100,7 +100,7 @@ fn create(tx: &mut Tx<'_>, size: Size, seed: u64, password: &str) -> Result<Popu
         let key = CredentialKind::AgentKey.render(tx.random_bytes());
         tx.execute(
             "insert into agent_keys (agent_id, token_hash, created_at) values ($1, $2, $3)",
-            params![id, credential_hash(&key), tx.now_ms()],
+            params![id, <[u8; 32]>::from(Sha256::digest(&key)), tx.now_ms()],
         )?;
         people.push(Person { id, name, key: Some(key) });
     }
