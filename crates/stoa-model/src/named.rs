@@ -16,12 +16,12 @@ pub trait Named: Copy + 'static {
 /// Declares an enum with a word for each variant: `InProgress = "in_progress"`.
 ///
 /// The words are its form in JSON, in OpenAPI, in the schemas of MCP tools and in the database. `ALL`, `name()` and
-/// `from_name()` come with it.
+/// `from_name()` come with it. The words are matched as `tt`, because utoipa reads only plain literals.
 macro_rules! named_enum {
     (
         $(#[$attribute:meta])*
         pub enum $enum:ident {
-            $($(#[$variant_attribute:meta])* $variant:ident = $word:literal,)+
+            $($(#[$variant_attribute:meta])* $variant:ident = $word:tt,)+
         }
     ) => {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize, utoipa::ToSchema)]

@@ -157,11 +157,11 @@ fn render(
     };
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;
-    let Some(telling) = frames::tell(stored, room, facts) else { return Ok(()) };
-    if telling.is_within_reach_of(&actor.principal) && telling.is_told_to(me, room) {
+    let Some(rendered) = frames::render(stored, room, facts) else { return Ok(()) };
+    if rendered.is_within_reach_of(&actor.principal) && rendered.is_sent_to(me, room) {
         let id = frames::id_text(epoch, stored.position);
         // Writing into a string does not fail.
-        let _ = write!(reading.text, "{}id: {id}\n\n", telling.text);
+        let _ = write!(reading.text, "{}id: {id}\n\n", rendered.text);
         if changes_unread && reading.touched.len() < MAX_COUNTED {
             reading.touched.insert(conversation);
         }

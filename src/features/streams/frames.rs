@@ -18,11 +18,11 @@ use crate::events::{
 use crate::features::channels::visibility::ConversationName;
 use crate::features::principals::PrincipalRow;
 
-/// What events are about and do not say themselves, looked up before they are told.
+/// What events refer to but do not contain, read before they are rendered.
 #[derive(Default)]
 pub(super) struct Facts {
     pub(super) members: HashMap<PrincipalId, PrincipalRow>,
-    /// On each message that has any. Clients are told how it is now, so that whoever missed something is right again.
+    /// On each message that has any. Clients get the present state, so that those who missed something catch up.
     pub(super) reactions: HashMap<MessageId, Vec<ReactionView>>,
 }
 
@@ -31,9 +31,9 @@ pub(super) const HEARTBEAT: &[u8] = b": \n\n";
 const CHANNEL: &str = "channel";
 pub(super) const SHUTDOWN: &[u8] = b"event: shutdown\ndata: {}\n\n";
 
-/// Whom an event is told to.
+/// Who receives an event.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Recipients {
     Everybody,
     /// Everybody who may see the room.
     Room,
@@ -44,63 +44,63 @@ pub(super) enum Told {
     Only(Vec<PrincipalId>),
 }
 
-/// An event for clients: whom it is told to and what it says, without an id.
-pub(super) struct Telling {
-    pub(super) told: Told,
-    /// The channel that a key must reach to be told.
+/// An event for clients: its recipients and its frame, without an id.
+pub(super) struct RenderedEvent {
+    pub(super) recipients: Recipients,
+    /// The channel that a key must reach to receive it.
     channel: Option<String>,
-    /// What it must be allowed.
+    /// The permission that a key needs to receive it.
     permission: Permission,
     pub(super) text: String,
 }
 
-impl Telling {
-    fn new(told: Told, channel: Option<&str>, name: &str, data: &Value) -> Self {
+impl RenderedEvent {
+    fn new(recipients: Recipients, channel: Option<&str>, name: &str, data: &Value) -> Self {
         let permission = if name == CHANNEL { Permission::ChannelsRead } else { Permission::MessagesRead };
-        Self { told, channel: channel.map(str::to_owned), permission, text: frame(name, data) }
+        Self { recipients, channel: channel.map(str::to_owned), permission, text: frame(name, data) }
     }
 
-    /// Whether a credential is good enough to be told.
+    /// Whether a credential may receive it.
     pub(super) fn is_within_reach_of(&self, principal: &Principal) -> bool {
         principal.permissions.contains(self.permission)
             && self.channel.as_deref().is_none_or(|channel| principal.reaches_channel(channel))
     }
 
-    /// Whether it is told to somebody; `room` is where it happened.
-    pub(super) fn is_told_to(&self, principal: PrincipalId, room: Option<&Room>) -> bool {
+    /// Whether somebody receives it; `room` is where it happened.
+    pub(super) fn is_sent_to(&self, principal: PrincipalId, room: Option<&Room>) -> bool {
         let sees = || room.is_some_and(|room| room.audience.contains(principal));
-        match &self.told {
-            Told::Everybody => true,
-            Told::Room => sees(),
-            Told::Outside => room.is_some() && !sees(),
-            Told::RoomAnd(more) => more.contains(&principal) || sees(),
-            Told::Only(principals) => principals.contains(&principal),
+        match &self.recipients {
+            Recipients::Everybody => true,
+            Recipients::Room => sees(),
+            Recipients::Outside => room.is_some() && !sees(),
+            Recipients::RoomAnd(more) => more.contains(&principal) || sees(),
+            Recipients::Only(principals) => principals.contains(&principal),
         }
     }
 }
 
-/// What is told of an event. None for those that say nothing to clients, or whose room is gone.
-pub(super) fn tell(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<Telling> {
+/// Renders an event. None for those that clients do not receive, or whose room is gone.
+pub(super) fn render(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<RenderedEvent> {
     match &stored.event {
-        Event::Principal(event) => tell_of_principal(event, stored.at_ms),
-        Event::Channel(event) => tell_of_channel(event, stored, room, facts),
-        Event::Message(event) => tell_of_message(event),
+        Event::Principal(event) => render_principal_event(event, stored.at_ms),
+        Event::Channel(event) => render_channel_event(event, stored, room, facts),
+        Event::Message(event) => render_message_event(event),
         Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
         Event::Reading(ReadingEvent::Moved { principal, .. }) => {
-            // The count is added for each reader, so there is nothing but the id to tell here.
+            // The count is added for each reader, so only the id is left to send here.
             let channel = room?.name.channel().map(str::to_owned);
-            let (told, permission) = (Told::Only(vec![*principal]), Permission::MessagesRead);
-            Some(Telling { told, channel, permission, text: String::new() })
+            let (recipients, permission) = (Recipients::Only(vec![*principal]), Permission::MessagesRead);
+            Some(RenderedEvent { recipients, channel, permission, text: String::new() })
         }
     }
 }
 
-fn tell_of_principal(event: &PrincipalEvent, at_ms: i64) -> Option<Telling> {
+fn render_principal_event(event: &PrincipalEvent, at_ms: i64) -> Option<RenderedEvent> {
     match event {
         PrincipalEvent::PresenceChanged { name, is_online, .. } => {
             let last_seen_at = Timestamp::from_ms(at_ms);
             let data = json!({"name": name, "online": is_online, "last_seen_at": last_seen_at});
-            Some(Telling::new(Told::Everybody, None, "presence", &data))
+            Some(RenderedEvent::new(Recipients::Everybody, None, "presence", &data))
         }
         PrincipalEvent::Created { .. }
         | PrincipalEvent::Updated { .. }
@@ -109,14 +109,14 @@ fn tell_of_principal(event: &PrincipalEvent, at_ms: i64) -> Option<Telling> {
     }
 }
 
-fn tell_of_message(event: &MessageEvent) -> Option<Telling> {
+fn render_message_event(event: &MessageEvent) -> Option<RenderedEvent> {
     match event {
         MessageEvent::Sent(sent) => {
             let data = json!({
                 "message_id": sent.message, "channel": sent.channel_name, "conversation_id": sent.conversation,
                 "from": sent.from, "to": sent.to, "reply_to": sent.reply_to,
             });
-            Some(Telling::new(Told::Room, sent.channel_name.as_deref(), "new_message", &data))
+            Some(RenderedEvent::new(Recipients::Room, sent.channel_name.as_deref(), "new_message", &data))
         }
         MessageEvent::Edited(change) => Some(changed("message_updated", change, None)),
         MessageEvent::StatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
@@ -125,28 +125,34 @@ fn tell_of_message(event: &MessageEvent) -> Option<Telling> {
     }
 }
 
-fn tell_of_channel(event: &ChannelEvent, stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -> Option<Telling> {
+fn render_channel_event(
+    event: &ChannelEvent,
+    stored: &StoredEvent,
+    room: Option<&Room>,
+    facts: &Facts,
+) -> Option<RenderedEvent> {
     match event {
-        ChannelEvent::Created { .. } => about_channel(Told::Room, stored, room?, "created", None),
-        ChannelEvent::Updated { .. } => about_channel(Told::Room, stored, room?, "updated", None),
+        ChannelEvent::Created { .. } => about_channel(Recipients::Room, stored, room?, "created", None),
+        ChannelEvent::Updated { .. } => about_channel(Recipients::Room, stored, room?, "updated", None),
         // Those outside no longer see it, so for them it is deleted.
-        ChannelEvent::Hidden { .. } => about_channel(Told::Outside, stored, room?, "deleted", None),
+        ChannelEvent::Hidden { .. } => about_channel(Recipients::Outside, stored, room?, "deleted", None),
         ChannelEvent::Deleted { conversation, name, audience, .. } => {
-            let told = audience.clone().map_or(Told::Everybody, Told::Only);
+            let recipients = audience.clone().map_or(Recipients::Everybody, Recipients::Only);
             let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});
-            (!name.is_empty()).then(|| Telling::new(told, Some(name), CHANNEL, &data))
+            (!name.is_empty()).then(|| RenderedEvent::new(recipients, Some(name), CHANNEL, &data))
         }
         ChannelEvent::MemberAdded { principal, .. } => {
             let (room, member) = (room?, facts.members.get(principal)?);
-            // Everybody sees a public channel; who joins it is news for few.
-            let told = if room.is_public() { Told::Only(concerned(member)) } else { Told::Room };
-            about_channel(told, stored, room, "member_added", Some(member))
+            // Everybody sees a public channel, but only a few need to know who joins it.
+            let recipients = if room.is_public() { Recipients::Only(concerned(member)) } else { Recipients::Room };
+            about_channel(recipients, stored, room, "member_added", Some(member))
         }
         ChannelEvent::MemberRemoved { principal, .. } => {
             let (room, member) = (room?, facts.members.get(principal)?);
             let concerned = concerned(member);
-            let told = if room.is_public() { Told::Only(concerned) } else { Told::RoomAnd(concerned) };
-            about_channel(told, stored, room, "member_removed", Some(member))
+            let recipients =
+                if room.is_public() { Recipients::Only(concerned) } else { Recipients::RoomAnd(concerned) };
+            about_channel(recipients, stored, room, "member_removed", Some(member))
         }
     }
 }
@@ -156,38 +162,38 @@ fn concerned(member: &PrincipalRow) -> Vec<PrincipalId> {
     std::iter::once(member.id).chain(member.owner).collect()
 }
 
-fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> Telling {
+fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> RenderedEvent {
     let channel = change.channel_name.as_deref();
     let mut data = json!({"message_id": change.message, "conversation_id": change.conversation, "channel": channel});
     if let Some(status) = status {
         data["status"] = json!(status);
     }
-    Telling::new(Told::Room, channel, name, &data)
+    RenderedEvent::new(Recipients::Room, channel, name, &data)
 }
 
-fn reacted(change: &MessageChange, facts: &Facts) -> Telling {
+fn reacted(change: &MessageChange, facts: &Facts) -> RenderedEvent {
     let reactions = facts.reactions.get(&change.message).map(Vec::as_slice).unwrap_or_default();
     let channel = change.channel_name.as_deref();
     let data = json!({
         "message_id": change.message, "conversation_id": change.conversation, "channel": channel,
         "workflow_state": state_of(reactions.iter().map(|reaction| reaction.reaction)), "reactions": reactions,
     });
-    Telling::new(Told::Room, channel, "reaction", &data)
+    RenderedEvent::new(Recipients::Room, channel, "reaction", &data)
 }
 
 fn about_channel(
-    told: Told,
+    recipients: Recipients,
     stored: &StoredEvent,
     room: &Room,
     change: &str,
     member: Option<&PrincipalRow>,
-) -> Option<Telling> {
+) -> Option<RenderedEvent> {
     let name = room.name.channel()?;
     let mut data = json!({"name": name, "conversation_id": stored.event.conversation(), "change": change});
     if let Some(member) = member {
         data["member"] = json!(member.handle);
     }
-    Some(Telling::new(told, Some(name), CHANNEL, &data))
+    Some(RenderedEvent::new(recipients, Some(name), CHANNEL, &data))
 }
 
 /// An `unread_update` for one reader, without an id.

@@ -1,4 +1,4 @@
-//! Event streams (`GET /api/events`): what happens, told to everybody who may see it, as it happens.
+//! Event streams (`GET /api/events`): what happens is sent to everybody who may see it, as it happens.
 //!
 //! Every hub reads the end of the outbox once (the `tap`), renders each event once, and shares the bytes
 //! between the queues of all its streams that may see it. An event's id is its place in the outbox, so a

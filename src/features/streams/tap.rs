@@ -9,7 +9,7 @@ use stoa_db::DbError;
 use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
-use super::frames::{self, Facts, Telling, Told};
+use super::frames::{self, Facts, Recipients, RenderedEvent};
 use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
 use super::room::Room;
 use crate::events::{
@@ -41,8 +41,8 @@ impl Tap for StreamTap {
     }
 }
 
-/// Hands out a batch of events. What has to be looked up for it is looked up first and newer than the
-/// batch, so nobody is told of what they may not see any more.
+/// Hands out a batch of events. What it needs is read after the batch was taken, so nobody receives what they may no
+/// longer see.
 async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
     let Some(last) = events.last() else { return };
     let registry = hub.memory::<Registry>();
@@ -130,7 +130,7 @@ type Counts = HashMap<ConversationId, HashMap<PrincipalId, messages::Unread>>;
 type Uncounted = HashMap<ConversationId, (Option<MessageId>, HashSet<PrincipalId>)>;
 
 impl Batch {
-    /// None if there is nobody to tell. Streams whose credential is not good any more are closed here.
+    /// None if nobody is connected. Streams whose credential is no longer valid are closed here.
     async fn look_up(
         hub: &Hub,
         registry: &Registry,
@@ -200,9 +200,9 @@ impl Batch {
         let mut presence = String::new();
         for stored in events {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
-            let Some(telling) = frames::tell(stored, room.map(|room| &**room), &self.facts) else { continue };
+            let Some(rendered) = frames::render(stored, room.map(|room| &**room), &self.facts) else { continue };
             if let Event::Principal(PrincipalEvent::PresenceChanged { principal, is_online, .. }) = &stored.event {
-                presence.push_str(&telling.text);
+                presence.push_str(&rendered.text);
                 presence.push('\n');
                 if !is_online {
                     registry.state().confirm_online(*principal);
@@ -211,7 +211,7 @@ impl Batch {
                 continue;
             }
             // The lock is let go between events, for those who come and go in the meantime.
-            let mut delivery = Delivery::new(stored, &telling, room.map(|room| &**room), &self.unread, now_ms);
+            let mut delivery = Delivery::new(stored, &rendered, room.map(|room| &**room), &self.unread, now_ms);
             delivery.run(&mut registry.state());
             delivery.settle(hub, registry);
         }
@@ -387,7 +387,7 @@ fn for_each_connected(
 /// One event on its way to many.
 struct Delivery<'a> {
     stored: &'a StoredEvent,
-    telling: &'a Telling,
+    rendered: &'a RenderedEvent,
     room: Option<&'a Room>,
     counts: &'a Counts,
     now_ms: i64,
@@ -407,14 +407,14 @@ struct Delivery<'a> {
 impl<'a> Delivery<'a> {
     fn new(
         stored: &'a StoredEvent,
-        telling: &'a Telling,
+        rendered: &'a RenderedEvent,
         room: Option<&'a Room>,
         counts: &'a Counts,
         now_ms: i64,
     ) -> Self {
         Self {
             stored,
-            telling,
+            rendered,
             room,
             counts,
             now_ms,
@@ -431,56 +431,56 @@ impl<'a> Delivery<'a> {
     fn run(&mut self, state: &mut State) {
         self.id = frames::id_text(&state.epoch, self.stored.position);
         let everybody = Audience::Everybody;
-        let (audience, more) = match (&self.telling.told, self.room) {
-            (Told::Room | Told::Outside, None) => return,
-            (Told::Outside, Some(room)) => return self.tell_outside(state, &room.audience),
-            (Told::Everybody, _) => (Some(&everybody), &[][..]),
-            (Told::Room, Some(room)) => (Some(&room.audience), &[][..]),
-            (Told::RoomAnd(more), room) => (room.map(|room| &room.audience), &more[..]),
-            (Told::Only(principals), _) => (None, &principals[..]),
+        let (audience, more) = match (&self.rendered.recipients, self.room) {
+            (Recipients::Room | Recipients::Outside, None) => return,
+            (Recipients::Outside, Some(room)) => return self.send_outside(state, &room.audience),
+            (Recipients::Everybody, _) => (Some(&everybody), &[][..]),
+            (Recipients::Room, Some(room)) => (Some(&room.audience), &[][..]),
+            (Recipients::RoomAnd(more), room) => (room.map(|room| &room.audience), &more[..]),
+            (Recipients::Only(principals), _) => (None, &principals[..]),
         };
         match audience {
             Some(Audience::Only(principals)) if principals.len() < state.principals.len() => {
                 for id in principals {
                     if let Some(connected) = state.principals.get_mut(id) {
-                        self.tell(*id, connected);
+                        self.send_to(*id, connected);
                     }
                 }
             }
             Some(audience) => {
                 for (id, connected) in &mut state.principals {
                     if audience.contains(*id) {
-                        self.tell(*id, connected);
+                        self.send_to(*id, connected);
                     }
                 }
             }
             None => {}
         }
         for id in more {
-            let is_told = audience.is_some_and(|audience| audience.contains(*id));
-            if !is_told && let Some(connected) = state.principals.get_mut(id) {
-                self.tell(*id, connected);
+            let is_sent = audience.is_some_and(|audience| audience.contains(*id));
+            if !is_sent && let Some(connected) = state.principals.get_mut(id) {
+                self.send_to(*id, connected);
             }
         }
     }
 
-    fn tell_outside(&mut self, state: &mut State, audience: &Audience) {
+    fn send_outside(&mut self, state: &mut State, audience: &Audience) {
         for (id, connected) in &mut state.principals {
             if !audience.contains(*id) {
-                self.tell(*id, connected);
+                self.send_to(*id, connected);
             }
         }
     }
 
     /// Hands the event to all streams of one principal.
-    fn tell(&mut self, id: PrincipalId, connected: &mut Connected) {
+    fn send_to(&mut self, id: PrincipalId, connected: &mut Connected) {
         if connected.streams.is_empty() {
             return;
         }
         let count = self.count(id, connected);
         let chunk = self.chunk(id, count);
         for stream in &connected.streams {
-            if !self.telling.is_within_reach_of(&stream.principal) {
+            if !self.rendered.is_within_reach_of(&stream.principal) {
                 continue;
             }
             if stream.is_expired(self.now_ms) {
@@ -529,7 +529,7 @@ impl<'a> Delivery<'a> {
     }
 
     fn chunk(&mut self, reader: PrincipalId, count: Option<i64>) -> Bytes {
-        let (text, id) = (&self.telling.text, &self.id);
+        let (text, id) = (&self.rendered.text, &self.id);
         let (Some(count), Some(room)) = (count, self.room) else {
             return self.plain.get_or_insert_with(|| frames::with_id(&[text], id)).clone();
         };
@@ -539,8 +539,8 @@ impl<'a> Delivery<'a> {
             return chunk.clone();
         }
         let counted = self.counted.entry(key);
-        // The count comes first: should the connection break between the two, it is told again, which does no
-        // harm, and the event itself is told once.
+        // The count comes first: if the connection breaks between the two, it is sent again, which does no harm, and
+        // the event itself is sent once.
         let render = || frames::with_id(&[&frames::unread_update(&room.name, reader, count), text], id);
         let chunk = counted.or_insert_with(render).clone();
         self.last_counted = Some((key, chunk.clone()));
