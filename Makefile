@@ -6,10 +6,6 @@
 # WEB=0 does without the web page, and so without Node.
 WEB ?= 1
 
-# A heading before each stage, with the seconds since make began.
-started := $(shell date +%s)
-stage = @printf '\n==> %s (%d s)\n' '$(1)' $$(($$(date +%s) - $(started)))
-
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
@@ -22,52 +18,19 @@ web: ## build the web page, which a release carries within itself
 dev: ## serve a debug build that logs all it does
 	cargo run --locked -- serve --log-level debug
 
-# The page first: builds of the hub take it in.
+# scripts/run-stages lists the stages. `exec`, so that a signal to make reaches it and not only the shell around it.
 check: ## the page's types, tests and sizes; formatting, lints and documentation of the hub
-	$(call stage,web page)
-	scripts/build-web
-	cd web && npm run --silent check && npm run --silent test && npm run --silent sizes
-	$(call stage,formatting)
-	cargo fmt --all --check
-	$(call stage,lints)
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	$(call stage,documentation)
-	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
+	@exec scripts/run-stages check
 
-# With all that can be built in, so that it is built once for all tests. The lints are for what a build has without asking.
-tested := --workspace --locked --features stoa/s3
 # Tests wait more than they compute: for the disk, for a database, for a hub in another process.
 ifndef RUST_TEST_THREADS
 export RUST_TEST_THREADS := $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2))))
 endif
 
-# `exec`, so that a signal to make reaches the script and not only the shell around it. The fuzzed binary is the one that
-# `cargo test` has built: a `cargo build` would compile dependencies again, without the features that only tests ask for.
+# Python runs the stages, the first of which installs what else is missing.
 test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the web page in a browser, and fuzz the API
-	$(call stage,test tools)
-	scripts/install-test-tools
-	@$(MAKE) --no-print-directory check started=$(started)
-	$(call stage,tests on SQLite)
-	env -u STOA_TEST_DATABASE_URL cargo test $(tested)
-	$(call stage,tests on PostgreSQL)
-	exec scripts/with-postgres cargo test $(tested)
-	$(call stage,contracts)
-	scripts/check-contracts
-	$(call stage,signatures of other libraries)
-	exec scripts/check-signatures
-	$(call stage,OAuth clients of others)
-	exec scripts/check-oauth
-	$(call stage,MCP clients of others)
-	exec scripts/check-mcp
-	$(call stage,attachments in a bucket)
-	exec scripts/check-s3
-	$(call stage,pages without scripts in a browser)
-	exec scripts/check-pages
-	$(call stage,the web page in a browser)
-	exec scripts/check-web
-	$(call stage,fuzzing the API)
-	exec scripts/fuzz-api
-	$(call stage,all tests passed)
+	@command -v python3 >/dev/null || scripts/install-test-tools
+	@exec scripts/run-stages test
 
 bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/benchmarks.md says what each means)
 	cargo build --release --locked --package stoa --package stoa-bench
