@@ -15,6 +15,7 @@ pub mod csv;
 pub mod handles;
 pub mod ids;
 pub mod machines;
+pub mod mcp;
 pub mod mentions;
 pub mod messages;
 pub mod named;

@@ -17,12 +17,13 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
 use serde_json::{Value, json};
+use stoa_model::mcp::Toolset;
 use stoa_model::permissions::Permission;
 use tokio::sync::Semaphore;
 
 use super::origin::Doors;
 use super::server::{Caller, McpServer};
-use super::tools::{Effect, Toolset};
+use super::tools::Effect;
 use super::{Offer, origin};
 use crate::access::{Actor, Call, Credential};
 use crate::config::MCP_PATH;

@@ -22,8 +22,9 @@ pub use exchange::Exchange;
 pub(crate) use gate::router;
 pub use prompts::{PromptSpec, PromptValue, PromptValues, Prompts};
 pub use resources::{File, FileContent, ResourceSpec, Resources};
+pub use stoa_model::mcp::Toolset;
 pub use subscriptions::{EventFollower, EventSource};
-pub use tools::{Effect, MAX_LISTED, ShownTo, ToolSpec, Tools, Toolset};
+pub use tools::{Effect, MAX_LISTED, ShownTo, ToolSpec, Tools};
 
 /// All that features offer here.
 #[derive(Default)]

@@ -19,6 +19,7 @@ use rmcp::service::{RequestContext, SubscriptionContext};
 use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use stoa_db::DbError;
+use stoa_model::mcp::Toolset;
 use stoa_model::traces::NewTrace;
 
 use super::Offer;
@@ -27,7 +28,7 @@ use super::exchange::{Converse, Exchange};
 use super::prompts::PromptValues;
 use super::resources::{Contents, File, FileContent};
 use super::subscriptions::{self, MAX_URIS};
-use super::tools::{Effect, Tool, Toolset};
+use super::tools::{Effect, Tool};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::{Hub, catch_panic};

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 use stoa_db::{DbError, Tx};
 use stoa_model::handles::nearest;
+use stoa_model::mcp::Toolset;
 use stoa_model::permissions::{Permission, PermissionSet};
 
 use super::exchange::{Converse, Exchange};
@@ -25,46 +26,6 @@ use crate::json::{from_json_value, has_nul};
 pub const MAX_LISTED: i64 = 25;
 const IDEMPOTENCY_KEY: &str = "idempotency_key";
 const MAX_IDEMPOTENCY_KEY: usize = 255;
-
-/// Which part of the hub a tool belongs to. Clients can ask for some of them only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Toolset {
-    Core,
-    Channels,
-    Workflow,
-    Attachments,
-    Automation,
-    Goals,
-    Wiki,
-}
-
-impl Toolset {
-    pub const ALL: [Self; 7] = [
-        Toolset::Core,
-        Toolset::Channels,
-        Toolset::Workflow,
-        Toolset::Attachments,
-        Toolset::Automation,
-        Toolset::Goals,
-        Toolset::Wiki,
-    ];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Toolset::Core => "core",
-            Toolset::Channels => "channels",
-            Toolset::Workflow => "workflow",
-            Toolset::Attachments => "attachments",
-            Toolset::Automation => "automation",
-            Toolset::Goals => "goals",
-            Toolset::Wiki => "wiki",
-        }
-    }
-
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|toolset| toolset.name() == name)
-    }
-}
 
 /// What a call does to the world, for clients that ask their person before some of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
