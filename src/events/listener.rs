@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx, params};
 
-use super::StoredEvent;
 use super::outbox::{self, EventPage, Position};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
@@ -34,7 +33,8 @@ pub trait Listener: Send + Sync + 'static {
         Duration::ZERO
     }
 
-    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>>;
+    /// A page may have rows but no events: those that cannot be read count as handled, too.
+    fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, Result<(), HubError>>;
 
     /// Makes up for events it can no longer read, because it is new or was away for too long. What
     /// happens from now on comes to [`handle`](Self::handle).
@@ -136,9 +136,7 @@ async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubErro
                 let Some(end) = page.end else {
                     return Ok(if held_back { NextLook::After(HELD_BACK_PAUSE) } else { NextLook::OnSignal });
                 };
-                if !page.events.is_empty() {
-                    listener.handle(hub, &page.events).await?;
-                }
+                listener.handle(hub, &page).await?;
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, end)).await?;
                 if !listener.rest().is_zero() {

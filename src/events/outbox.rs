@@ -272,9 +272,24 @@ fn position_of(row: &Row<'_>) -> Result<Position, DbError> {
 }
 
 fn stored_event(row: &Row<'_>) -> Result<Result<StoredEvent, SkippedRow>, DbError> {
-    let (kind, payload): (String, String) = (row.get("kind")?, row.get("payload")?);
     let position = position_of(row)?;
+    // Bytes that are no text must not hold up the rows around them either.
+    let (kind, payload): (String, String) = match (row.get("kind"), row.get("payload")) {
+        (Ok(kind), Ok(payload)) => (kind, payload),
+        (kind, payload) => {
+            let fault = payload.err().map(|error: DbError| error.to_string());
+            let (kind, fault) = match kind {
+                Ok(kind) => (kind, fault),
+                Err(error) => (String::new(), Some(error.to_string())),
+            };
+            return Ok(Err(SkippedRow { position, kind, fault }));
+        }
+    };
     Ok(match Event::parse(&kind, &payload) {
+        Ok(Some(event)) if event.kind() != kind => {
+            let fault = Some(format!("its payload is of the kind {}", event.kind()));
+            Err(SkippedRow { position, kind, fault })
+        }
         Ok(Some(event)) => Ok(StoredEvent {
             position,
             at_ms: row.get("at")?,

@@ -8,13 +8,14 @@ use std::time::Duration;
 
 use stoa_db::DbError;
 
-use super::StoredEvent;
-use super::outbox::{self, Position, SkippedRow};
+use super::outbox::{self, EventPage, Position, SkippedRow};
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
 const BATCH: i64 = 500;
 /// How soon to look again for events that are committed but not yet safe to read.
 const HELD_BACK_PAUSE: Duration = Duration::from_millis(5);
+/// Characters of a kind that the log shows.
+const MAX_LOGGED_KIND: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that sees every event on every hub, in order.
@@ -22,7 +23,8 @@ pub trait Tap: Send + Sync + 'static {
     /// Called once, before anything is served: what comes to [`handle`](Self::handle) is behind this.
     fn begin(&self, _hub: &Hub, _position: Position) {}
 
-    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()>;
+    /// A page may have rows but no events, if they cannot be read.
+    fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()>;
 }
 
 /// Where the outbox ends now; taps are told of it before the hub serves anybody.
@@ -48,9 +50,9 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
             Ok((page, is_held_back)) => {
                 if let Some(end) = page.end {
                     report_skipped(&hub, &page.skipped);
-                    for tap in taps.iter().filter(|_| !page.events.is_empty()) {
+                    for tap in &taps {
                         // A panic of a feature must not end the tail for everybody.
-                        if catch_panic(tap.handle(&hub, &page.events)).await.is_none() {
+                        if catch_panic(tap.handle(&hub, &page)).await.is_none() {
                             tracing::error!("a tap panicked; the streams of this hub may have missed an event");
                         }
                     }
@@ -78,11 +80,13 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     }
 }
 
-/// Every hub reads every row here once, so this is where those that cannot be read are counted.
+/// Every hub reads every row here once, so this is where those that cannot be read are counted. One line for each page, so
+/// that many of them do not fill the log.
 fn report_skipped(hub: &Hub, skipped: &[SkippedRow]) {
-    for row in skipped {
-        hub.metrics().events_skipped.inc();
-        let (kind, fault) = (&row.kind, row.fault.as_deref().unwrap_or("this version does not know its kind"));
-        tracing::warn!(kind, xid = row.position.xid, seq = row.position.seq, fault, "an event was skipped");
-    }
+    let (Some(first), Some(last)) = (skipped.first(), skipped.last()) else { return };
+    hub.metrics().events_skipped.inc_by(skipped.len() as u64);
+    let kind: String = first.kind.chars().take(MAX_LOGGED_KIND).collect();
+    let fault = first.fault.as_deref().unwrap_or("this version does not know its kind");
+    let (from, to) = (first.position, last.position);
+    tracing::warn!(rows = skipped.len(), ?from, ?to, kind, fault, "events were skipped; this is the first of them");
 }

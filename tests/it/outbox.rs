@@ -276,6 +276,10 @@ async fn store_unreadable(hub: &TestHub) {
         for (kind, payload) in [("goal_reached", r#"{"kind":"goal_reached","goal":1}"#), ("read_moved", "{")] {
             tx.execute("insert into outbox (at, kind, payload) values (0, $1, $2)", params![kind, payload])?;
         }
+        // Only SQLite lets bytes that are no text into a column of texts.
+        if !on_postgres() {
+            tx.execute("insert into outbox (at, kind, payload) values (0, 'read_moved', cast(x'ff' as text))", &[])?;
+        }
         tx.signal_change();
         Ok::<_, DbError>(())
     });
@@ -298,6 +302,16 @@ async fn events_that_cannot_be_read_are_skipped_and_counted() {
     store_unreadable(&hub).await;
     hub.settle().await;
     assert_eq!(subjects(&recorder.seen()), [1, 2]);
+    // The index is past them, too: otherwise pruning would leave it behind, and it would be made again.
+    let (index, end) = hub
+        .inner()
+        .read(|tx| {
+            let position = |row: &stoa_db::Row<'_>| Ok(Position { xid: row.get("xid")?, seq: row.get("seq")? });
+            Ok::<_, DbError>((tx.query_one("select xid, seq from search_state", &[], position)?, outbox::end(tx)?))
+        })
+        .await
+        .unwrap();
+    assert_eq!(index, end);
     // Streams continue, live and from before, and so does search.
     let message =
         ada.post("/api/messages", &json!({"channel": "general", "body": "still here"})).await.status(201).json();
@@ -307,6 +321,7 @@ async fn events_that_cannot_be_read_are_skipped_and_counted() {
     hub.settle().await;
     assert_eq!(ada.get("/api/messages/search?q=still").await.status(200).json()["total"], 1);
     let text = hub.nobody().get("/metrics").await.text();
-    assert!(text.contains("stoa_events_skipped_total 4"), "{text}");
+    let skipped = if on_postgres() { 4 } else { 6 };
+    assert!(text.contains(&format!("stoa_events_skipped_total {skipped}")), "{text}");
     hub.finish().await;
 }

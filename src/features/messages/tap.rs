@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
 use super::inbox;
-use crate::events::{StoredEvent, Tap};
+use crate::events::Tap;
+use crate::events::outbox::EventPage;
 use crate::hub::{BoxFuture, Hub};
 
 /// Wakes callers that wait for their inbox.
@@ -12,12 +13,12 @@ pub fn tap() -> Arc<dyn Tap> {
 }
 
 impl Tap for InboxTap {
-    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()> {
+    fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()> {
         Box::pin(async move {
             if hub.waiters().is_empty() {
                 return;
             }
-            for stored in events {
+            for stored in &page.events {
                 inbox::wake(hub.waiters(), &stored.event);
             }
         })

@@ -14,6 +14,7 @@ use stoa_model::MessageId;
 use super::entries::{Entry, Gathered};
 use super::index::{self, COMPLETE, IndexProgress};
 use crate::error::HubError;
+use crate::events::outbox::EventPage;
 use crate::events::{
     Event, Listener, MessageEvent, Position, ReactionEvent, StoredEvent, listener as listeners, outbox,
 };
@@ -57,11 +58,11 @@ impl Listener for Indexer {
         REST
     }
 
-    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>> {
+    fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, Result<(), HubError>> {
         Box::pin(async move {
-            let Some(last) = events.last().map(|last| last.position) else { return Ok(()) };
-            let given: Arc<[Change]> = events.iter().map(Change::of).collect();
-            catch_up(hub, last, given).await
+            let Some(end) = page.end else { return Ok(()) };
+            let given: Arc<[Change]> = Change::of_page(page).into();
+            catch_up(hub, end, given).await
         })
     }
 
@@ -157,6 +158,13 @@ impl Change {
     fn of(stored: &StoredEvent) -> Self {
         Self { position: stored.position, messages: touched(&stored.event).to_vec() }
     }
+
+    /// Rows that cannot be read change nothing here, but the index must get past them: pruning relies on it.
+    fn of_page(page: &EventPage) -> Vec<Self> {
+        let mut changes: Vec<Self> = page.events.iter().map(Self::of).collect();
+        changes.extend(page.end.map(|position| Self { position, messages: Vec::new() }));
+        changes
+    }
 }
 
 /// Of the given events those behind a state; none if others come before them.
@@ -209,13 +217,7 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     }
     let changes = match continuing(tx, &before, given)? {
         Some(changes) => changes,
-        None => {
-            let page = outbox::events_after(tx, before.position, BATCH)?;
-            let mut changes: Vec<Change> = page.events.iter().map(Change::of).collect();
-            // Rows that could not be read change nothing here, and are left behind all the same.
-            changes.extend(page.end.map(|position| Change { position, messages: Vec::new() }));
-            changes
-        }
+        None => Change::of_page(&outbox::events_after(tx, before.position, BATCH)?),
     };
     let Some(end) = changes.last().map(|change| change.position) else { return Ok(Progress::Done) };
     let mut gathered = Gathered::default();

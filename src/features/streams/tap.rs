@@ -12,6 +12,7 @@ use stoa_model::{ConversationId, MessageId, PrincipalId};
 use super::frames::{self, Facts, Recipients, RenderedEvent};
 use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
 use super::room::Room;
+use crate::events::outbox::EventPage;
 use crate::events::{
     ChannelEvent, Event, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, StoredEvent, Tap,
 };
@@ -36,15 +37,16 @@ impl Tap for StreamTap {
         hub.memory::<Registry>().state().position = position;
     }
 
-    fn handle<'a>(&'a self, hub: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, ()> {
-        Box::pin(hand_out(hub, events))
+    fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()> {
+        Box::pin(hand_out(hub, page))
     }
 }
 
 /// Hands out a batch of events. What it needs is read after the batch was taken, so nobody receives what they may no
 /// longer see.
-async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
-    let Some(last) = events.last() else { return };
+async fn hand_out(hub: &Hub, page: &EventPage) {
+    let Some(end) = page.end else { return };
+    let events = &page.events[..];
     let registry = hub.memory::<Registry>();
     let mut turn = registry.turn.lock().await;
     if turn.is_unfinished {
@@ -69,7 +71,7 @@ async fn hand_out(hub: &Hub, events: &[StoredEvent]) {
             () = pause(FAILURE_PAUSE) => {}
         }
     }
-    registry.state().position = last.position;
+    registry.state().position = end;
     turn.is_unfinished = false;
 }
 

@@ -6,6 +6,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use stoa::error::HubError;
+use stoa::events::outbox::EventPage;
 use stoa::events::{Event, Listener, Settlement, StoredEvent, WorkItem, Worker};
 use stoa::hub::{BoxFuture, Hub};
 use tokio::sync::{Semaphore, watch};
@@ -114,7 +115,8 @@ impl Listener for Recorder {
         self.name
     }
 
-    fn handle<'a>(&'a self, _: &'a Hub, events: &'a [StoredEvent]) -> BoxFuture<'a, Result<(), HubError>> {
+    fn handle<'a>(&'a self, _: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, Result<(), HubError>> {
+        let events = &page.events;
         Box::pin(async move {
             self.calls.fetch_add(1, Ordering::SeqCst);
             self.largest_batch.fetch_max(events.len(), Ordering::SeqCst);
