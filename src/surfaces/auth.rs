@@ -55,7 +55,10 @@ async fn authenticate(hub: &Hub, form: CredentialForm, credential: &str) -> Resu
     let hash = credential_hash(credential);
     let now = hub.clock().now_ms();
     let cache = hub.identities();
-    let (principal, is_stale) = match cache.get(&hash, now) {
+    // What one door has let in is a stranger at another: a key in a cookie is no session, however often it was used before.
+    let hit =
+        cache.get(&hash, now).filter(|(principal, _)| principal.proof.is_some_and(|proof| proof.store.form == form));
+    let (principal, is_stale) = match hit {
         Some(hit) => {
             hub.metrics().identity_lookups.with_label_values(&["cache"]).inc();
             hit

@@ -295,3 +295,19 @@ async fn a_bearer_credential_goes_before_a_cookie() {
     ada.get("/auth/me").header("authorization", "Basic YTpi").await.problem(401, "invalid_credentials");
     hub.finish().await;
 }
+
+/// The cache of credentials remembers at which door each of them was let in.
+#[tokio::test]
+async fn a_key_in_a_cookie_is_no_session_even_after_it_was_used() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let (_, managed) = ada.key("scout", json!(["*"])).await;
+    for key in [scout.key.as_str(), managed.as_str()] {
+        hub.nobody().bearer(key).get("/api/inbox").await.ok();
+        let smuggled = hub.nobody().cookie(&format!("stoa_session={key}"));
+        smuggled.get("/api/inbox").await.problem(401, "session_expired");
+        hub.nobody().bearer(key).get("/api/inbox").await.ok();
+    }
+    hub.finish().await;
+}
