@@ -34,8 +34,8 @@ pub struct Feature {
     pub admin_methods: fn(&mut Methods),
     /// MCP tools, resources and prompts.
     pub mcp: fn(&mut Offer),
-    /// Where its tools stand in the list. Models read from the top, so what they need most often comes first.
-    pub mcp_place: u8,
+    /// The place of its tools in the list. Models read from the top, so what they need most often comes first.
+    pub mcp_order: u8,
     /// The kinds of credentials that it issues.
     pub credentials: &'static [CredentialStore],
 
@@ -49,7 +49,7 @@ pub struct Feature {
 
     // Its life, in this order.
     /// Refuses settings that it cannot work with, before anything is opened.
-    pub check: Option<fn(&Config) -> Result<(), StartError>>,
+    pub check: Option<CheckSettings>,
     /// A second, rebuildable database file.
     pub companion: Option<Companion>,
     /// Repairs what a crash left behind, or refuses to start. Nothing is bound and nobody is served yet.
@@ -58,7 +58,7 @@ pub struct Feature {
     pub start: Option<LifeStep>,
     /// Runs until the hub stops.
     pub background: Option<fn(Hub) -> BoxFuture<'static, ()>>,
-    /// Says goodbye while the hub still serves.
+    /// Notifies connected clients before the hub stops serving.
     pub stop: Option<fn(&Hub) -> BoxFuture<'_, ()>>,
     /// Finishes after everything else has ended.
     pub close: Option<fn(&Hub) -> BoxFuture<'_, ()>>,
@@ -67,9 +67,11 @@ pub struct Feature {
     /// Columns that hold sealed values, and the function that seals them again after a change of key.
     pub sealed: Option<Sealed>,
     /// Brings its gauges up to date when somebody reads the metrics.
-    pub metrics: Option<fn(&Hub, &mut Tx<'_>) -> Result<(), HubError>>,
+    pub metrics: Option<UpdateGauges>,
 }
 
+pub type CheckSettings = fn(&Config) -> Result<(), StartError>;
+pub type UpdateGauges = fn(&Hub, &mut Tx<'_>) -> Result<(), HubError>;
 pub type LifeStep = fn(&Hub) -> BoxFuture<'_, Result<(), StartError>>;
 
 /// Something to do from time to time.
@@ -78,7 +80,7 @@ pub struct Chore {
     /// Names its row of work.
     pub name: &'static str,
     pub every: Duration,
-    /// Does a part of it, in a short transaction, and returns how much was done. It is called until that is nothing.
+    /// Processes one batch in a short transaction and returns the number of rows. It is called until that is 0.
     pub run: fn(&Hub, &mut Tx<'_>) -> Result<u64, HubError>,
 }
 
@@ -99,7 +101,7 @@ impl Feature {
             optional_routes: None,
             admin_methods: |_| {},
             mcp: |_| {},
-            mcp_place: u8::MAX,
+            mcp_order: u8::MAX,
             credentials: &[],
             planner: None,
             listeners: Vec::new(),
@@ -134,7 +136,7 @@ impl Features {
         self.0.iter()
     }
 
-    /// What each floor of the hub needs of them.
+    /// Splits what is registered into the parts that events, access and housekeeping read.
     pub(crate) fn into_parts(self) -> Parts {
         let followers = Followers {
             planners: self.iter().filter_map(|feature| feature.planner).collect(),
@@ -164,7 +166,7 @@ impl Features {
 
     pub(crate) fn offer(&self) -> Offer {
         let mut features: Vec<&Feature> = self.iter().collect();
-        features.sort_by_key(|feature| feature.mcp_place);
+        features.sort_by_key(|feature| feature.mcp_order);
         let mut offer = Offer::default();
         features.into_iter().for_each(|feature| (feature.mcp)(&mut offer));
         offer

@@ -67,7 +67,7 @@ async fn serve(
     let stopping = async {
         shutdown.await;
         tracing::info!("the hub is stopping");
-        // Features say goodbye while the hub still serves, so that no client finds the door closed without a word.
+        // Features notify their clients while the hub still serves, so that no connection ends without a word.
         for stop in features.iter().filter_map(|feature| feature.stop) {
             stop(hub).await;
         }

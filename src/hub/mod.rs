@@ -206,7 +206,7 @@ impl Hub {
         &self.0.base_url
     }
 
-    /// What a floor above handed over at the start, by its type.
+    /// Returns a value that was registered at the start, by its type.
     pub(crate) fn part<T: 'static>(&self) -> Option<&T> {
         self.0.parts.get()
     }
@@ -234,7 +234,7 @@ impl Hub {
         self.0.stopping.is_cancelled()
     }
 
-    /// Makes those who rest between two batches go on at once.
+    /// Wakes listeners that pause between batches.
     pub(crate) fn hurry(&self) {
         self.0.hurry.notify_waiters();
     }

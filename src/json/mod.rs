@@ -1,4 +1,4 @@
-//! Reading JSON that came from outside. What is wrong with it is said here, in one way for all surfaces.
+//! Reads JSON from outside, with the same validation errors for every surface.
 
 mod banned;
 

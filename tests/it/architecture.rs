@@ -104,7 +104,7 @@ fn no_folder_imports_another_in_a_circle() {
             imports.entry(room.clone()).or_default().extend(named.into_iter().filter(|named| *named != room));
         }
     }
-    // Takes away, again and again, whatever imports nothing that is left; a circle stays.
+    // Repeatedly removes what imports nothing that is left. What remains is a circle.
     loop {
         let rooms: BTreeSet<String> = imports.keys().cloned().collect();
         let before = imports.len();

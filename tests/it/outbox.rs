@@ -298,7 +298,7 @@ async fn events_that_cannot_be_read_are_skipped_and_counted() {
     happen(&hub, 1, 1).await;
     store_unreadable(&hub).await;
     happen(&hub, 2, 1).await;
-    // At the end, where only the place says that they were read.
+    // At the end of the log, where only the cursor shows that they were read.
     store_unreadable(&hub).await;
     hub.settle().await;
     assert_eq!(subjects(&recorder.seen()), [1, 2]);

@@ -55,7 +55,7 @@ enum Access {
     Machine,
 }
 
-/// An operation, and what each visitor is told who tries it.
+/// An operation, and the expected answer for each visitor.
 pub(crate) struct Row {
     operation: &'static str,
     access: Access,

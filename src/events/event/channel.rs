@@ -35,4 +35,17 @@ impl ChannelEvent {
             | ChannelEvent::MemberRemoved { conversation, .. } => Some(*conversation),
         }
     }
+
+    /// The member that it is about.
+    pub fn member(&self) -> Option<PrincipalId> {
+        match self {
+            ChannelEvent::MemberAdded { principal, .. } | ChannelEvent::MemberRemoved { principal, .. } => {
+                Some(*principal)
+            }
+            ChannelEvent::Created { .. }
+            | ChannelEvent::Updated { .. }
+            | ChannelEvent::Hidden { .. }
+            | ChannelEvent::Deleted { .. } => None,
+        }
+    }
 }

@@ -32,6 +32,16 @@ impl MessageEvent {
             MessageEvent::Purged { .. } => None,
         }
     }
+
+    /// The messages that are new, gone, or have another text.
+    pub fn changed_messages(&self) -> &[MessageId] {
+        match self {
+            MessageEvent::Sent(sent) => std::slice::from_ref(&sent.message),
+            MessageEvent::Edited(change) | MessageEvent::Deleted(change) => std::slice::from_ref(&change.message),
+            MessageEvent::Purged { messages } => messages,
+            MessageEvent::StatusChanged { .. } => &[],
+        }
+    }
 }
 
 /// A message as it was sent, with what streams show of it.

@@ -1,7 +1,8 @@
 //! The events, in groups. Names are in the past tense: an event is a fact.
 //!
-//! A reader decides about each group, and about each event of the groups that concern it. It matches without `_`, so the
-//! compiler lists who must decide about a new group, or about a new event of a group that they read.
+//! A reader decides about each group, without `_`, so the compiler lists who must decide about a new group. Within a group a
+//! reader names the events that it needs. What several readers ask of an event is answered here, event by event:
+//! where it happened, whose access it changed, which messages it changed.
 
 mod channel;
 mod message;

@@ -26,4 +26,14 @@ impl PrincipalEvent {
     pub(super) fn conversation(&self) -> Option<ConversationId> {
         None
     }
+
+    /// The principal whose credentials, or whose agents' credentials, may no longer be valid.
+    pub fn changed_access(&self) -> Option<PrincipalId> {
+        match self {
+            PrincipalEvent::Updated { principal }
+            | PrincipalEvent::Deleted { principal }
+            | PrincipalEvent::AccessChanged { principal } => Some(*principal),
+            PrincipalEvent::Created { .. } | PrincipalEvent::PresenceChanged { .. } => None,
+        }
+    }
 }

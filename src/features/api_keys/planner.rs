@@ -13,15 +13,6 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             hub.identities().forget_after(tx);
             Ok(())
         }
-        Event::Principal(
-            PrincipalEvent::Created { .. }
-            | PrincipalEvent::Updated { .. }
-            | PrincipalEvent::AccessChanged { .. }
-            | PrincipalEvent::PresenceChanged { .. },
-        )
-        | Event::Channel(_)
-        | Event::Message(_)
-        | Event::Reaction(_)
-        | Event::Reading(_) => Ok(()),
+        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
     }
 }

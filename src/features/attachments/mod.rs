@@ -30,7 +30,7 @@ pub fn feature() -> Feature {
             mcp::add_tools(&mut offer.tools);
             mcp::add_resources(&mut offer.resources);
         },
-        mcp_place: 5,
+        mcp_order: 5,
         workers: vec![collect::worker()],
         prepare: Some(collect::prepare),
         ..Feature::new("attachments")

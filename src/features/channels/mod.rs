@@ -28,7 +28,7 @@ pub fn feature() -> Feature {
         routes: http::routes,
         admin_methods: admin::add_methods,
         mcp: |offer| mcp::add_tools(&mut offer.tools),
-        mcp_place: 3,
+        mcp_order: 3,
         planner: Some(planner::plan),
         start: Some(|hub| Box::pin(async move { Ok(service::ensure_general(hub).await?) })),
         ..Feature::new("channels")

@@ -15,7 +15,7 @@ use super::store::{self, Bodies, MessageRow, Wanted};
 use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, Event, MessageEvent, PrincipalEvent};
+use crate::events::{self, Event, MessageEvent};
 use crate::hub::Hub;
 use crate::hub::waiters::{Awaited, Waiter, Waiters};
 use crate::paging::cursor;
@@ -246,15 +246,11 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
                 waiters.wake_for_change(recipient);
             }
         }
-        Event::Message(MessageEvent::Edited(_) | MessageEvent::Deleted(_) | MessageEvent::Purged { .. }) => {}
-        Event::Principal(
-            PrincipalEvent::Updated { principal }
-            | PrincipalEvent::Deleted { principal }
-            | PrincipalEvent::AccessChanged { principal },
-        ) => waiters.wake_for_access(*principal),
-        Event::Principal(PrincipalEvent::Created { .. } | PrincipalEvent::PresenceChanged { .. })
-        | Event::Channel(_)
-        | Event::Reaction(_)
-        | Event::Reading(_) => {}
+        Event::Principal(event) => {
+            if let Some(principal) = event.changed_access() {
+                waiters.wake_for_access(principal);
+            }
+        }
+        Event::Message(_) | Event::Channel(_) | Event::Reaction(_) | Event::Reading(_) => {}
     }
 }

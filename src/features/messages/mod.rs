@@ -51,7 +51,7 @@ pub fn feature() -> Feature {
             mcp_reading::add_resources(&mut offer.resources);
             mcp_reading::add_prompts(&mut offer.prompts);
         },
-        mcp_place: 1,
+        mcp_order: 1,
         taps: vec![tap::tap()],
         chores: vec![
             Chore { name: "leases", every: MINUTE, run: inbox::release_expired },

@@ -118,12 +118,7 @@ pub(super) fn touched(event: &Event) -> &[MessageId] {
     match event {
         // A DM that tells of a mention is not found.
         Event::Message(MessageEvent::Sent(sent)) if sent.mention_of.is_some() => &[],
-        Event::Message(MessageEvent::Sent(sent)) => std::slice::from_ref(&sent.message),
-        Event::Message(MessageEvent::Edited(change) | MessageEvent::Deleted(change)) => {
-            std::slice::from_ref(&change.message)
-        }
-        Event::Message(MessageEvent::Purged { messages }) => messages,
-        Event::Message(MessageEvent::StatusChanged { .. }) => &[],
+        Event::Message(event) => event.changed_messages(),
         Event::Reaction(ReactionEvent::Changed(reaction)) => std::slice::from_ref(&reaction.change.message),
         // Who may see a conversation is checked when somebody searches.
         Event::Principal(_) | Event::Channel(_) | Event::Reading(_) => &[],

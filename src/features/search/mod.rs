@@ -21,7 +21,7 @@ pub fn feature() -> Feature {
     Feature {
         routes: http::routes,
         mcp: |offer| mcp::add_tools(&mut offer.tools),
-        mcp_place: 2,
+        mcp_order: 2,
         listeners: vec![listener::listener()],
         companion: Some(sqlite::COMPANION),
         prepare: Some(|hub| Box::pin(async move { Ok(listener::prepare(hub).await?) })),

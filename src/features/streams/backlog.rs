@@ -15,7 +15,7 @@ use super::room::Room;
 use super::tap::reacted_to;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{ChannelEvent, Event, MessageEvent, Position, ReadingEvent, StoredEvent, outbox};
+use crate::events::{Event, MessageEvent, Position, ReadingEvent, StoredEvent, outbox};
 use crate::features::{messages, principals, reactions};
 use crate::hub::Hub;
 
@@ -132,7 +132,7 @@ fn render(
 ) -> Result<(), HubError> {
     let me = actor.id();
     let changes_unread = match &stored.event {
-        // Only presence is shown of these, and who was online then is no news.
+        // Of these, clients receive only presence, and past presence is outdated.
         Event::Principal(_) => return Ok(()),
         Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
             if *principal == me {
@@ -140,20 +140,15 @@ fn render(
             }
             return Ok(());
         }
-        Event::Channel(ChannelEvent::MemberAdded { principal, .. } | ChannelEvent::MemberRemoved { principal, .. }) => {
-            facts.members.extend(principals::find_by_id(tx, *principal)?.map(|known| (*principal, known)));
+        Event::Channel(event) => {
+            if let Some(member) = event.member() {
+                facts.members.extend(principals::find_by_id(tx, member)?.map(|known| (member, known)));
+            }
             false
         }
-        Event::Channel(
-            ChannelEvent::Created { .. }
-            | ChannelEvent::Updated { .. }
-            | ChannelEvent::Hidden { .. }
-            | ChannelEvent::Deleted { .. },
-        ) => false,
         Event::Message(MessageEvent::Sent(sent)) => sent.author != me,
         Event::Message(MessageEvent::Deleted(_)) => true,
-        Event::Message(MessageEvent::Purged { .. }) => return Ok(()),
-        Event::Message(MessageEvent::Edited(_) | MessageEvent::StatusChanged { .. }) | Event::Reaction(_) => false,
+        Event::Message(_) | Event::Reaction(_) => false,
     };
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;

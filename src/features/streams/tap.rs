@@ -42,7 +42,7 @@ impl Tap for StreamTap {
     }
 }
 
-/// Hands out a batch of events. What it needs is read after the batch was taken, so nobody receives what they may no
+/// Sends a batch of events to its streams. What it needs is read after the batch was taken, so nobody receives what they may no
 /// longer see.
 async fn hand_out(hub: &Hub, page: &EventPage) {
     let Some(end) = page.end else { return };
@@ -92,11 +92,7 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             Event::Channel(ChannelEvent::MemberRemoved { conversation, principal, .. }) => {
                 change_members(turn, *conversation, |members| members.remove(principal));
             }
-            Event::Channel(ChannelEvent::Created { .. })
-            | Event::Principal(_)
-            | Event::Message(_)
-            | Event::Reaction(_)
-            | Event::Reading(_) => {}
+            Event::Channel(_) | Event::Principal(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => {}
         }
     }
     if turn.remembered > MAX_REMEMBERED {
@@ -240,19 +236,8 @@ pub(super) fn close_slow(hub: &Hub, registry: &Registry, slow: &[Arc<Stream>]) {
 /// The member that an event is about, whose name it does not say.
 fn member_of(event: &Event) -> Option<PrincipalId> {
     match event {
-        Event::Channel(ChannelEvent::MemberAdded { principal, .. } | ChannelEvent::MemberRemoved { principal, .. }) => {
-            Some(*principal)
-        }
-        Event::Channel(
-            ChannelEvent::Created { .. }
-            | ChannelEvent::Updated { .. }
-            | ChannelEvent::Hidden { .. }
-            | ChannelEvent::Deleted { .. },
-        )
-        | Event::Principal(_)
-        | Event::Message(_)
-        | Event::Reaction(_)
-        | Event::Reading(_) => None,
+        Event::Channel(event) => event.member(),
+        Event::Principal(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => None,
     }
 }
 
@@ -267,16 +252,8 @@ pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
 /// The principal whose credentials an event may have revoked.
 fn doubtful(event: &Event) -> Option<PrincipalId> {
     match event {
-        Event::Principal(
-            PrincipalEvent::Updated { principal }
-            | PrincipalEvent::Deleted { principal }
-            | PrincipalEvent::AccessChanged { principal },
-        ) => Some(*principal),
-        Event::Principal(PrincipalEvent::Created { .. } | PrincipalEvent::PresenceChanged { .. })
-        | Event::Channel(_)
-        | Event::Message(_)
-        | Event::Reaction(_)
-        | Event::Reading(_) => None,
+        Event::Principal(event) => event.changed_access(),
+        Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => None,
     }
 }
 
@@ -348,12 +325,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
                     count_all(&mut uncounted, conversation, *principal);
                 }
             }
-            Event::Message(
-                MessageEvent::Edited(_) | MessageEvent::Purged { .. } | MessageEvent::StatusChanged { .. },
-            )
-            | Event::Principal(_)
-            | Event::Channel(_)
-            | Event::Reaction(_) => {}
+            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) => {}
         }
     }
     uncounted
@@ -521,12 +493,7 @@ impl<'a> Delivery<'a> {
             Event::Message(MessageEvent::Deleted(_)) | Event::Reading(ReadingEvent::Moved { .. }) => {
                 Some(remember(connected, conversation, counted()?).count)
             }
-            Event::Message(
-                MessageEvent::Edited(_) | MessageEvent::Purged { .. } | MessageEvent::StatusChanged { .. },
-            )
-            | Event::Principal(_)
-            | Event::Channel(_)
-            | Event::Reaction(_) => None,
+            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) => None,
         }
     }
 

@@ -18,7 +18,7 @@ pub fn feature() -> Feature {
     Feature {
         routes: http::routes,
         mcp: |offer| mcp::add_tools(&mut offer.tools),
-        mcp_place: 4,
+        mcp_order: 4,
         planner: Some(planner::plan),
         chores: vec![Chore {
             name: "stalemates",

@@ -59,7 +59,7 @@ pub struct ToolSpec {
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
     pub is_open_world: bool,
-    /// Whom it is shown to, where its permissions do not say. None: to everybody who has them.
+    /// Limits who sees it further. None: every caller with the permissions.
     pub shown_to: Option<ShownTo>,
 }
 
