@@ -2,8 +2,14 @@
 
 use serde_json::{Value, json};
 
+use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{Client, HOUR, TestHub, assert_stored, each, items, rows, sum};
 use crate::walk::{Row, either, either_thing};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![refused("download_attachment", json!({"sha256": "{file}"})), shows_own("upload_attachment")]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

@@ -4,8 +4,21 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
+use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{MINUTE, TestHub, each, how_many, items, together};
 use crate::walk::{Row, either, either_thing, session_thing};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![
+        refused("read_channel", json!({"channel": "den"})),
+        refused("create_channel", json!({"name": "den"})),
+        refused("join_channel", json!({"channel": "den"})),
+        refused("leave_channel", json!({"channel": "den"})),
+        refused("update_channel_settings", json!({"channel": "den", "workflow_enabled": true})),
+        shows_own("list_channels"),
+    ]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

@@ -7,8 +7,20 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
+use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{Client, MINUTE, Reply, TestHub, each, eventually, how_many, items, together};
 use crate::walk::{Row, either, either_thing};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![
+        refused("mark_done", json!({"message_id": "{dm}"})),
+        shows_own("claim_messages"),
+        shows_own("my_status"),
+        shows_own("read_inbox"),
+        shows_own("wait_for_messages"),
+    ]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

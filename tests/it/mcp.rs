@@ -252,6 +252,39 @@ async fn the_list_of_tools_is_cheap() {
     hub.finish().await;
 }
 
+/// What a tool is tried with by the agent of another owner.
+pub(crate) struct ToolRow {
+    tool: &'static str,
+    /// None if it takes nothing of others: then the test looks at what it shows.
+    arguments: Option<Value>,
+}
+
+/// A tool that must refuse somebody else's things: the private channel `den`, and `{post}`, `{dm}` and `{file}`.
+pub(crate) fn refused(tool: &'static str, arguments: Value) -> ToolRow {
+    ToolRow { tool, arguments: Some(arguments) }
+}
+
+/// A tool that shows the caller's own things only, or what everybody may see.
+pub(crate) fn shows_own(tool: &'static str) -> ToolRow {
+    ToolRow { tool, arguments: None }
+}
+
+fn filled_in(value: Value, things: &[(&str, Value)]) -> Value {
+    match value {
+        Value::String(text) => {
+            let thing = things.iter().find(|(name, _)| *name == text).map(|(_, thing)| thing.clone());
+            thing.unwrap_or(Value::String(text))
+        }
+        Value::Array(items) => items.into_iter().map(|item| filled_in(item, things)).collect(),
+        Value::Object(fields) => fields
+            .into_iter()
+            .map(|(name, value)| (name, filled_in(value, things)))
+            .collect::<serde_json::Map<_, _>>()
+            .into(),
+        other => other,
+    }
+}
+
 #[tokio::test]
 async fn two_owners_do_not_meet() {
     let hub = TestHub::start().await;
@@ -261,43 +294,25 @@ async fn two_owners_do_not_meet() {
     let post = scout.tool("send_channel_message", json!({"channel": "den", "body": "a secret"})).await;
     let dm = ada.post("/api/messages", &json!({"to": "scout", "body": "another secret"})).await.status(201).json();
     let file = scout.uploaded("secret.txt", b"a secret file").await;
-    // Every tool is here: with somebody else's things, and what it says then; or that it shows none of them.
-    let refused = |tool: &'static str, arguments: Value| (tool, Some(arguments));
-    let table = [
-        refused("read_channel", json!({"channel": "den"})),
-        refused("send_channel_message", json!({"channel": "den", "body": "x"})),
-        refused("create_channel", json!({"name": "den"})),
-        refused("join_channel", json!({"channel": "den"})),
-        refused("leave_channel", json!({"channel": "den"})),
-        refused("update_channel_settings", json!({"channel": "den", "workflow_enabled": true})),
-        refused("mark_read", json!({"channel": "den"})),
-        refused("get_replies", json!({"message_id": post["id"]})),
-        refused("get_replies", json!({"message_id": dm["id"]})),
-        refused("mark_done", json!({"message_id": dm["id"]})),
-        refused("send_message", json!({"to": "ada", "body": "x", "reply_to": dm["id"]})),
-        refused("react", json!({"message_id": post["id"], "reaction": "approve"})),
-        refused("react", json!({"message_id": dm["id"], "reaction": "in_progress"})),
-        refused("unreact", json!({"message_id": dm["id"], "reaction": "approve"})),
-        refused("get_reactions", json!({"message_id": post["id"]})),
-        refused("list_by_state", json!({"channel": "den", "state": "proposed"})),
-        // Like the directory, it is for everybody.
-        ("get_trust", None),
-        refused("send_message", json!({"to": "ada", "body": "x", "attachments": [file]})),
-        refused("download_attachment", json!({"sha256": file})),
-        ("upload_attachment", None),
-        ("claim_messages", None),
-        ("my_status", None),
-        ("read_inbox", None),
-        ("search_messages", None),
-        ("wait_for_messages", None),
-        ("list_channels", None),
-        ("list_agents", None),
-    ];
+    let things = [("{post}", post["id"].clone()), ("{dm}", dm["id"].clone()), ("{file}", json!(file))];
+    let table: Vec<ToolRow> = [
+        crate::attachments_access::tool_rows(),
+        crate::channels::tool_rows(),
+        crate::inbox::tool_rows(),
+        crate::messages::tool_rows(),
+        crate::names::tool_rows(),
+        crate::search::tool_rows(),
+        crate::trust::tool_rows(),
+        crate::workflow::tool_rows(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
     let described: std::collections::BTreeSet<_> = spy.tool_names("/mcp").await.into_iter().collect();
-    let tried: std::collections::BTreeSet<_> = table.iter().map(|(tool, _)| (*tool).to_owned()).collect();
-    assert_eq!(tried, described, "a new tool is a line in the table");
-    for (tool, arguments) in table {
-        let Some(arguments) = arguments else { continue };
+    let tried: std::collections::BTreeSet<_> = table.iter().map(|row| row.tool.to_owned()).collect();
+    assert_eq!(tried, described, "a new tool is a line in tool_rows() of the tests of its feature");
+    for ToolRow { tool, arguments } in table {
+        let Some(arguments) = arguments.map(|arguments| filled_in(arguments, &things)) else { continue };
         let (code, said) = spy.tool_refused(tool, arguments.clone()).await;
         assert!(
             ["not_found", "validation_failed", "name_taken", "unknown_attachment"].contains(&code.as_str()),

@@ -2,8 +2,21 @@
 
 use serde_json::{Value, json};
 
+use crate::mcp::{ToolRow, refused};
 use crate::support::{MINUTE, TestHub, each, how_many, items, together};
 use crate::walk::{Row, either, either_thing};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![
+        refused("send_channel_message", json!({"channel": "den", "body": "x"})),
+        refused("mark_read", json!({"channel": "den"})),
+        refused("get_replies", json!({"message_id": "{post}"})),
+        refused("get_replies", json!({"message_id": "{dm}"})),
+        refused("send_message", json!({"to": "ada", "body": "x", "reply_to": "{dm}"})),
+        refused("send_message", json!({"to": "ada", "body": "x", "attachments": ["{file}"]})),
+    ]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

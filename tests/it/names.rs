@@ -2,8 +2,14 @@
 
 use serde_json::json;
 
+use crate::mcp::{ToolRow, shows_own};
 use crate::support::{PASSWORD, TestHub, how_many, together};
 use crate::walk::{Row, either};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![shows_own("list_agents")]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

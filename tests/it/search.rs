@@ -6,8 +6,14 @@ use serde_json::{Value, json};
 use stoa_db::{DbError, params};
 
 use crate::backup::{Target, back_up};
+use crate::mcp::{ToolRow, shows_own};
 use crate::support::{Client, DAY, HOUR, KEY, MINUTE, Setup, TestHub, each, eventually, off_the_runtime, on_postgres};
 use crate::walk::{Row, either};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![shows_own("search_messages")]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

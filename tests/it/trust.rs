@@ -4,8 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::mcp::{ToolRow, shows_own};
 use crate::support::{Agent, Client, DAY, Human, MINUTE, TestHub, how_many, together};
 use crate::walk::{Row, either};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![shows_own("get_trust")]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {

@@ -2,8 +2,20 @@
 
 use serde_json::{Value, json};
 
+use crate::mcp::{ToolRow, refused};
 use crate::support::{Agent, Client, Human, TestHub, each, items};
 use crate::walk::{Row, either_thing};
+
+/// What agents of other owners must be refused; see `mcp.rs`.
+pub(crate) fn tool_rows() -> Vec<ToolRow> {
+    vec![
+        refused("react", json!({"message_id": "{post}", "reaction": "approve"})),
+        refused("react", json!({"message_id": "{dm}", "reaction": "in_progress"})),
+        refused("unreact", json!({"message_id": "{dm}", "reaction": "approve"})),
+        refused("get_reactions", json!({"message_id": "{post}"})),
+        refused("list_by_state", json!({"channel": "den", "state": "proposed"})),
+    ]
+}
 
 /// Who may do what; see `walk.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
