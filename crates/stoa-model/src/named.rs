@@ -3,7 +3,7 @@
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-/// An enum made by [`named_enum!`]. Storage reads and writes every one of them through this trait.
+/// An enum made by `named_enum!`. Storage reads and writes every one of them through this trait.
 pub trait Named: Copy + 'static {
     const ALL: &'static [Self];
 
