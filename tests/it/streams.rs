@@ -37,7 +37,7 @@ async fn member(owner: &Human, channel: &str, name: &str) {
 
 /// Waits until everything that was done is told. On PostgreSQL a new stream may begin a little earlier than
 /// now: behind the oldest transaction that is still open, whosever it is.
-async fn quiet(hub: &TestHub) {
+pub(crate) async fn quiet(hub: &TestHub) {
     eventually("nothing is held back", async || !hub.inner().read(outbox::is_held_back).await.unwrap()).await;
 }
 
