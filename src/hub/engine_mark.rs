@@ -8,7 +8,8 @@ use super::StartError;
 
 const ENGINE_FILE: &str = "engine";
 
-/// A hub on PostgreSQL that is started without its address would begin anew on SQLite, and look empty.
+/// Refuses a data folder that belongs to a hub on the other engine. Without its address, a hub on PostgreSQL would start with an
+/// empty SQLite database.
 pub(crate) fn require(data: &Path, engine: Engine) -> Result<(), StartError> {
     let Ok(found) = std::fs::read_to_string(data.join(ENGINE_FILE)) else { return Ok(()) };
     let found = found.trim().to_owned();

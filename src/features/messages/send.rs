@@ -446,7 +446,7 @@ fn too_many_mentions(what: &str) -> HubError {
         .hint("Put names that are not meant for anybody in code, or mention at most 50.")
 }
 
-/// Sends a DM that leads to the channel message to everybody whom it mentions.
+/// Sends each mentioned principal a DM with a link to the channel message.
 fn notify_mentioned(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -496,7 +496,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Notifies those whom an edit mentions and the earlier text did not. Returns the names that the text mentions now.
+/// Notifies the principals that an edit mentions for the first time. Returns all names that the new text mentions.
 pub(super) fn notify_newly_mentioned(
     hub: &Hub,
     tx: &mut Tx<'_>,

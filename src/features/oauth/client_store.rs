@@ -208,7 +208,7 @@ pub(super) enum Whose {
     Owned(PrincipalId),
 }
 
-/// A client with the names of those whom it concerns, and how much it is used.
+/// A client with the names of its owner and agent, and its use.
 pub(super) struct ListedClient {
     pub(super) id: i64,
     pub(super) client_id: String,

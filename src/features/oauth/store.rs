@@ -360,7 +360,7 @@ pub(super) const IN_FORCE: &str = "g.revoked_at is null and g.expires_at > $1
         or exists (select 1 from oauth_refresh_tokens r where r.grant_id = g.id and r.used_at is null and r.expires_at > $1)
         or exists (select 1 from oauth_access_tokens t where t.grant_id = g.id and t.expires_at > $1))";
 
-/// A grant with the names of those whom it concerns.
+/// A grant with the names of its user, client and agent.
 pub(super) struct ListedGrant {
     pub(super) id: GrantId,
     pub(super) user: PrincipalId,
