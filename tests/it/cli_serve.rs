@@ -33,7 +33,7 @@ fn canary(name: &str) -> String {
 
 #[test]
 fn the_first_password_is_shown_once_and_only_there() {
-    let place = Place::new();
+    let place = Place::empty();
     let first = place.start_with(&["--log-level", "trace"]).stop();
     let lines: Vec<_> = first.stdout.lines().collect();
     let [line] = lines[..] else { panic!("{:?}", first.stdout) };
@@ -66,7 +66,7 @@ fn a_hub_starts_even_if_nobody_can_read_the_password() {
 
 #[test]
 fn wrong_settings_are_refused_in_a_sentence() {
-    let place = Place::new();
+    let place = Place::empty();
     for (arguments, code, words) in [
         (&["--base-url", "hub.example"][..], 1, &["the base URL hub.example must be"][..]),
         (&["--base-url", "https://hub.example/path"], 1, &["without a path"]),
@@ -117,7 +117,7 @@ fn a_password_in_the_database_address_is_not_repeated() {
 
 #[test]
 fn a_data_folder_that_cannot_be_used_is_refused() {
-    let place = Place::new();
+    let place = Place::empty();
     fs::write(place.data(), "a file").unwrap();
     place.fails_to_start(&[]).fails(1, &["the data folder", "cannot be used"]);
     assert_eq!(fs::read(place.data()).unwrap(), b"a file");
@@ -154,7 +154,7 @@ fn a_read_only_data_folder_is_refused() {
     if !can_be_another_user() {
         return;
     }
-    let place = Place::new();
+    let place = Place::empty();
     fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).unwrap();
     let socket = place.data().join("admin.sock");
     let serve = || place.serve_as(Some(NOBODY), &["--admin-socket", socket.to_str().unwrap()]);

@@ -14,7 +14,7 @@ fn users_of(arguments: &[&str]) -> Outcome {
 
 #[test]
 fn without_a_hub_it_says_how_to_start_one() {
-    let place = Place::new();
+    let place = Place::empty();
     fs::create_dir(place.data()).unwrap();
     let data = place.data().to_str().unwrap().to_owned();
     let start_one = format!("start one with `stoa serve --data {data}`");
@@ -63,7 +63,7 @@ fn hubs_are_told_apart_by_their_data_folder() {
 
 #[test]
 fn a_hub_that_came_by_a_link_is_found() {
-    let place = Place::new();
+    let place = Place::empty();
     fs::create_dir(place.root().join("real")).unwrap();
     symlink(place.root().join("real"), place.data()).unwrap();
     let hub = place.start();
@@ -113,7 +113,7 @@ fn another_user_is_refused() {
     if !can_be_another_user() {
         return;
     }
-    let place = Place::new();
+    let place = Place::empty();
     let hub = place.start();
     hub.create_user("ada");
     let data = place.data();
@@ -150,7 +150,7 @@ fn a_place_that_another_user_laid_out_is_not_trusted() {
     }
     // A user id of our own, so that the shared place is ours alone.
     let user = 40_000 + std::process::id() % 20_000;
-    let place = Place::new();
+    let place = Place::empty();
     fs::set_permissions(place.root(), fs::Permissions::from_mode(0o755)).unwrap();
     fs::create_dir(place.data()).unwrap();
     chown(place.data(), Some(user), Some(user)).unwrap();

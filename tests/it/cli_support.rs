@@ -15,7 +15,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{TestDatabase, off_the_runtime};
+use crate::support::{TestDatabase, make_data_with_tables, off_the_runtime};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_stoa");
 /// An account that owns nothing.
@@ -137,7 +137,15 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// One where a hub finds its tables, but nothing in them.
     pub(crate) fn new() -> Self {
+        let place = Self { folder: tempfile::tempdir().unwrap(), database: TestDatabase::create_with_tables() };
+        make_data_with_tables(&place.data());
+        place
+    }
+
+    /// One where a hub has everything to make by itself.
+    pub(crate) fn empty() -> Self {
         Self { folder: tempfile::tempdir().unwrap(), database: TestDatabase::create() }
     }
 

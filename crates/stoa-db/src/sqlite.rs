@@ -1,6 +1,7 @@
 //! SQLite: one writer thread that commits in groups, and a pool of snapshot readers.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -63,12 +64,14 @@ pub(crate) fn start(
         .map(|reads| Reader::open(file, options, reads).map_err(|error| open_error(file, &error)))
         .collect::<Result<Vec<_>, _>>()?;
     let spawn_error = |error: std::io::Error| OpenError::Folder { path: file.to_owned(), reason: error.to_string() };
+    let (reading, readers_gone) = crossbeam_channel::bounded(0);
     for reader in readers {
-        let context = context.clone();
-        std::thread::Builder::new()
-            .name("stoa-db-read".to_owned())
-            .spawn(move || reader.run(&context))
-            .map_err(spawn_error)?;
+        let (context, reading) = (context.clone(), reading.clone());
+        let body = move || {
+            reader.run(&context);
+            drop(reading);
+        };
+        std::thread::Builder::new().name("stoa-db-read".to_owned()).spawn(body).map_err(spawn_error)?;
     }
     if let Some(companion) = companion {
         std::thread::Builder::new()
@@ -82,6 +85,7 @@ pub(crate) fn start(
         context,
         batch_limit: options.batch_limit,
         log_limit: LOG_LIMIT,
+        readers_gone,
     };
     std::thread::Builder::new()
         .name("stoa-db-write".to_owned())
@@ -163,6 +167,8 @@ struct Writer {
     batch_limit: usize,
     /// The size of the log at which it is to begin anew.
     log_limit: u64,
+    /// Disconnected when every reader has closed its connection.
+    readers_gone: Receiver<Infallible>,
 }
 
 /// A command of a batch, with the moment that it keeps when it is run again.
@@ -203,6 +209,8 @@ impl Writer {
             }
             next = next.or_else(|| commands.recv().ok());
         }
+        // SQLite removes its side files with the last connection, but not when two of them close at the same moment.
+        let _ = self.readers_gone.recv();
         if let Some(connection) = self.connection.take() {
             // No `pragma optimize`: the statistics of a young database make bad plans for a grown one.
             // Best effort: an unfinished checkpoint is finished at the next start.

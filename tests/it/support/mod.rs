@@ -37,7 +37,7 @@ pub(crate) use files::{ELF, MAX_BYTES, PDF, PNG, assert_stored, count_stored, ob
 pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, TAG, fresh_nonce};
 pub(crate) use mcp::{LATEST, Messages, meta};
 use place::Folder;
-pub(crate) use place::{TestDatabase, off_the_runtime, on_postgres};
+pub(crate) use place::{TestDatabase, make_data_with_tables, off_the_runtime, on_postgres};
 pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
 pub(crate) use sse::{EventStream, Frame};
 
@@ -66,7 +66,7 @@ pub(crate) struct Setup {
 
 impl Setup {
     fn new() -> Self {
-        let folder = Folder::create();
+        let folder = Folder::create_with_tables();
         let database = TestDatabase::create_with_tables();
         let clock = Clock::manual(Timestamp::from_ms(START_MS));
         let admin_password: Arc<Mutex<Option<String>>> = Arc::default();

@@ -1,6 +1,7 @@
 //! Where a hub keeps its data: a temporary folder, and on PostgreSQL a fresh database besides.
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use sha2::{Digest as _, Sha256};
@@ -87,10 +88,7 @@ impl TestDatabase {
         let folder = Folder::create();
         let mut options = Options::new(folder.path());
         options.postgres_url = Some(database.url.clone());
-        off_the_runtime(|| {
-            let opened = Database::open(options, MIGRATIONS).unwrap();
-            tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(opened.close());
-        });
+        make_tables(options);
         // If another run was faster, there is one.
         let renamed = admin(&format!("alter database {} rename to {name}", database.name));
         if let Err(error) = renamed {
@@ -156,6 +154,29 @@ impl Drop for TestDatabase {
     }
 }
 
+/// Makes a data folder whose database has the tables of a hub already: making them takes longer than most tests do. On
+/// PostgreSQL it makes none, as the tables are not in it.
+pub(crate) fn make_data_with_tables(data: &Path) {
+    static DATABASE: OnceLock<Vec<u8>> = OnceLock::new();
+    if on_postgres() {
+        return;
+    }
+    let database = DATABASE.get_or_init(|| {
+        let folder = Folder::create();
+        make_tables(Options::new(folder.path()));
+        fs::read(folder.path().join("stoa.db")).unwrap()
+    });
+    fs::create_dir(data).unwrap();
+    fs::write(data.join("stoa.db"), database).unwrap();
+}
+
+fn make_tables(options: Options) {
+    off_the_runtime(|| {
+        let opened = Database::open(options, MIGRATIONS).unwrap();
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(opened.close());
+    });
+}
+
 /// A data folder that goes away with its last user.
 #[derive(Clone)]
 pub(crate) struct Folder(Arc<TempDir>);
@@ -163,6 +184,12 @@ pub(crate) struct Folder(Arc<TempDir>);
 impl Folder {
     pub(crate) fn create() -> Self {
         Self(Arc::new(tempfile::tempdir().unwrap()))
+    }
+
+    pub(crate) fn create_with_tables() -> Self {
+        let folder = Self::create();
+        make_data_with_tables(&folder.path());
+        folder
     }
 
     pub(crate) fn path(&self) -> PathBuf {
