@@ -4,6 +4,7 @@
 //! change in one transaction through the [`hub`], [`events`] carry the consequences.
 
 pub mod access;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod error;

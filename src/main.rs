@@ -1,7 +1,5 @@
 //! The command line.
 
-mod cli;
-
 fn main() -> std::process::ExitCode {
-    cli::main()
+    stoa::cli::main()
 }

@@ -35,7 +35,7 @@ enum Command {
     Completions { shell: Shell },
 }
 
-pub(crate) fn main() -> ExitCode {
+pub fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Serve(arguments) => serve::serve(*arguments),
         Command::Admin(arguments) => admin::run(*arguments),

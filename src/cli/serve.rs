@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::config::{CURSOR_REDIRECT, Config, Network, parse_duration};
+use crate::hub::Hub;
 use clap::{Args, ValueEnum};
-use stoa::config::{CURSOR_REDIRECT, Config, Network, parse_duration};
-use stoa::hub::Hub;
 use stoa_model::Secret;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -157,10 +157,10 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
 
 async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
     let address = arguments.listen;
-    let mut features = stoa::features::all();
+    let mut features = crate::features::all();
     if !arguments.search_indexing {
         for feature in &mut features.0 {
-            feature.listeners.retain(|listener| listener.name() != stoa::features::search::LISTENER);
+            feature.listeners.retain(|listener| listener.name() != crate::features::search::LISTENER);
         }
     }
     let config = configuration(arguments)?;
@@ -182,12 +182,12 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
             }
         });
     };
-    stoa::run_with(config, features, listener, started, shutdown).await.map_err(|error| error.to_string())
+    crate::run_with(config, features, listener, started, shutdown).await.map_err(|error| error.to_string())
 }
 
 async fn reload_registry(hub: &Hub) {
     // What is wrong with the files, the registry says in the log itself.
-    if let Err(error) = stoa::features::machines::reload(hub).await {
+    if let Err(error) = crate::features::machines::reload(hub).await {
         tracing::warn!(%error, "the registry was not reloaded");
     }
 }

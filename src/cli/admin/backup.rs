@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::features::backup::{self, RestoreTarget};
 use clap::Args;
 use serde_json::json;
-use stoa::features::backup::{self, RestoreTarget};
 use stoa_model::Secret;
 
 use super::attachments::absolute;

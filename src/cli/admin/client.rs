@@ -7,8 +7,8 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::config::{admin_socket_candidates, shared_admin_socket};
 use serde_json::{Value, json};
-use stoa::config::{admin_socket_candidates, shared_admin_socket};
 
 use super::Failure;
 

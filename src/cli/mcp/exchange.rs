@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::clock::Clock;
 use axum::http::{HeaderValue, StatusCode, header};
 use serde::Deserialize;
 use serde_json::Value;
-use stoa::clock::Clock;
 use stoa_outbound::{Client, Request, Streamed, StreamedBody};
 use tokio::sync::mpsc::Sender;
 use tokio::time::Instant;

@@ -20,9 +20,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use crate::config::parse_duration;
 use axum::http::HeaderValue;
 use clap::Args;
-use stoa::config::parse_duration;
 use stoa_outbound::{Client, Limits, Network, Parts, Policy, Roots, Url};
 use zeroize::Zeroizing;
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use crate::clock::Clock;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::Args;
 use serde::Serialize;
 use serde_json::{Value, json};
-use stoa::clock::Clock;
 use stoa_registry::{
     Audience, Document, KID_FORM, KeyStatus, PRINCIPAL_ID_FORM, Scope, Scopes, VERSION, fingerprint, is_kid,
     is_principal_id,

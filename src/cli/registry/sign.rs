@@ -5,13 +5,13 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::clock::Clock;
 use axum::http::header::{CONTENT_TYPE, HeaderValue};
 use axum::http::{HeaderMap, Method, Uri};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use clap::Args;
 use serde_json::{Map, Value, json};
-use stoa::clock::Clock;
 use stoa_registry::Audience;
 use stoa_signature::{MAX_LIFETIME_SECONDS, Request, Signer, TAG_PREFIX, authority_of};
 
