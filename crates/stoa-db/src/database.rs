@@ -41,7 +41,7 @@ pub struct Options {
     pub environment: Arc<dyn Environment>,
     /// Commands that may wait for a writer. One more is answered with [`DbError::Busy`].
     pub write_queue: usize,
-    /// Commands that SQLite commits together at most.
+    /// Commands that are committed together at most.
     pub batch_limit: usize,
     /// Reads that may wait for a reader.
     pub read_queue: usize,
@@ -49,7 +49,7 @@ pub struct Options {
     pub readers: usize,
     /// More of them, kept for [urgent reads](Database::read_urgent).
     pub urgent_readers: usize,
-    /// Threads with a connection each for commands; SQLite always has one.
+    /// Threads with a connection each for commands, beside the one for those that share a transaction; SQLite always has one.
     pub postgres_writers: usize,
     /// The last migration to apply; none means all.
     pub migrate_to: Option<i64>,
@@ -90,6 +90,8 @@ struct Shared {
     location: DatabaseLocation,
     migrations: &'static [Migration],
     writer: RwLock<Option<Sender<WriterTask>>>,
+    /// Commands that may share a transaction; only PostgreSQL has a queue of its own for them.
+    together: RwLock<Option<Sender<Box<dyn Job>>>>,
     companion: RwLock<Option<Sender<CompanionTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
@@ -142,15 +144,35 @@ impl ReadQueue {
     }
 
     /// The next read, an urgent one if there is one; none when the queues are closed.
-    pub(crate) fn next(&self) -> Option<Box<dyn Job>> {
-        let Some(others) = &self.others else { return self.urgent.recv().ok() };
+    pub(crate) fn next(&self) -> Option<NextRead> {
+        let urgent = || self.urgent.recv().ok().map(NextRead::Urgent);
+        let Some(others) = &self.others else { return urgent() };
+        let other = || others.recv().ok().map(NextRead::Other);
         if let Ok(job) = self.urgent.try_recv() {
-            return Some(job);
+            return Some(NextRead::Urgent(job));
         }
         // One of the two may be closed before the other.
         crossbeam_channel::select! {
-            recv(self.urgent) -> job => job.or_else(|_| others.recv()).ok(),
-            recv(others) -> job => job.or_else(|_| self.urgent.recv()).ok(),
+            recv(self.urgent) -> job => job.ok().map(NextRead::Urgent).or_else(other),
+            recv(others) -> job => job.ok().map(NextRead::Other).or_else(urgent),
+        }
+    }
+
+    /// The urgent reads that wait now, at most so many.
+    pub(crate) fn more_urgent(&self, limit: usize) -> impl Iterator<Item = Box<dyn Job>> + '_ {
+        self.urgent.try_iter().take(limit)
+    }
+}
+
+pub(crate) enum NextRead {
+    Urgent(Box<dyn Job>),
+    Other(Box<dyn Job>),
+}
+
+impl NextRead {
+    pub(crate) fn into_job(self) -> Box<dyn Job> {
+        match self {
+            NextRead::Urgent(job) | NextRead::Other(job) => job,
         }
     }
 }
@@ -237,6 +259,7 @@ impl Database {
         let changes = context.changes.clone();
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
+        let (together_sender, together) = crossbeam_channel::bounded(options.write_queue);
         let (companion_sender, companion_tasks) = crossbeam_channel::bounded(options.write_queue);
         let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
         let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
@@ -248,7 +271,7 @@ impl Database {
                 (Engine::Sqlite, DatabaseLocation::Sqlite(file))
             }
             Some(url) => {
-                postgres::start(url, &options, migrations, context, write_receiver, &reads)?;
+                postgres::start(url, &options, migrations, context, write_receiver, together, &reads)?;
                 (Engine::Postgres, DatabaseLocation::Postgres(url.clone()))
             }
         };
@@ -258,6 +281,7 @@ impl Database {
                 location,
                 migrations,
                 writer: RwLock::new(Some(write_sender)),
+                together: RwLock::new(Some(together_sender)),
                 companion: RwLock::new(Some(companion_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
@@ -284,6 +308,24 @@ impl Database {
         let (reply, answer) = oneshot::channel();
         let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new() });
         submit(&self.shared.writer, WriterTask::Command(job))?;
+        answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// The same for a command that only queries and [appends](Tx::append), and whose queries do not depend on what others of its
+    /// kind append. PostgreSQL commits many of them together. One that turns out to do more is run as by [`write`](Self::write).
+    pub async fn write_together<T, E, F>(&self, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        // SQLite commits all commands together.
+        if self.engine() == Engine::Sqlite {
+            return self.write(command).await;
+        }
+        let (reply, answer) = oneshot::channel();
+        let job = Closure { closure: command, result: None, reply, caller: Weak::new() };
+        submit(&self.shared.together, Box::new(job) as Box<dyn Job>)?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
 
@@ -363,7 +405,8 @@ impl Database {
     /// Commands that wait for a writer now.
     pub fn write_queue_length(&self) -> usize {
         let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        writer.as_ref().map_or(0, Sender::len)
+        let together = self.shared.together.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+        writer.as_ref().map_or(0, Sender::len) + together.as_ref().map_or(0, Sender::len)
     }
 
     /// Gives back the space of deleted rows.
@@ -398,6 +441,7 @@ impl Database {
     /// Stops taking work, finishes what is queued and waits until every connection is closed.
     pub async fn close(&self) {
         close_queue(&self.shared.writer);
+        close_queue(&self.shared.together);
         close_queue(&self.shared.companion);
         close_queue(&self.shared.reader);
         close_queue(&self.shared.urgent_reader);

@@ -21,6 +21,9 @@ pub enum DbError {
     /// Lost a race; the command is repeated before anybody gets to see this.
     #[error("the transaction lost a race: {0}")]
     Conflict(String),
+    /// Waited too long for a lock; the command is repeated for a while before anybody gets to see this.
+    #[error("somebody else holds a lock for too long: {0}")]
+    Locked(String),
     #[error("column {column}: {reason}")]
     Decode { column: String, reason: String },
     #[error("the query returned no row")]
@@ -29,6 +32,9 @@ pub enum DbError {
     Statement(String),
     #[error("the command panicked")]
     Panicked,
+    /// A command that runs beside others is run again when its question is answered. Nobody gets to see this.
+    #[error("the answer comes later")]
+    Postponed,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +88,7 @@ impl DbError {
                 | DbError::Damaged(_)
                 | DbError::Full
                 | DbError::Conflict(_)
+                | DbError::Locked(_)
         )
     }
 
@@ -147,6 +154,8 @@ impl From<postgres::Error> for DbError {
             constraint(ConstraintKind::NotNull)
         } else if *code == SqlState::T_R_SERIALIZATION_FAILURE || *code == SqlState::T_R_DEADLOCK_DETECTED {
             DbError::Conflict(cause.message().to_owned())
+        } else if *code == SqlState::LOCK_NOT_AVAILABLE {
+            DbError::Locked(cause.message().to_owned())
         } else if *code == SqlState::DISK_FULL {
             DbError::Full
         } else if ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)) {

@@ -39,6 +39,10 @@
 //! * **A command may run more than once**: PostgreSQL runs it under SERIALIZABLE and repeats it
 //!   when it lost a race. That is why it is `Fn`, and why time and randomness come from the
 //!   [`Tx`], which gives the same ones to each repetition.
+//! * **Rows can be numbered in the order of their commits**: those that are added with [`Tx::append`] and
+//!   [`Tx::append_numbered`]. Who reads on from the last number they saw misses none.
+//! * **Commands that only query and append can share a transaction** on PostgreSQL, too:
+//!   [`Database::write_together`].
 //! * **A failed statement fails its command**, even when the command ignores the error: PostgreSQL
 //!   would have rolled back anyway, so SQLite does the same. For "first wins" use
 //!   `on conflict do nothing` and count the rows.
@@ -49,7 +53,7 @@
 //! Parameters are `$1`, `$2`, …; columns hold integers, text, reals and blobs. Booleans are 0/1, times
 //! are UTC milliseconds. `returning`, `on conflict`, common table expressions, window functions
 //! and partial indexes are the same on both. Cast a `sum` of integers to `bigint`. What differs
-//! lives in `sqlite.rs`, `postgres.rs` and the two folders of migrations.
+//! lives in `sqlite.rs`, `postgres/` and the two folders of migrations.
 
 mod catalog;
 mod companion;
@@ -57,6 +61,7 @@ mod database;
 mod environment;
 mod error;
 mod held_snapshot;
+mod insert;
 mod job;
 mod list;
 mod lock;
@@ -74,6 +79,7 @@ pub use database::{CommitReport, Database, DatabaseInfo, Engine, Options};
 pub use environment::{Environment, SystemEnvironment};
 pub use error::{ConstraintKind, DbError, OpenError};
 pub use held_snapshot::HeldSnapshot;
+pub use insert::Insert;
 pub use list::{id_list, in_list, is_among};
 pub use lock::FolderLock;
 pub use migrate::Migration;

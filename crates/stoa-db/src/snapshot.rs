@@ -15,7 +15,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Write as _};
 use std::path::{Path, PathBuf};
 
-use ::postgres::binary_copy::BinaryCopyInWriter;
 use ::postgres::types::Type;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -154,7 +153,7 @@ impl Database {
                 }
                 DatabaseLocation::Postgres(url) => {
                     let mut session = postgres::connect_aside(url)?;
-                    session.client.batch_execute("begin isolation level repeatable read read only")?;
+                    session.batch_execute("begin isolation level repeatable read read only")?;
                     dump_tables(Tx::new(TxConnection::Postgres(&mut session), NO_MOMENT), aside, &mut sink)?
                 }
             };
@@ -380,7 +379,7 @@ fn load_postgres(
     let mut session = postgres::connect_aside(url)?;
     // A hub at work on this database makes the load fail soon. No constraint is deferred: its
     // pending checks would be in the way of ALTER TABLE. Dropping the connection undoes all.
-    session.client.batch_execute(
+    session.batch_execute(
         "set lock_timeout = '10s'; begin isolation level read committed; set constraints all immediate;
          lock table schema_migrations in access exclusive mode",
     )?;
@@ -408,7 +407,7 @@ fn load_postgres(
     delete_rows(&mut tx, &tables)?;
     drop(tx);
     for table in &snapshot.tables {
-        copy_rows(&mut session.client, aside, table, source).map_err(|error| error.in_table(&table.name))?;
+        copy_rows(&mut session, aside, table, source).map_err(|error| error.in_table(&table.name))?;
     }
     let mut tx = Tx::new(TxConnection::Postgres(&mut session), NO_MOMENT);
     for table in &tables {
@@ -428,17 +427,16 @@ fn load_postgres(
 }
 
 fn copy_rows(
-    client: &mut ::postgres::Client,
+    session: &mut postgres::Session,
     aside: &Aside,
     table: &SnapshotTable,
     source: &mut dyn SnapshotSource,
 ) -> Result<(), SnapshotError> {
     let mut rows = Rows::open(table, source)?;
     let (name, columns) = (quoted(&table.name), quoted_list(&table.columns));
-    let described = client.prepare(&format!("select {columns} from {name}"))?;
+    let described = session.statement(&format!("select {columns} from {name}"))?;
     let types: Vec<Type> = described.columns().iter().map(|column| column.type_().clone()).collect();
-    let copy = client.copy_in(&format!("copy {name} ({columns}) from stdin (format binary)"))?;
-    let mut copy = BinaryCopyInWriter::new(copy, &types);
+    let mut copy = session.copy_in(&format!("copy {name} ({columns}) from stdin (format binary)"), &types)?;
     while let Some(row) = rows.next()? {
         aside.check()?;
         for ((value, ty), column) in row.iter().zip(&types).zip(&table.columns) {
@@ -448,7 +446,7 @@ fn copy_rows(
                 return Err(misfit(column, &format!("the value is not of type {ty}")));
             }
         }
-        copy.write_raw(row.iter().map(ToValue::to_value))?;
+        copy.write(row.iter().map(ToValue::to_value))?;
     }
     copy.finish()?;
     Ok(())

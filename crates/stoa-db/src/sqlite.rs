@@ -11,7 +11,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::companion::{CompanionTask, CompanionWriter};
-use crate::database::{CommitReport, Context, Options, ReadQueue, WriterTask};
+use crate::database::{CommitReport, Context, NextRead, Options, ReadQueue, WriterTask};
 use crate::job::Job;
 use crate::row::RowSource;
 use crate::tx::{Connection as TxConnection, Effects, Moment};
@@ -359,7 +359,7 @@ impl Reader {
     }
 
     fn run(self, context: &Context) {
-        while let Some(mut job) = self.reads.next() {
+        while let Some(mut job) = self.reads.next().map(NextRead::into_job) {
             if job.is_abandoned() {
                 continue;
             }

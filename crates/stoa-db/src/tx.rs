@@ -3,10 +3,11 @@
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 
-use postgres::fallible_iterator::FallibleIterator;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
+use crate::insert::Insert;
+use crate::postgres::course::{Course, NewRow, Table, owned};
 use crate::row::RowSource;
 use crate::{DbError, Engine, Row, Value};
 
@@ -18,11 +19,17 @@ pub struct Tx<'c> {
     failure: Option<DbError>,
     locals: HashMap<TypeId, Box<dyn Any>>,
     pub(crate) effects: Effects,
+    /// Rows that are written with the commit.
+    pub(crate) appended: Vec<NewRow>,
+    /// Whether the order of commits is held already.
+    pub(crate) has_order: bool,
 }
 
 pub(crate) enum Connection<'c> {
     Sqlite(&'c rusqlite::Connection),
     Postgres(&'c mut crate::postgres::Session),
+    /// A transaction of PostgreSQL with other commands in it.
+    Shared(&'c mut Course),
 }
 
 /// What stays the same when a command is repeated.
@@ -39,10 +46,6 @@ pub(crate) struct Effects {
     pub(crate) after_commit: Vec<Box<dyn FnOnce() + Send>>,
 }
 
-fn as_postgres<'p>(params: &'p [Value<'_>]) -> Vec<&'p (dyn postgres::types::ToSql + Sync)> {
-    params.iter().map(|value| value as &(dyn postgres::types::ToSql + Sync)).collect()
-}
-
 impl<'c> Tx<'c> {
     pub(crate) fn new(connection: Connection<'c>, moment: Moment) -> Self {
         Self {
@@ -52,13 +55,15 @@ impl<'c> Tx<'c> {
             failure: None,
             locals: HashMap::new(),
             effects: Effects::default(),
+            appended: Vec::new(),
+            has_order: false,
         }
     }
 
     pub fn engine(&self) -> Engine {
         match self.connection {
             Connection::Sqlite(_) => Engine::Sqlite,
-            Connection::Postgres(_) => Engine::Postgres,
+            Connection::Postgres(_) | Connection::Shared(_) => Engine::Postgres,
         }
     }
 
@@ -98,12 +103,50 @@ impl<'c> Tx<'c> {
         self.require_usable()?;
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::execute(connection, sql, params),
-            Connection::Postgres(session) => session
-                .statement(sql)
-                .and_then(|statement| session.client.execute(&statement, &as_postgres(params)))
-                .map_err(DbError::from),
+            Connection::Postgres(session) => session.execute(sql, params),
+            Connection::Shared(course) => Err(course.refuse()),
         };
         self.noted(changed)
+    }
+
+    /// Adds a row that this command does not look at again. Rows of the table are numbered in the order of their commits.
+    pub fn append(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<(), DbError> {
+        self.require_usable()?;
+        let outcome = match &mut self.connection {
+            Connection::Sqlite(connection) => crate::sqlite::execute(connection, insert.one(), params).map(drop),
+            Connection::Postgres(_) => {
+                self.appended.push(NewRow { table: Table(insert), number: None, values: owned(params) });
+                Ok(())
+            }
+            Connection::Shared(course) => {
+                course.append(Table(insert), None, params);
+                Ok(())
+            }
+        };
+        self.noted(outcome)
+    }
+
+    /// Adds a row and returns its number. Rows of the table are numbered in the order of their commits, so on PostgreSQL
+    /// everybody else who wants a number waits until this command is committed: it should be among the last things to do.
+    pub fn append_numbered(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<i64, DbError> {
+        self.require_usable()?;
+        let number = match &mut self.connection {
+            Connection::Sqlite(connection) => {
+                let mut number = Err(DbError::NoRow);
+                let mut keep = |row: &Row<'_>| {
+                    number = row.get("number");
+                    Ok(())
+                };
+                crate::sqlite::query_each(connection, insert.one(), params, &mut keep).and(number)
+            }
+            Connection::Postgres(session) => {
+                let number = session.append_numbered(insert, params, self.has_order);
+                self.has_order = true;
+                number
+            }
+            Connection::Shared(course) => course.append_numbered(Table(insert), params),
+        };
+        self.noted(number)
     }
 
     /// All rows, each mapped by `map`.
@@ -158,13 +201,12 @@ impl<'c> Tx<'c> {
         self.require_usable()?;
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::query_each(connection, sql, params, &mut visit),
-            Connection::Postgres(session) => session.statement(sql).map_err(DbError::from).and_then(|statement| {
-                let mut rows = session.client.query_raw(&statement, params.iter().copied())?;
-                while let Some(row) = rows.next()? {
-                    visit(&Row(RowSource::Postgres(&row)))?;
-                }
-                Ok(())
-            }),
+            Connection::Postgres(session) => {
+                session.query_each(sql, params, &mut |row| visit(&Row(RowSource::Postgres(row))))
+            }
+            Connection::Shared(course) => course
+                .query(sql, params)
+                .and_then(|rows| rows.iter().try_for_each(|row| visit(&Row(RowSource::Postgres(row))))),
         };
         self.noted(outcome)
     }
@@ -174,7 +216,8 @@ impl<'c> Tx<'c> {
         self.require_usable()?;
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => connection.execute_batch(sql).map_err(DbError::from),
-            Connection::Postgres(session) => session.client.batch_execute(sql).map_err(DbError::from),
+            Connection::Postgres(session) => session.batch_execute(sql),
+            Connection::Shared(course) => Err(course.refuse()),
         };
         self.noted(outcome)
     }

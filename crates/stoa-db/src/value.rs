@@ -207,13 +207,19 @@ impl ToValue for OwnedValue {
 
 impl FromValue for OwnedValue {
     fn from_value(value: Value<'_>) -> Result<Self, String> {
-        Ok(match value {
+        Ok(value.into())
+    }
+}
+
+impl From<Value<'_>> for OwnedValue {
+    fn from(value: Value<'_>) -> Self {
+        match value {
             Value::Null => OwnedValue::Null,
             Value::Integer(number) => OwnedValue::Integer(number),
             Value::Real(number) => OwnedValue::Real(number),
             Value::Text(text) => OwnedValue::Text(text.to_owned()),
             Value::Blob(bytes) => OwnedValue::Blob(bytes.to_vec()),
-        })
+        }
     }
 }
 

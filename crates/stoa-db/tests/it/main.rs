@@ -24,4 +24,5 @@ mod queues;
 mod repetition;
 mod snapshots;
 mod sync_order;
+mod together;
 mod values;

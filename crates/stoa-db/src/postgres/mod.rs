@@ -1,0 +1,172 @@
+//! PostgreSQL: threads with a connection each, SERIALIZABLE commands that are repeated when they
+//! lose a race, and LISTEN/NOTIFY to wake other hubs.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossbeam_channel::Receiver;
+use postgres::Client;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Config, NoTls};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use self::notifier::{Notifier, listen, notify};
+pub(crate) use self::session::Session;
+use self::worker::Worker;
+use crate::database::{Context, Options, ReadQueue, WriterTask};
+use crate::job::Job;
+use crate::{DbError, Migration, OpenError, migrate};
+
+pub(crate) mod course;
+mod notifier;
+mod order;
+mod session;
+mod together;
+mod worker;
+
+/// How long a thread tries to get its connection back before it answers "unavailable".
+const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
+
+/// What each connection is told first.
+const SETTINGS: &str =
+    "set timezone = 'UTC'; set standard_conforming_strings = on; set synchronous_commit = on; set jit = off";
+/// Others wait for what a command holds, so it may not take long; and a hub that is frozen must not keep it.
+const COMMAND_SETTINGS: &str = "set lock_timeout = '700ms'; set idle_in_transaction_session_timeout = '3s';
+    set statement_timeout = '8s'";
+const READ_SETTINGS: &str = "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '120s'";
+const NO_LIMITS: &str = "set idle_in_transaction_session_timeout = 0; set statement_timeout = 0";
+
+pub(crate) fn start(
+    url: &str,
+    options: &Options,
+    migrations: &'static [Migration],
+    context: Context,
+    commands: Receiver<WriterTask>,
+    together: Receiver<Box<dyn Job>>,
+    reads: &ReadQueue,
+) -> Result<(), OpenError> {
+    let config = parse(url)?;
+    // The client runs an event loop of its own, which it may not do on a thread of the caller's.
+    let now_ms = context.environment.now_ms();
+    let prepared =
+        std::thread::scope(|scope| scope.spawn(|| prepare(&config, migrations, options.migrate_to, now_ms)).join());
+    prepared.unwrap_or_else(|_| Err(OpenError::Postgres("the driver panicked".to_owned())))?;
+
+    let notifier = Arc::new(Notifier::default());
+    let writing = Arc::new(());
+    for number in 0..options.postgres_writers.max(1) {
+        let worker = Worker::new(&config, COMMAND_SETTINGS, &context);
+        let (commands, notifier, writing) = (commands.clone(), notifier.clone(), writing.clone());
+        spawn(format!("stoa-db-write{number}"), move || {
+            worker.run_commands(&commands, &notifier);
+            drop(writing);
+        })?;
+    }
+    let worker = Worker::new(&config, COMMAND_SETTINGS, &context);
+    let (notifier_in, writing_in, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
+    spawn("stoa-db-together".to_owned(), move || {
+        worker.run_together(&together, limit, &notifier_in);
+        drop(writing_in);
+    })?;
+    for (number, reads) in reads.for_readers(options).into_iter().enumerate() {
+        let worker = Worker::new(&config, READ_SETTINGS, &context);
+        spawn(format!("stoa-db-read{number}"), move || worker.run_reads(&reads))?;
+    }
+    // These two must not keep the database open: they watch whether the writers still live.
+    let writing = Arc::downgrade(&writing);
+    let config = postgres::Config::from(config);
+    let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
+    spawn("stoa-db-listen".to_owned(), move || {
+        listen(&listener_config, &watched, &listener_context.changes);
+        drop(listener_context);
+    })?;
+    spawn("stoa-db-notify".to_owned(), move || {
+        notify(&config, &notifier, &writing);
+        drop(context);
+    })
+}
+
+fn prepare(
+    config: &Config,
+    migrations: &'static [Migration],
+    migrate_to: Option<i64>,
+    now_ms: i64,
+) -> Result<(), OpenError> {
+    let mut client = connect(&config.clone().into()).map_err(|error| OpenError::Postgres(error.to_string()))?;
+    require_version(&mut client)?;
+    migrate::migrate_postgres(&mut client, migrations, migrate_to, now_ms)
+}
+
+fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
+    let spawned = std::thread::Builder::new().name(name).spawn(body);
+    spawned.map(drop).map_err(|error| OpenError::Postgres(format!("a thread could not be started: {error}")))
+}
+
+fn parse(url: &str) -> Result<Config, OpenError> {
+    // What libpq calls by these names is what `require` is here.
+    let url = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+    let mut config: Config = url.parse().map_err(|_| {
+        // The parser's message could quote the password.
+        OpenError::Postgres("the address is not of the form postgres://user:password@host/database".to_owned())
+    })?;
+    config
+        .application_name("stoa")
+        .connect_timeout(Duration::from_secs(10))
+        // A server that is gone without a word is noticed, instead of being waited for without end.
+        .tcp_user_timeout(Duration::from_secs(30))
+        .keepalives_idle(Duration::from_secs(30));
+    Ok(config)
+}
+
+/// A connection for work that takes as long as it takes.
+pub(crate) fn connect_aside(url: &str) -> Result<Session, DbError> {
+    let config = parse(url).map_err(|error| DbError::Unavailable(error.to_string()))?;
+    connect_patiently(&config, NO_LIMITS)
+}
+
+/// What vouches for the server's certificate: the system, or the file in `SSL_CERT_FILE`.
+fn tls() -> Result<MakeRustlsConnect, DbError> {
+    let missing = "the system has no root certificates; name a file in SSL_CERT_FILE";
+    Ok(MakeRustlsConnect::with_native_certs().map_err(|_| DbError::Unavailable(missing.to_owned()))?.0)
+}
+
+/// A connection that blocks its thread, for what is not done in transactions of commands and reads.
+fn connect(config: &postgres::Config) -> Result<Client, DbError> {
+    let mut client = match config.get_ssl_mode() {
+        SslMode::Require => config.connect(tls()?)?,
+        _ => config.connect(NoTls)?,
+    };
+    client.batch_execute(SETTINGS)?;
+    client.batch_execute(READ_SETTINGS)?;
+    Ok(client)
+}
+
+fn require_version(client: &mut Client) -> Result<(), OpenError> {
+    let fault = |error: postgres::Error| OpenError::Postgres(DbError::from(error).to_string());
+    let row = client
+        .query_one("select current_setting('server_version_num')::int, current_setting('server_encoding')", &[])
+        .map_err(fault)?;
+    let (version, encoding): (i32, String) = (row.get(0), row.get(1));
+    if version < 140_000 {
+        return Err(OpenError::Postgres(format!("version 14 or newer is needed, this is {}", version / 10_000)));
+    }
+    if encoding != "UTF8" {
+        return Err(OpenError::Postgres(format!("the database must have the encoding UTF8, it has {encoding}")));
+    }
+    Ok(())
+}
+
+fn connect_patiently(config: &Config, settings: &str) -> Result<Session, DbError> {
+    let mut waited = Duration::ZERO;
+    loop {
+        match Session::connect(config, settings) {
+            Ok(session) => return Ok(session),
+            Err(error) if waited >= RECONNECT_PATIENCE => return Err(DbError::Unavailable(error.to_string())),
+            Err(_) => {
+                let pause = Duration::from_millis(250);
+                std::thread::sleep(pause);
+                waited += pause;
+            }
+        }
+    }
+}

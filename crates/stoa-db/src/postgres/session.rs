@@ -1,0 +1,327 @@
+//! A connection of one thread, and the statements prepared on it.
+
+use std::collections::HashMap;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use futures_util::future::{join, join_all, try_join_all};
+use futures_util::{StreamExt, TryStreamExt};
+use tokio::runtime::Runtime;
+use tokio::task::JoinHandle;
+use tokio_postgres::binary_copy::BinaryCopyInWriter;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+
+use super::course::{NewRow, Table};
+use super::{SETTINGS, order, tls};
+use crate::insert::Insert;
+use crate::{DbError, Value};
+
+const STATEMENT_CACHE: usize = 512;
+/// How long a connection may take to say goodbye.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A connection and the statements prepared on it. It works only while its thread waits in one of its functions.
+pub(crate) struct Session {
+    client: Option<Client>,
+    statements: HashMap<Box<str>, Statement>,
+    /// Those that add many rows at once, by their table and whether the rows are numbered already.
+    appends: HashMap<(&'static str, bool), Statement>,
+    /// How the next transaction begins, until its first statement is sent.
+    beginning: Option<&'static str>,
+    /// Whether anything was answered since the last beginning.
+    was_answered: bool,
+    connection: Option<JoinHandle<()>>,
+    runtime: Runtime,
+}
+
+/// A statement with its parameters, sent together with others.
+pub(crate) struct Request<'a> {
+    pub(crate) statement: Statement,
+    pub(crate) values: Vec<Value<'a>>,
+}
+
+/// Why a transaction is not known to be stored.
+pub(crate) enum CommitError {
+    /// The server undid it.
+    Undone(DbError),
+    /// No answer came: it may be stored or not.
+    Unknown(DbError),
+}
+
+impl Session {
+    /// Connects as the address's `sslmode` says. `require` means TLS with a certificate that the system
+    /// (or the file in `SSL_CERT_FILE`) vouches for; anything less would not keep a listener out.
+    pub(crate) fn connect(config: &Config, settings: &str) -> Result<Self, DbError> {
+        let fault = |error: std::io::Error| DbError::Unavailable(error.to_string());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fault)?;
+        let (client, connection) = match config.get_ssl_mode() {
+            SslMode::Require => {
+                let (client, connection) = runtime.block_on(config.connect(tls()?))?;
+                // Its end is seen by whoever asks something next.
+                (client, runtime.spawn(async move { drop(connection.await) }))
+            }
+            _ => {
+                let (client, connection) = runtime.block_on(config.connect(NoTls))?;
+                (client, runtime.spawn(async move { drop(connection.await) }))
+            }
+        };
+        let mut session = Self {
+            client: Some(client),
+            statements: HashMap::new(),
+            appends: HashMap::new(),
+            beginning: None,
+            was_answered: false,
+            connection: Some(connection),
+            runtime,
+        };
+        session.batch_execute(SETTINGS)?;
+        session.batch_execute(settings)?;
+        Ok(session)
+    }
+
+    fn client(&self) -> Result<&Client, DbError> {
+        self.client.as_ref().ok_or(DbError::Closed)
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.as_ref().is_none_or(Client::is_closed)
+    }
+
+    /// Begins a transaction with its first statement.
+    pub(crate) fn begin(&mut self, beginning: &'static str) {
+        self.beginning = Some(beginning);
+        self.was_answered = false;
+    }
+
+    /// Whether the server has answered anything since the transaction began.
+    pub(crate) fn was_answered(&self) -> bool {
+        self.was_answered
+    }
+
+    /// Sends the beginning of the transaction, if that has not happened yet.
+    fn send_beginning(&mut self) -> Result<(), DbError> {
+        match self.beginning.take() {
+            Some(beginning) => {
+                self.runtime.block_on(self.client()?.batch_execute(beginning))?;
+                self.was_answered = true;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs statements without parameters.
+    pub(crate) fn batch_execute(&mut self, sql: &str) -> Result<(), DbError> {
+        self.send_beginning()?;
+        Ok(self.runtime.block_on(self.client()?.batch_execute(sql))?)
+    }
+
+    pub(crate) fn statement(&mut self, sql: &str) -> Result<Statement, DbError> {
+        if let Some(statement) = self.statements.get(sql) {
+            return Ok(statement.clone());
+        }
+        let statement = self.runtime.block_on(self.client()?.prepare(sql))?;
+        if self.statements.len() >= STATEMENT_CACHE {
+            self.statements.clear();
+        }
+        self.statements.insert(sql.into(), statement.clone());
+        Ok(statement)
+    }
+
+    pub(crate) fn execute(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
+        // Not sent along with it: a statement that follows a failed beginning would be a transaction of its own.
+        self.send_beginning()?;
+        let statement = self.statement(sql)?;
+        Ok(self.runtime.block_on(self.client()?.execute_raw(&statement, values.iter().copied()))?)
+    }
+
+    /// Visits each row as it arrives.
+    pub(crate) fn query_each(
+        &mut self,
+        sql: &str,
+        values: &[Value<'_>],
+        visit: &mut dyn FnMut(&Row) -> Result<(), DbError>,
+    ) -> Result<(), DbError> {
+        if !sql.starts_with("select") {
+            self.send_beginning()?;
+        }
+        let statement = self.statement(sql)?;
+        let beginning = self.beginning.take();
+        let client = self.client.as_ref().ok_or(DbError::Closed)?;
+        let was_answered = &mut self.was_answered;
+        self.runtime.block_on(async {
+            let query = client.query_raw(&statement, values.iter().copied());
+            let rows = match beginning {
+                Some(beginning) => {
+                    let (begun, rows) = join(client.batch_execute(beginning), query).await;
+                    begun?;
+                    rows?
+                }
+                None => query.await?,
+            };
+            *was_answered = true;
+            let mut rows = pin!(rows);
+            while let Some(row) = rows.next().await {
+                visit(&row?)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Sends several queries at once and returns the rows of each.
+    pub(crate) fn query_all(&mut self, requests: &[Request<'_>]) -> Result<Vec<Vec<Row>>, DbError> {
+        let beginning = self.beginning.take();
+        let client = self.client.as_ref().ok_or(DbError::Closed)?;
+        let was_answered = &mut self.was_answered;
+        self.runtime.block_on(async {
+            let queries = requests.iter().map(|request| async move {
+                let rows = client.query_raw(&request.statement, request.values.iter().copied()).await?;
+                rows.try_collect::<Vec<Row>>().await
+            });
+            let queries = try_join_all(queries);
+            let rows = match beginning {
+                Some(beginning) => {
+                    let (begun, rows) = join(client.batch_execute(beginning), queries).await;
+                    begun?;
+                    rows
+                }
+                None => queries.await,
+            };
+            let rows = rows?;
+            *was_answered = true;
+            Ok(rows)
+        })
+    }
+
+    /// Adds a row, as the last of all so far unless somebody holds the order of commits already.
+    pub(crate) fn append_numbered(
+        &mut self,
+        insert: &'static Insert,
+        values: &[Value<'_>],
+        has_order: bool,
+    ) -> Result<i64, DbError> {
+        self.send_beginning()?;
+        let order = Request { statement: self.statement(order::TAKE)?, values: Vec::new() };
+        let row = Request { statement: self.statement(insert.one())?, values: values.to_vec() };
+        let requests = if has_order { vec![row] } else { vec![order, row] };
+        let answers = self.query_all(&requests)?;
+        let number = answers.last().and_then(|rows| rows.first()).ok_or(DbError::NoRow)?;
+        Ok(number.try_get("number")?)
+    }
+
+    /// The statement that adds many rows at once, each parameter being a column of them.
+    fn append_statement(&mut self, Table(insert): Table, is_numbered: bool) -> Result<Statement, DbError> {
+        if let Some(statement) = self.appends.get(&(insert.table, is_numbered)) {
+            return Ok(statement.clone());
+        }
+        // The server knows best which types the columns have.
+        let one = self.statement(insert.one())?;
+        let number = is_numbered.then_some((insert.key, "int8"));
+        let columns = insert.columns.iter().zip(one.params()).map(|(column, of_type)| (*column, of_type.name()));
+        let (columns, types): (Vec<&str>, Vec<&str>) = number.into_iter().chain(columns).unzip();
+        let arrays: Vec<String> =
+            types.iter().enumerate().map(|(index, of_type)| format!("${}::{of_type}[]", index + 1)).collect();
+        let sql = format!(
+            "insert into {} ({}) select * from unnest({})",
+            insert.table,
+            columns.join(", "),
+            arrays.join(", ")
+        );
+        let statement = self.runtime.block_on(self.client()?.prepare(&sql))?;
+        self.appends.insert((insert.table, is_numbered), statement.clone());
+        Ok(statement)
+    }
+
+    /// Adds rows and commits, in one message to the server. So the order of commits is held only as long as the server needs to
+    /// write: a hub that stops here holds up nobody.
+    pub(crate) fn commit(&mut self, rows: &[NewRow], has_order: bool) -> Result<(), CommitError> {
+        if self.beginning.is_some() && rows.is_empty() {
+            self.beginning = None;
+            return Ok(());
+        }
+        let mut prepare = || {
+            self.send_beginning()?;
+            let order = if has_order || rows.is_empty() { None } else { Some(self.statement(order::TAKE)?) };
+            let mut groups: Vec<(Statement, Vec<&NewRow>)> = Vec::new();
+            for row in rows {
+                let statement = self.append_statement(row.table, row.number.is_some())?;
+                match groups.iter_mut().find(|(_, group)| group[0].belongs_with(row)) {
+                    Some((_, group)) => group.push(row),
+                    None => groups.push((statement, vec![row])),
+                }
+            }
+            Ok((order, groups))
+        };
+        let (order, groups) = prepare().map_err(CommitError::Undone)?;
+        let client = self.client().map_err(CommitError::Undone)?;
+        let columns: Vec<Vec<Vec<Value<'_>>>> = groups
+            .iter()
+            .map(|(statement, rows)| {
+                let column = |index| rows.iter().map(|row| row.value(index)).collect();
+                (0..statement.params().len()).map(column).collect()
+            })
+            .collect();
+        let (written, committed) = self.runtime.block_on(async {
+            let order = async {
+                match &order {
+                    Some(order) => client.execute_raw(order, [] as [Value<'_>; 0]).await,
+                    None => Ok(0),
+                }
+            };
+            let appends =
+                groups.iter().zip(&columns).map(|((statement, _), columns)| client.execute_raw(statement, columns));
+            let appends = async { join_all(appends).await.into_iter().collect::<Result<Vec<u64>, _>>() };
+            // Polled in this order, so sent in this order.
+            let ((order, appends), committed) = join(join(order, appends), client.batch_execute("commit")).await;
+            (order.and(appends), committed)
+        });
+        // The commit of a transaction that has failed undoes it, and is no error by itself.
+        written.map(drop).and(committed).map_err(|error| match DbError::from(error) {
+            error @ DbError::Unavailable(_) => CommitError::Unknown(error),
+            error => CommitError::Undone(error),
+        })
+    }
+
+    /// Begins to copy rows of these types into a table.
+    pub(crate) fn copy_in(&mut self, sql: &str, types: &[Type]) -> Result<CopyIn<'_>, DbError> {
+        self.send_beginning()?;
+        let sink = self.runtime.block_on(self.client()?.copy_in(sql))?;
+        Ok(CopyIn { writer: Box::pin(BinaryCopyInWriter::new(sink, types)), runtime: &self.runtime })
+    }
+
+    /// Undoes what the transaction has done.
+    pub(crate) fn rollback(&mut self) -> Result<(), DbError> {
+        if self.beginning.take().is_some() {
+            return Ok(());
+        }
+        self.batch_execute("rollback")
+    }
+}
+
+/// Rows on their way into a table.
+pub(crate) struct CopyIn<'s> {
+    writer: Pin<Box<BinaryCopyInWriter>>,
+    runtime: &'s Runtime,
+}
+
+impl<'a> CopyIn<'_> {
+    pub(crate) fn write(&mut self, values: impl ExactSizeIterator<Item = Value<'a>>) -> Result<(), DbError> {
+        Ok(self.runtime.block_on(self.writer.as_mut().write_raw(values))?)
+    }
+
+    pub(crate) fn finish(mut self) -> Result<u64, DbError> {
+        Ok(self.runtime.block_on(self.writer.as_mut().finish())?)
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        // Without its client the connection says goodbye and ends.
+        drop(self.client.take());
+        if let Some(connection) = self.connection.take() {
+            let _ = self.runtime.block_on(async { tokio::time::timeout(FAREWELL, connection).await });
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Commands that share a transaction.
+//!
+//! Each runs from its beginning until it asks something. What they all ask goes to the server at once; then they run again and
+//! find their answers. So a batch needs as many round trips as the longest of its commands. Rows are added at the end, with one
+//! statement for each table.
+//!
+//! That is right only for commands that do not change what the others read: they may [append](crate::Tx::append) rows and do
+//! nothing else. One that does more is run alone afterwards.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::course::{Answer, Course, NewRow, Question, State, Table};
+use super::order;
+use super::session::{CommitError, Request, Session};
+use super::worker::BEGIN;
+use crate::job::Job;
+use crate::tx::{Connection, Effects, Moment};
+use crate::{DbError, OwnedValue, ToValue, Tx, Value};
+
+/// A command of a batch.
+pub(super) struct Member {
+    job: Box<dyn Job>,
+    moment: Moment,
+    course: Course,
+    /// Whether its last run ended well.
+    keep: bool,
+    effects: Effects,
+}
+
+pub(super) enum MemberOutcome {
+    Committed,
+    Undone,
+    Alone,
+}
+
+impl Member {
+    pub(super) fn new(job: Box<dyn Job>, moment: Moment) -> Self {
+        Self { job, moment, course: Course::default(), keep: false, effects: Effects::default() }
+    }
+
+    pub(super) fn outcome(&self) -> MemberOutcome {
+        match &self.course.state {
+            State::Done(_) if self.keep => MemberOutcome::Committed,
+            State::Done(_) => MemberOutcome::Undone,
+            State::Asks(_) | State::Alone | State::Ready => MemberOutcome::Alone,
+        }
+    }
+
+    pub(super) fn into_job(self) -> Box<dyn Job> {
+        self.job
+    }
+
+    /// The job, and what follows from it now that it is committed.
+    pub(super) fn into_parts(self) -> (Box<dyn Job>, Effects) {
+        (self.job, if self.keep { self.effects } else { Effects::default() })
+    }
+
+    /// Runs it as far as its answers go.
+    fn run(&mut self) {
+        self.course.restart();
+        let mut tx = Tx::new(Connection::Shared(&mut self.course), self.moment);
+        self.keep = self.job.run(&mut tx);
+        self.effects = std::mem::take(&mut tx.effects);
+    }
+
+    fn question(&self) -> Option<&Question> {
+        match &self.course.state {
+            State::Asks(question) => Some(question),
+            State::Done(_) | State::Alone | State::Ready => None,
+        }
+    }
+}
+
+/// Runs all commands and commits them, but for those that have to be run alone.
+pub(super) fn commit(session: &mut Session, members: &mut [Member]) -> Result<(), CommitError> {
+    session.begin(BEGIN);
+    members.iter_mut().for_each(Member::run);
+    let mut has_order = false;
+    loop {
+        let is_query = |member: &&mut Member| matches!(member.question(), Some(Question::Query { .. }));
+        let mut asking: Vec<&mut Member> = members.iter_mut().filter(is_query).collect();
+        if asking.is_empty() {
+            // Numbers come last: whoever has drawn one holds up everybody else until the commit.
+            asking = members.iter_mut().filter(|member| member.question().is_some()).collect();
+            if asking.is_empty() {
+                break;
+            }
+            draw_numbers(session, &mut asking, has_order).map_err(CommitError::Undone)?;
+            has_order = true;
+        } else {
+            answer_queries(session, &mut asking).map_err(CommitError::Undone)?;
+        }
+        asking.into_iter().for_each(Member::run);
+    }
+    let rows: Vec<NewRow> = members.iter_mut().filter(|member| member.keep).flat_map(take_rows).collect();
+    session.commit(&rows, has_order)
+}
+
+/// Runs reads up to their second question, outside of a transaction.
+pub(super) fn read(session: &mut Session, members: &mut [Member]) -> Result<(), DbError> {
+    members.iter_mut().for_each(Member::run);
+    let is_query = |member: &&mut Member| matches!(member.question(), Some(Question::Query { .. }));
+    let mut asking: Vec<&mut Member> = members.iter_mut().filter(is_query).collect();
+    if !asking.is_empty() {
+        answer_queries(session, &mut asking)?;
+        asking.into_iter().for_each(Member::run);
+    }
+    Ok(())
+}
+
+fn take_rows(member: &mut Member) -> Vec<NewRow> {
+    match &mut member.course.state {
+        State::Done(rows) => std::mem::take(rows),
+        State::Asks(_) | State::Alone | State::Ready => Vec::new(),
+    }
+}
+
+fn answer_queries(session: &mut Session, asking: &mut [&mut Member]) -> Result<(), DbError> {
+    // What several of them ask is asked once: they all see the same.
+    let mut distinct: Vec<(String, Vec<OwnedValue>)> = Vec::new();
+    let mut places: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut answers_of = Vec::with_capacity(asking.len());
+    for member in asking.iter() {
+        let Some(Question::Query { sql, values }) = member.question() else { continue };
+        let place = *places.entry(key_of(sql, values)).or_insert_with(|| {
+            distinct.push((sql.clone(), values.clone()));
+            distinct.len() - 1
+        });
+        answers_of.push(place);
+    }
+    let mut requests = Vec::with_capacity(distinct.len());
+    for (sql, values) in &distinct {
+        let values: Vec<Value<'_>> = values.iter().map(ToValue::to_value).collect();
+        requests.push(Request { statement: session.statement(sql)?, values });
+    }
+    let answers: Vec<_> = session.query_all(&requests)?.into_iter().map(Arc::new).collect();
+    for (member, place) in asking.iter_mut().zip(answers_of) {
+        member.course.answer(Answer::Rows(answers[place].clone()));
+    }
+    Ok(())
+}
+
+/// Bytes that are the same for the same question.
+fn key_of(sql: &str, values: &[OwnedValue]) -> Vec<u8> {
+    let mut key = sql.as_bytes().to_vec();
+    for value in values {
+        let (kind, bytes): (u8, &[u8]) = match value {
+            OwnedValue::Null => (0, &[]),
+            OwnedValue::Integer(number) => (1, &number.to_be_bytes()),
+            OwnedValue::Real(number) => (2, &number.to_be_bytes()),
+            OwnedValue::Text(text) => (3, text.as_bytes()),
+            OwnedValue::Blob(bytes) => (4, bytes),
+        };
+        key.push(kind);
+        key.extend_from_slice(&bytes.len().to_be_bytes());
+        key.extend_from_slice(bytes);
+    }
+    key
+}
+
+/// Draws a number for each that asks for one, in the order of commits.
+fn draw_numbers(session: &mut Session, asking: &mut [&mut Member], has_order: bool) -> Result<(), DbError> {
+    let mut tables: Vec<(Table, i64)> = Vec::new();
+    for member in asking.iter() {
+        let Some(Question::Number(table)) = member.question() else { continue };
+        match tables.iter_mut().find(|(known, _)| known == table) {
+            Some((_, count)) => *count += 1,
+            None => tables.push((*table, 1)),
+        }
+    }
+    let mut requests = Vec::new();
+    if !has_order {
+        requests.push(Request { statement: session.statement(order::TAKE)?, values: Vec::new() });
+    }
+    let first = requests.len();
+    for (Table(insert), count) in &tables {
+        let statement = session.statement(&order::draw(insert.table, insert.key))?;
+        requests.push(Request { statement, values: vec![Value::Integer(*count)] });
+    }
+    let answers = session.query_all(&requests)?;
+    for ((table, _), rows) in tables.iter().zip(&answers[first..]) {
+        let mut numbers = rows.iter().map(|row| row.try_get::<_, i64>("number"));
+        for member in asking.iter_mut() {
+            let is_asked = matches!(member.question(), Some(Question::Number(asked)) if asked == table);
+            if is_asked {
+                let number = numbers.next().ok_or(DbError::NoRow)??;
+                member.course.answer(Answer::Number(number));
+            }
+        }
+    }
+    Ok(())
+}

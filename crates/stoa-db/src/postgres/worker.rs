@@ -1,0 +1,318 @@
+//! A thread with a connection of its own, which runs commands or reads.
+
+use std::time::{Duration, Instant};
+
+use crossbeam_channel::Receiver;
+use tokio_postgres::Config;
+
+use super::notifier::Notifier;
+use super::session::{CommitError, Session};
+use super::{connect_patiently, order, together};
+use crate::database::{CommitReport, Context, NextRead, ReadQueue, WriterTask};
+use crate::job::Job;
+use crate::tx::{Connection as TxConnection, Effects, Moment};
+use crate::{DbError, Tx};
+
+/// How long a command that loses races is repeated before its caller is told to come back later. Not so many times: on a
+/// busy machine each race takes longer, and those who lose them are no more.
+const RACE_PATIENCE: Duration = Duration::from_secs(5);
+/// From this attempt on, the pauses do not grow any more.
+const LONGEST_PAUSE_AT: u32 = 30;
+
+/// Urgent reads that are sent to the server at once, at most.
+const URGENT_BATCH: usize = 64;
+
+pub(super) const BEGIN: &str = "begin isolation level serializable";
+const BEGIN_READ: &str = "begin isolation level repeatable read read only";
+
+/// A thread's own connection, made when first needed and again when it is lost.
+pub(super) struct Worker {
+    // Closed before the context is dropped, which tells `close` that this thread has ended.
+    session: Option<Session>,
+    config: Config,
+    settings: &'static str,
+    context: Context,
+}
+
+/// How one try at a command ended.
+enum Attempt {
+    Committed(Effects),
+    Undone,
+    /// Nothing was stored, and another try may succeed.
+    Repeat(DbError),
+    Failed(DbError),
+}
+
+impl Worker {
+    pub(super) fn new(config: &Config, settings: &'static str, context: &Context) -> Self {
+        Self { session: None, config: config.clone(), settings, context: context.clone() }
+    }
+
+    pub(super) fn run_commands(mut self, commands: &Receiver<WriterTask>, notifier: &Notifier) {
+        while let Ok(task) = commands.recv() {
+            match task {
+                WriterTask::Vacuum(reply) => {
+                    let _ = reply.send(self.vacuum());
+                }
+                WriterTask::Command(job) => self.run_command(job, notifier),
+            }
+        }
+    }
+
+    fn vacuum(&mut self) -> Result<(), DbError> {
+        const UNLIMITED: &str = "set statement_timeout = 0; set lock_timeout = 0";
+        if self.session()?.batch_execute(UNLIMITED).is_err() {
+            // The connection died while it was idle.
+            self.session = None;
+            self.session()?.batch_execute(UNLIMITED)?;
+        }
+        let outcome = self.session()?.batch_execute("vacuum (analyze)");
+        // The next command begins with a connection that has its limits.
+        self.session = None;
+        outcome
+    }
+
+    fn run_command(&mut self, mut job: Box<dyn Job>, notifier: &Notifier) {
+        #[expect(clippy::disallowed_methods, reason = "measures a duration, for the metrics and for patience")]
+        let started = Instant::now();
+        let moment = match self.context.moment() {
+            Ok(moment) => moment,
+            Err(error) => return job.answer(Some(error)),
+        };
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let overruled = match self.try_command(&mut *job, moment) {
+                Attempt::Repeat(error) if started.elapsed() < RACE_PATIENCE => {
+                    if matches!(error, DbError::Locked(_)) {
+                        self.free_order();
+                    }
+                    // Spread by the thread's own randomness, so that two losers do not meet again.
+                    let jitter = u64::from(moment.seed[attempt as usize % 32]);
+                    let pause = (100 + 8 * jitter) * u64::from(attempt.min(LONGEST_PAUSE_AT));
+                    std::thread::sleep(Duration::from_micros(pause));
+                    continue;
+                }
+                Attempt::Repeat(error) | Attempt::Failed(error) => Some(error),
+                Attempt::Undone => None,
+                Attempt::Committed(effects) => {
+                    if self.context.carry_out(effects) {
+                        notifier.ring();
+                    }
+                    self.context.observe(&CommitReport { commands: 1, undone: 0, duration: started.elapsed() });
+                    None
+                }
+            };
+            return job.answer(overruled);
+        }
+    }
+
+    fn try_command(&mut self, job: &mut dyn Job, moment: Moment) -> Attempt {
+        let session = match self.session() {
+            Ok(session) => session,
+            Err(error) => return Attempt::Failed(error),
+        };
+        session.begin(BEGIN);
+        let mut tx = Tx::new(TxConnection::Postgres(session), moment);
+        let keep = job.run(&mut tx);
+        let failure = tx.failure().cloned();
+        let (effects, appended, has_order) =
+            (std::mem::take(&mut tx.effects), std::mem::take(&mut tx.appended), tx.has_order);
+        drop(tx);
+        if !keep {
+            // One that has answered nothing died while it was idle.
+            let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered();
+            let is_lost = was_dead || session.rollback().is_err();
+            if is_lost {
+                self.session = None;
+            }
+            return match failure {
+                Some(error @ (DbError::Conflict(_) | DbError::Locked(_))) => Attempt::Repeat(error),
+                Some(error @ DbError::Unavailable(_)) if is_lost => Attempt::Repeat(error),
+                _ => Attempt::Undone,
+            };
+        }
+        match session.commit(&appended, has_order) {
+            Ok(()) => Attempt::Committed(effects),
+            Err(CommitError::Undone(error @ (DbError::Conflict(_) | DbError::Locked(_)))) => Attempt::Repeat(error),
+            // The connection was dead before anything was asked of it.
+            Err(CommitError::Undone(error @ DbError::Unavailable(_))) => {
+                self.session = None;
+                Attempt::Repeat(error)
+            }
+            Err(CommitError::Undone(error)) => Attempt::Failed(error),
+            // It may or may not be stored. The caller is told so; an idempotency key makes its retry safe.
+            Err(CommitError::Unknown(error)) => {
+                self.session = None;
+                Attempt::Failed(error)
+            }
+        }
+    }
+
+    /// Takes the order of commits from a hub that is stuck.
+    fn free_order(&mut self) {
+        let freed = self.session().and_then(order::free);
+        if let Err(error) = freed {
+            tracing::warn!(%error, "who holds the order of commits could not be found");
+        }
+    }
+
+    /// Runs commands that may share a transaction: whatever came in while the last one was under way.
+    pub(super) fn run_together(mut self, jobs: &Receiver<Box<dyn Job>>, limit: usize, notifier: &Notifier) {
+        while let Ok(first) = jobs.recv() {
+            let mut batch = vec![first];
+            batch.extend(jobs.try_iter().take(limit.saturating_sub(1)));
+            for job in self.commit_together(batch, notifier) {
+                self.run_command(job, notifier);
+            }
+        }
+    }
+
+    /// Returns those that have to be run alone.
+    fn commit_together(&mut self, batch: Vec<Box<dyn Job>>, notifier: &Notifier) -> Vec<Box<dyn Job>> {
+        // One by itself has nobody to share with. It needs fewer round trips than a batch does, too.
+        if batch.len() == 1 {
+            return batch;
+        }
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let mut members = Vec::with_capacity(batch.len());
+        for job in batch {
+            match self.context.moment() {
+                Ok(moment) => members.push(together::Member::new(job, moment)),
+                Err(error) => job.answer(Some(error)),
+            }
+        }
+        let session = match self.session() {
+            Ok(session) => session,
+            Err(_) => return members.into_iter().map(together::Member::into_job).collect(),
+        };
+        match together::commit(session, &mut members) {
+            Ok(()) => {}
+            Err(CommitError::Undone(error)) => {
+                tracing::debug!(%error, commands = members.len(), "commands that shared a transaction are run one by one");
+                if matches!(error, DbError::Unavailable(_)) || session.rollback().is_err() {
+                    self.session = None;
+                }
+                if matches!(error, DbError::Locked(_)) {
+                    self.free_order();
+                }
+                return members.into_iter().map(together::Member::into_job).collect();
+            }
+            Err(CommitError::Unknown(error)) => {
+                self.session = None;
+                for member in members {
+                    member.into_job().answer(Some(error.clone()));
+                }
+                return Vec::new();
+            }
+        }
+        let mut alone = Vec::new();
+        let mut effects = Effects::default();
+        let (mut commands, mut undone, mut answered) = (0, 0, Vec::new());
+        for member in members {
+            match member.outcome() {
+                together::MemberOutcome::Alone => {
+                    alone.push(member.into_job());
+                    continue;
+                }
+                together::MemberOutcome::Committed => {}
+                together::MemberOutcome::Undone => undone += 1,
+            }
+            commands += 1;
+            let (job, of_member) = member.into_parts();
+            effects.signals_change |= of_member.signals_change;
+            effects.after_commit.extend(of_member.after_commit);
+            answered.push(job);
+        }
+        if self.context.carry_out(effects) {
+            notifier.ring();
+        }
+        self.context.observe(&CommitReport { commands, undone, duration: started.elapsed() });
+        for job in answered {
+            job.answer(None);
+        }
+        alone
+    }
+
+    pub(super) fn run_reads(mut self, reads: &ReadQueue) {
+        while let Some(read) = reads.next() {
+            match read {
+                NextRead::Other(job) => self.run_read(job),
+                NextRead::Urgent(job) => {
+                    let batch = std::iter::once(job).chain(reads.more_urgent(URGENT_BATCH - 1));
+                    for job in self.read_together(batch.filter(|job| !job.is_abandoned()).collect()) {
+                        self.run_read(job);
+                    }
+                }
+            }
+        }
+    }
+
+    fn run_read(&mut self, mut job: Box<dyn Job>) {
+        if job.is_abandoned() {
+            return;
+        }
+        let overruled = self.read(&mut *job).err();
+        job.answer(overruled);
+        // Afterwards, so that nobody waits for it.
+        if self.session.as_mut().is_some_and(|session| session.rollback().is_err()) {
+            self.session = None;
+        }
+    }
+
+    fn read(&mut self, job: &mut dyn Job) -> Result<(), DbError> {
+        let moment = self.context.moment()?;
+        let mut has_reconnected = false;
+        loop {
+            let session = self.session()?;
+            session.begin(BEGIN_READ);
+            let mut tx = Tx::new(TxConnection::Postgres(session), moment);
+            job.run(&mut tx);
+            let failure = tx.failure().cloned();
+            drop(tx);
+            // The connection died while it was idle.
+            let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered();
+            if !was_dead || has_reconnected {
+                return Ok(());
+            }
+            has_reconnected = true;
+            self.session = None;
+        }
+    }
+
+    /// Runs reads that are one query each, which needs no transaction to be a snapshot. Returns those that turn out to be more.
+    fn read_together(&mut self, batch: Vec<Box<dyn Job>>) -> Vec<Box<dyn Job>> {
+        let mut members = Vec::with_capacity(batch.len());
+        for job in batch {
+            match self.context.moment() {
+                Ok(moment) => members.push(together::Member::new(job, moment)),
+                Err(error) => job.answer(Some(error)),
+            }
+        }
+        // On a connection that died while it was idle they fail, and on a new one each is tried by itself.
+        let is_answered = self.session().and_then(|session| together::read(session, &mut members)).is_ok();
+        if !is_answered {
+            self.session = None;
+            return members.into_iter().map(together::Member::into_job).collect();
+        }
+        let mut alone = Vec::new();
+        for member in members {
+            match member.outcome() {
+                together::MemberOutcome::Alone => alone.push(member.into_job()),
+                together::MemberOutcome::Committed | together::MemberOutcome::Undone => member.into_job().answer(None),
+            }
+        }
+        alone
+    }
+
+    fn session(&mut self) -> Result<&mut Session, DbError> {
+        if self.session.as_ref().is_some_and(Session::is_closed) {
+            self.session = None;
+        }
+        if self.session.is_none() {
+            self.session = Some(connect_patiently(&self.config, self.settings)?);
+        }
+        self.session.as_mut().ok_or(DbError::Closed)
+    }
+}

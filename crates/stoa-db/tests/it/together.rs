@@ -1,0 +1,274 @@
+//! Commands that share a transaction, and the order of the rows that they add.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use stoa_db::{Database, DbError, Engine, Insert, Tx, params};
+
+use crate::support::{NOTES, Notes, Place, gate, insert_in, one_writer, runs_on, submit, value_in};
+
+static NOTE: Insert = Insert::new("notes", "id", &["body"]);
+
+fn append(body: impl Into<String>) -> impl Fn(&mut Tx<'_>) -> Result<i64, DbError> + Send + 'static {
+    let body = body.into();
+    move |tx| tx.append_numbered(&NOTE, params![body])
+}
+
+/// What a command of a batch does.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Act {
+    Adds,
+    Asks,
+    Changes,
+    Violates,
+    Refuses,
+    Panics,
+    Ignores,
+}
+
+const ACTS: [Act; 7] = [Act::Adds, Act::Asks, Act::Changes, Act::Violates, Act::Refuses, Act::Panics, Act::Ignores];
+
+fn act(tx: &mut Tx<'_>, act: Act, number: usize) -> Result<i64, DbError> {
+    let body = format!("{act:?} {number:02}");
+    match act {
+        Act::Adds => tx.append_numbered(&NOTE, params![body]),
+        Act::Asks => {
+            // The second question depends on the first answer.
+            let value: i64 = value_in(tx, "select value from counters where name = 'all'")?;
+            let sql = "select name from counters where value >= $1 order by name limit 1";
+            let name: String = tx.query_one(sql, params![value], |row| row.get("name"))?;
+            tx.append_numbered(&NOTE, params![format!("{body} {name}")])
+        }
+        Act::Changes => {
+            tx.execute("update counters set value = value + 1 where name = 'changed'", &[])?;
+            tx.append_numbered(&NOTE, params![body])
+        }
+        Act::Violates => tx.append_numbered(&NOTE, params!["taken"]),
+        Act::Refuses => {
+            tx.append(&NOTE, params![body])?;
+            Err(DbError::NoRow)
+        }
+        Act::Panics => {
+            tx.append(&NOTE, params![body])?;
+            panic!("in the middle of a batch (this is part of a test)")
+        }
+        Act::Ignores => {
+            let _ = tx.query("select nothing from no_such_table", &[], |_| Ok(()));
+            tx.append_numbered(&NOTE, params![body])
+        }
+    }
+}
+
+#[tokio::test]
+async fn each_command_of_a_batch_comes_out_as_it_does_alone() {
+    const EACH: usize = 4;
+    let notes = Notes::open_with(one_writer);
+    let prepare = |tx: &mut Tx<'_>| {
+        insert_in(tx, "taken")?;
+        tx.execute("insert into counters (name, value) values ('all', 5), ('changed', 0)", &[])
+    };
+    notes.write(prepare).await.unwrap();
+    let (effects, told) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    // The first keeps the thread busy until all others wait.
+    let (mut gate, doorway) = gate();
+    let first = submit(notes.write_together(move |tx| {
+        tx.append(&NOTE, params!["first"])?;
+        doorway.pass();
+        Ok::<_, DbError>(())
+    }))
+    .await;
+    gate.reached().await;
+    let mut submitted = Vec::new();
+    for number in 0..EACH {
+        for does in ACTS {
+            let (effects, told) = (effects.clone(), told.clone());
+            let command = notes.write_together(move |tx| {
+                let (effects, told) = (effects.clone(), told.clone());
+                tx.after_commit(move || {
+                    effects.lock().unwrap().push(does);
+                    told.fetch_add(1, Ordering::SeqCst);
+                });
+                act(tx, does, number)
+            });
+            submitted.push((does, number, submit(command).await));
+        }
+    }
+    gate.open();
+    first.answer().await.unwrap();
+    let mut stored = BTreeSet::from(["first".to_owned(), "taken".to_owned()]);
+    let mut ids = BTreeSet::new();
+    for (does, number, command) in submitted {
+        let outcome = command.answer().await;
+        match (does, &outcome) {
+            (Act::Violates, Err(error)) if error.is_unique_violation() => {}
+            (Act::Refuses, Err(DbError::NoRow))
+            | (Act::Panics, Err(DbError::Panicked))
+            | (Act::Ignores, Err(DbError::Statement(_))) => {}
+            (Act::Adds | Act::Asks | Act::Changes, Ok(id)) => {
+                assert!(ids.insert(*id));
+                let body = format!("{does:?} {number:02}");
+                stored.insert(if does == Act::Asks { format!("{body} all") } else { body });
+            }
+            _ => panic!("{does:?} {number}: {outcome:?}"),
+        }
+    }
+    assert_eq!(BTreeSet::from_iter(notes.bodies().await), stored);
+    assert_eq!(notes.place.peek("select value from counters where name = 'changed'"), EACH as i64);
+    let effects = effects.lock().unwrap().clone();
+    assert_eq!(effects.len(), 3 * EACH, "{effects:?}");
+}
+
+#[tokio::test]
+async fn commands_that_came_in_together_are_committed_together() {
+    const COMMANDS: usize = 20;
+    let notes = Notes::open_with(one_writer);
+    let (mut gate, doorway) = gate();
+    let first = submit(notes.write_together(move |tx| {
+        doorway.pass();
+        tx.append(&NOTE, params!["first"])
+    }))
+    .await;
+    gate.reached().await;
+    let mut submitted = Vec::new();
+    for number in 0..COMMANDS {
+        submitted.push(submit(notes.write_together(append(format!("{number:02}")))).await);
+    }
+    gate.open();
+    first.answer().await.unwrap();
+    let mut ids = Vec::new();
+    for command in submitted {
+        ids.push(command.answer().await.unwrap());
+    }
+    assert!(ids.is_sorted() && ids.len() == COMMANDS, "{ids:?}");
+    assert_eq!(notes.commits().last(), Some(&(COMMANDS, 0)));
+}
+
+/// Reads on from the last number it has seen until it has seen so many, as a client with a cursor does.
+async fn follow(db: &Database, count: usize) -> Vec<i64> {
+    let mut seen: Vec<i64> = Vec::new();
+    while seen.len() < count {
+        let last = seen.last().copied().unwrap_or(0);
+        let next = db.read(move |tx| {
+            tx.query("select id from notes where id > $1 order by id", params![last], |row| row.get::<i64>("id"))
+        });
+        seen.extend(next.await.unwrap());
+        tokio::task::yield_now().await;
+    }
+    seen
+}
+
+#[tokio::test]
+async fn who_reads_on_from_a_number_misses_nothing() {
+    const TASKS: usize = 6;
+    const EACH: usize = 25;
+    let (place, other_folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let hub = place.open(NOTES).unwrap();
+    let other =
+        runs_on(Engine::Postgres).then(|| Database::open(place.options_in(other_folder.path()), NOTES).unwrap());
+    let hubs: Vec<Database> = [Some(hub.clone()), other].into_iter().flatten().collect();
+    let count = hubs.len() * TASKS * EACH;
+    let mut writing = tokio::task::JoinSet::new();
+    for (number, hub) in hubs.iter().enumerate() {
+        for task in 0..TASKS {
+            let hub = hub.clone();
+            writing.spawn(async move {
+                for turn in 0..EACH {
+                    let body = format!("{number} {task} {turn}");
+                    // Alone and together, with and without something to do between the number and the commit.
+                    match turn % 3 {
+                        0 => drop(hub.write(append(body)).await.unwrap()),
+                        1 => drop(hub.write_together(append(body)).await.unwrap()),
+                        _ => {
+                            let command = move |tx: &mut Tx<'_>| {
+                                let id = tx.append_numbered(&NOTE, params![body])?;
+                                value_in::<i64>(tx, "select count(*) as value from counters")?;
+                                Ok::<_, DbError>(id)
+                            };
+                            hub.write(command).await.unwrap();
+                        }
+                    }
+                }
+            });
+        }
+    }
+    let seen = follow(&hub, count).await;
+    while let Some(ended) = writing.join_next().await {
+        ended.unwrap();
+    }
+    assert_eq!(seen.len() as i64, place.peek("select count(*) from notes"));
+    for hub in hubs {
+        hub.close().await;
+    }
+}
+
+#[tokio::test]
+async fn a_hub_that_holds_the_order_and_does_nothing_loses_it() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let (place, other_folder) = (Place::new(), tempfile::tempdir().unwrap());
+    let hub = place.open(NOTES).unwrap();
+    let other = Database::open(place.options_in(other_folder.path()), NOTES).unwrap();
+    for round in 0..2 {
+        let (mut gate, doorway) = gate();
+        let attempts = Arc::new(AtomicUsize::new(0));
+        let stuck = {
+            let attempts = attempts.clone();
+            hub.write(move |tx| {
+                let id = tx.append_numbered(&NOTE, params![format!("stuck {round}")])?;
+                if attempts.fetch_add(1, Ordering::SeqCst) == 0 {
+                    doorway.pass();
+                }
+                // Here it finds out, and is run again.
+                value_in::<i64>(tx, "select count(*) as value from counters")?;
+                Ok::<_, DbError>(id)
+            })
+        };
+        let stuck = submit(stuck).await;
+        gate.reached().await;
+        // Both alone and beside others.
+        let (one, two, three) = tokio::join!(
+            other.write(append(format!("alone {round}"))),
+            other.write_together(append(format!("together {round}"))),
+            other.write_together(append(format!("also together {round}"))),
+        );
+        gate.open();
+        let last = stuck.answer().await.unwrap();
+        assert_eq!(attempts.load(Ordering::SeqCst), 2);
+        assert!([one, two, three].into_iter().all(|id| id.unwrap() < last));
+    }
+    hub.close().await;
+    other.close().await;
+}
+
+#[tokio::test]
+async fn reads_that_everybody_waits_for_are_answered_each_with_its_own() {
+    let notes = Notes::open();
+    let prepare =
+        |tx: &mut Tx<'_>| tx.execute("insert into counters (name, value) values ('a', 1), ('b', 2), ('c', 3)", &[]);
+    notes.write(prepare).await.unwrap();
+    let asked: Vec<(&str, i64)> = vec![("a", 1), ("b", 2), ("c", 3), ("a", 1)];
+    let mut submitted = Vec::new();
+    for turn in 0..40 {
+        let (name, value) = asked[turn % asked.len()];
+        let read = notes.read_urgent(move |tx| {
+            let sql = "select value from counters where name = $1";
+            let value: i64 = tx.query_one(sql, params![name], |row| row.get("value"))?;
+            match turn % 4 {
+                // A second question needs the snapshot of the first.
+                2 => Ok(value * value_in::<i64>(tx, "select count(*) as value from counters")?),
+                3 => Err(DbError::NoRow),
+                _ => Ok(value),
+            }
+        });
+        submitted.push((turn, value, submit(read).await));
+    }
+    for (turn, value, read) in submitted {
+        match (turn % 4, read.answer().await) {
+            (3, Err(DbError::NoRow)) => {}
+            (2, Ok(found)) => assert_eq!(found, 3 * value),
+            (_, found) => assert_eq!(found.unwrap(), value),
+        }
+    }
+}
