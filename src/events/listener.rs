@@ -13,8 +13,6 @@ use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 const BATCH: i64 = 500;
 /// How long a hub keeps a listener to itself without advancing it.
 const LEASE: Duration = Duration::from_secs(30);
-/// How soon to look again for events that are committed but not yet safe to read.
-const HELD_BACK_PAUSE: Duration = Duration::from_millis(15);
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 
 /// Something that follows the events. It may see one twice, never none, and always in order.
@@ -107,10 +105,7 @@ enum Look {
     Free,
     /// The cursor is new, or behind what has been pruned.
     Rebuild(Position),
-    Events {
-        page: EventPage,
-        held_back: bool,
-    },
+    Events(EventPage),
 }
 
 async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubError> {
@@ -132,10 +127,8 @@ async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubErro
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, position)).await?;
             }
-            Look::Events { page, held_back } => {
-                let Some(end) = page.end else {
-                    return Ok(if held_back { NextLook::After(HELD_BACK_PAUSE) } else { NextLook::OnSignal });
-                };
+            Look::Events(page) => {
+                let Some(end) = page.end else { return Ok(NextLook::OnSignal) };
                 listener.handle(hub, &page).await?;
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| store_cursor(tx, name, &owner, end)).await?;
@@ -183,9 +176,7 @@ fn look(tx: &mut Tx<'_>, name: &str, owner: &str, batch: i64) -> Result<Look, Db
     if cursor.position < outbox::pruned_through(tx)? {
         return Ok(Look::Rebuild(outbox::end(tx)?));
     }
-    let page = outbox::events_after(tx, cursor.position, batch)?;
-    let held_back = outbox::is_held_back(tx)?;
-    Ok(Look::Events { page, held_back })
+    Ok(Look::Events(outbox::events_after(tx, cursor.position, batch)?))
 }
 
 /// Takes or extends the lease, unless another hub was quicker.

@@ -1,31 +1,28 @@
 //! The outbox table: the order of events, and how far one may read in it.
 
 use serde::{Deserialize, Serialize};
-use stoa_db::{DbError, Engine, Row, Tx, params};
+use stoa_db::{DbError, Engine, Insert, Row, Tx, params};
 use stoa_model::PrincipalId;
 
 use super::{Event, StoredEvent};
 use crate::error::HubError;
 
-/// A place in the order of events.
+/// A place in the order of events, which is the order of their commits.
 ///
-/// SQLite has one writer, so its numbers are in commit order and `xid` is 0. PostgreSQL draws numbers
-/// before transactions commit, so a place begins with the transaction's id, and
-/// [readers](events_after) stay below the oldest transaction that is still open: one that commits
-/// late is read late, never skipped.
+/// `seq` says it all, but for events that an earlier version wrote on PostgreSQL: their `xid` is that of their transaction,
+/// and smaller than the one that all later events share. On SQLite it is always 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 pub struct Position {
     pub xid: i64,
     pub seq: i64,
 }
 
+static OUTBOX: Insert = Insert::new("outbox", "seq", &["at", "kind", "conversation_id", "actor_id", "payload"]);
+
 pub(super) fn append(tx: &mut Tx<'_>, actor: PrincipalId, event: &Event) -> Result<(), HubError> {
     let payload = serde_json::to_string(event).map_err(HubError::internal)?;
     let actor = (actor.0 != 0).then_some(actor.0);
-    tx.execute(
-        "insert into outbox (at, kind, conversation_id, actor_id, payload) values ($1, $2, $3, $4, $5)",
-        params![tx.now_ms(), event.kind(), event.conversation().map(|id| id.0), actor, payload],
-    )?;
+    tx.append(&OUTBOX, params![tx.now_ms(), event.kind(), event.conversation().map(|id| id.0), actor, payload])?;
     tx.signal_change();
     Ok(())
 }
@@ -95,9 +92,8 @@ impl EventPage {
     }
 }
 
-/// The events after `position` that are safe to read, oldest first.
+/// The events after `position`, oldest first.
 pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<EventPage, DbError> {
-    let horizon = horizon(tx)?;
     let after = after(tx.engine());
     let order = match tx.engine() {
         Engine::Sqlite => "seq",
@@ -106,9 +102,9 @@ pub fn events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<E
     let rows = tx.query(
         &format!(
             "select xid, seq, at, kind, actor_id, payload from outbox
-             where {after} and xid < $3 order by {order} limit $4"
+             where {after} order by {order} limit $3"
         ),
-        params![position.xid, position.seq, horizon, limit],
+        params![position.xid, position.seq, limit],
         stored_event,
     )?;
     Ok(EventPage::of(rows))
@@ -128,18 +124,6 @@ pub fn is_next(tx: &mut Tx<'_>, position: Position, next: Position) -> Result<bo
     )
 }
 
-/// All events after `position` that there are, safe to read or not. For who wants to know what has changed by now, and not
-/// to go on from there: one that commits late may have its place among these.
-pub fn all_events_after(tx: &mut Tx<'_>, position: Position, limit: i64) -> Result<EventPage, DbError> {
-    let after = after(tx.engine());
-    let rows = tx.query(
-        &format!("select xid, seq, at, kind, actor_id, payload from outbox where {after} limit $3"),
-        params![position.xid, position.seq, limit],
-        stored_event,
-    )?;
-    Ok(EventPage::of(rows))
-}
-
 /// Deletes the events up to and with `position`, and notes that.
 pub(super) fn delete_through(tx: &mut Tx<'_>, position: Position) -> Result<u64, DbError> {
     let through = through(tx.engine());
@@ -148,33 +132,17 @@ pub(super) fn delete_through(tx: &mut Tx<'_>, position: Position) -> Result<u64,
     Ok(deleted)
 }
 
-/// The place of the newest event that is safe to read, or where pruning has come to.
+/// The place of the newest event, or where pruning has come to.
 pub fn end(tx: &mut Tx<'_>) -> Result<Position, DbError> {
-    let horizon = horizon(tx)?;
-    let newest = tx.query_optional(
-        "select xid, seq from outbox where xid < $1 order by xid desc, seq desc limit 1",
-        params![horizon],
-        position_of,
-    )?;
+    let newest =
+        tx.query_optional("select xid, seq from outbox order by xid desc, seq desc limit 1", &[], position_of)?;
     match newest {
         Some(position) => Ok(position),
         None => pruned_through(tx),
     }
 }
 
-/// Whether events exist that are committed or being committed, but not yet safe to read. No commit
-/// of ours announces the moment when they are, so somebody has to look again.
-pub fn is_held_back(tx: &mut Tx<'_>) -> Result<bool, DbError> {
-    if tx.engine() == Engine::Sqlite {
-        return Ok(false);
-    }
-    let horizon = horizon(tx)?;
-    tx.query_one("select exists (select 1 from outbox where xid >= $1) as held", params![horizon], |row| {
-        row.get("held")
-    })
-}
-
-/// Events after `position`, safe to read or not.
+/// How many events there are after `position`.
 pub fn count_after(tx: &mut Tx<'_>, position: Position) -> Result<i64, DbError> {
     let after = after(tx.engine());
     tx.query_one(
@@ -253,18 +221,6 @@ pub fn ensure_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
 
 fn epoch_text(random: [u8; 4]) -> String {
     format!("{:08x}", u32::from_be_bytes(random))
-}
-
-/// The first transaction that may not be read yet.
-fn horizon(tx: &mut Tx<'_>) -> Result<i64, DbError> {
-    match tx.engine() {
-        Engine::Sqlite => Ok(i64::MAX),
-        Engine::Postgres => {
-            tx.query_one("select pg_snapshot_xmin(pg_current_snapshot())::text::bigint as horizon", &[], |row| {
-                row.get("horizon")
-            })
-        }
-    }
 }
 
 fn position_of(row: &Row<'_>) -> Result<Position, DbError> {

@@ -12,8 +12,6 @@ use super::outbox::{self, EventPage, Position, SkippedRow};
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
 const BATCH: i64 = 500;
-/// How soon to look again for events that are committed but not yet safe to read.
-const HELD_BACK_PAUSE: Duration = Duration::from_millis(5);
 /// Characters of a kind that the log shows.
 const MAX_LOGGED_KIND: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
@@ -41,13 +39,9 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     let mut changes = hub.db().changes();
     loop {
         changes.mark_unchanged();
-        let read = hub.read_urgent(move |tx| {
-            let page = outbox::events_after(tx, position, BATCH)?;
-            let is_held_back = page.end.is_none() && outbox::is_held_back(tx)?;
-            Ok::<_, DbError>((page, is_held_back))
-        });
+        let read = hub.read_urgent(move |tx| outbox::events_after(tx, position, BATCH));
         let next_look = match read.await {
-            Ok((page, is_held_back)) => {
+            Ok(page) => {
                 if let Some(end) = page.end {
                     report_skipped(&hub, &page.skipped);
                     for tap in &taps {
@@ -59,9 +53,9 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
                     position = end;
                     continue;
                 }
-                is_held_back.then_some(HELD_BACK_PAUSE)
+                None
             }
-            Err(error) => {
+            Err::<EventPage, DbError>(error) => {
                 tracing::error!(%error, "the outbox could not be read; trying again");
                 Some(FAILURE_PAUSE)
             }

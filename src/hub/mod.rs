@@ -14,10 +14,10 @@ use stoa_model::Timestamp;
 use stoa_model::traces::NewTrace;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::Actor;
 use crate::access::identity::IdentityCache;
 use crate::access::limits::Limits;
 use crate::access::password::{LOWEST_COST, PasswordHasher};
+use crate::access::{Actor, Idempotency};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
@@ -293,14 +293,31 @@ impl Hub {
         F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        let actor_in = actor.clone();
-        let command = move |tx: &mut Tx<'_>| {
-            actor_in.require_still_valid(tx)?;
-            command(tx)
-        };
-        let Some(wish) = actor.call.idempotency.clone() else {
-            return self.0.db.write(command).await;
-        };
+        match &actor.call.idempotency {
+            Some(wish) => self.command_once(actor, wish.clone(), command).await,
+            None => self.0.db.write(checked(actor, command)).await,
+        }
+    }
+
+    /// The same for a change that is asked for often and may [share a transaction](Database::write_together) with others of its
+    /// kind.
+    pub async fn command_together<T, F>(&self, actor: &Actor, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        match &actor.call.idempotency {
+            Some(wish) => self.command_once(actor, wish.clone(), command).await,
+            None => self.0.db.write_together(checked(actor, command)).await,
+        }
+    }
+
+    async fn command_once<T, F>(&self, actor: &Actor, wish: Idempotency, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        let command = checked(actor, command);
         // The keys are asked for when the command runs: they may change while it waits.
         let (hub, actor) = (self.clone(), actor.clone());
         self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
@@ -317,6 +334,18 @@ impl Hub {
             params![name, value],
         )?;
         Ok(())
+    }
+}
+
+/// A command that is run only if the caller's credential is still good.
+fn checked<T>(
+    actor: &Actor,
+    command: impl Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+) -> impl Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static {
+    let actor = actor.clone();
+    move |tx| {
+        actor.require_still_valid(tx)?;
+        command(tx)
     }
 }
 

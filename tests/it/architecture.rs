@@ -139,3 +139,14 @@ fn features_call_only_those_below_them() {
     }
     assert_eq!(folders.len(), floors.len());
 }
+
+#[test]
+fn messages_and_events_are_numbered_in_the_order_of_their_commits() {
+    let plain = ["insert into messages", "insert into outbox"];
+    for (path, text) in sources() {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for statement in plain {
+            assert!(!text.contains(&format!("{statement} (")), "{}: use Tx::append instead", path.display());
+        }
+    }
+}

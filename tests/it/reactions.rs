@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use crate::streams::quiet;
 use crate::support::{Call, DAY, MINUTE, TestHub, each, how_many, items, together};
 use crate::walk::{Row, either_thing};
 
@@ -276,7 +275,6 @@ async fn who_may_see_the_message_is_told() {
     ada.make_channel(json!({"name": "den", "public": false})).await;
     ada.add_member("den", "scout").await.ok();
     let said = ada.say("den", "x").await;
-    quiet(&hub).await;
     let (mut own, mut foreign, from) = (ada.events().await, eve.events().await, scout.events().await.last_id);
     let reacted = scout.react(&said, "approve").await.ok().json();
     let told = own.until("reaction").await;

@@ -35,18 +35,6 @@ async fn member(owner: &Human, channel: &str, name: &str) {
     owner.put(&format!("/api/channels/{channel}/members/{name}"), &json!({})).await.ok();
 }
 
-/// Waits until everything that was done is told. On PostgreSQL a new stream may begin a little earlier than
-/// now: behind the oldest transaction that is still open, whosever it is.
-pub(crate) async fn quiet(hub: &TestHub) {
-    eventually("nothing is held back", async || !hub.inner().read(outbox::is_held_back).await.unwrap()).await;
-}
-
-/// A stream from now on.
-async fn events(hub: &TestHub, client: &Client) -> EventStream {
-    quiet(hub).await;
-    client.events().await
-}
-
 /// Something that this principal sees, to show that nothing came before it.
 async fn assert_nothing(hub: &TestHub, stream: &mut EventStream, name: &str) {
     let witness = hub.log_in("witness").await;
@@ -103,10 +91,10 @@ async fn a_message_is_told_to_those_who_may_see_it_and_to_nobody_else() {
     hub.human("witness").await;
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     let scout = ada.agent("scout").await;
-    let mut of_ada = events(&hub, &ada).await;
-    let mut of_bob = events(&hub, &bob).await;
-    let mut of_eve = events(&hub, &eve).await;
-    let mut of_scout = events(&hub, &scout).await;
+    let mut of_ada = ada.events().await;
+    let mut of_bob = bob.events().await;
+    let mut of_eve = eve.events().await;
+    let mut of_scout = scout.events().await;
 
     let sent = dm(&bob, "scout", "hello").await;
     let expected = json!({
@@ -157,7 +145,7 @@ async fn a_message_is_told_to_those_who_may_see_it_and_to_nobody_else() {
 async fn edits_deletions_and_states_are_told() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let mut of_bob = events(&hub, &bob).await;
+    let mut of_bob = bob.events().await;
     let sent = dm(&ada, "bob", "hello").await;
     let path = format!("/api/messages/{}", sent["id"]);
     of_bob.expect("unread_update").await;
@@ -180,8 +168,8 @@ async fn unread_messages_are_counted_as_they_come_and_go() {
     for body in ["one", "two"] {
         post(&ada, "general", body).await;
     }
-    let mut of_bob = events(&hub, &bob).await;
-    let mut again = events(&hub, &bob.again().await.client).await;
+    let mut of_bob = bob.events().await;
+    let mut again = bob.again().await.client.events().await;
     let mut last = Value::Null;
     for count in 3..=5 {
         last = post(&ada, "general", "more").await;
@@ -228,7 +216,7 @@ async fn a_key_hears_of_what_it_reaches() {
     let request = json!({"name": "k", "agent": "scout", "permissions": ["messages:read"], "channels": ["news"]});
     let limited = ada.post("/api/keys", &request).await.status(201).json();
     let limited = hub.nobody().bearer(limited["key"].as_str().unwrap());
-    let mut stream = events(&hub, &limited).await;
+    let mut stream = limited.events().await;
     let greeting = stream.last_id.clone();
     post(&ada, "general", "out of reach").await;
     let news = post(&ada, "news", "within").await;
@@ -247,7 +235,7 @@ async fn a_key_hears_of_what_it_reaches() {
 async fn a_client_that_comes_back_misses_nothing_and_hears_nothing_twice() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let mut stream = events(&hub, &bob).await;
+    let mut stream = bob.events().await;
     let (mut seen, mut sent, mut ids) = (Vec::new(), Vec::new(), Vec::new());
     for round in 0..5 {
         // Some are heard as they come, some are missed.
@@ -291,7 +279,7 @@ async fn whole_message(stream: &mut EventStream) -> Value {
 async fn a_backlog_is_told_in_order_and_ends_with_what_is_unread() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let id = events(&hub, &bob).await.last_id;
+    let id = bob.events().await.last_id;
     many_edits(&hub, 0..1500).await;
     for body in ["one", "two"] {
         dm(&ada, "bob", body).await;
@@ -319,7 +307,7 @@ async fn a_backlog_is_told_in_order_and_ends_with_what_is_unread() {
 async fn streams_open_while_much_happens_and_lose_nothing() {
     let hub = TestHub::start().await;
     let bob = hub.human("bob").await;
-    let mut first = events(&hub, &bob).await;
+    let mut first = bob.events().await;
     let start = first.last_id.clone();
     let writing = async {
         for round in 0..60 {
@@ -347,7 +335,7 @@ async fn streams_open_while_much_happens_and_lose_nothing() {
 async fn ids_outlive_a_restart() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let mut stream = events(&hub, &bob).await;
+    let mut stream = bob.events().await;
     dm(&ada, "bob", "before").await;
     stream.expect("unread_update").await;
     stream.expect("new_message").await;
@@ -372,14 +360,13 @@ async fn ids_outlive_a_restart() {
 async fn who_cannot_go_on_is_told_so_and_goes_on_from_now() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let old = events(&hub, &bob).await.last_id;
+    let old = bob.events().await.last_id;
     let (epoch, place) = old.split_once('-').unwrap();
     let future = format!("{epoch}-9999999999-1");
     let other_history = format!("00000000-{place}");
     let garbage = ["garbage", "-", "0", &format!("{old}x"), &format!("{epoch}--1-1"), "\u{fc}", &"9".repeat(5000)];
     let missed = dm(&ada, "bob", "missed").await;
     for id in [future.as_str(), &other_history].into_iter().chain(garbage) {
-        quiet(&hub).await;
         let mut stream = bob.events_after(id).await;
         let resync = stream.next().await;
         assert_eq!((resync.event.as_str(), &resync.data, resync.retry), ("resync", &json!({}), Some(3000)), "{id}");
@@ -410,12 +397,11 @@ async fn who_cannot_go_on_is_told_so_and_goes_on_from_now() {
 async fn a_quiet_client_does_not_fall_out_of_what_is_kept() {
     let hub = TestHub::setup().session_lifetime(30 * DAY).start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let mut stream = events(&hub, &bob).await;
+    let mut stream = bob.events().await;
     dm(&ada, "admin", "not for bob").await;
     hub.advance(DAY);
     dm(&ada, "admin", "nor this").await;
     // The client never sees an event, yet comes to know where the last one is.
-    quiet(&hub).await;
     let end = hub.inner().read(outbox::end).await.unwrap();
     let end = format!("-{}-{}", end.xid, end.seq);
     while !stream.last_id.ends_with(&end) {
@@ -437,7 +423,7 @@ async fn a_quiet_client_does_not_fall_out_of_what_is_kept() {
 async fn a_client_that_does_not_read_is_let_go_and_misses_nothing() {
     let hub = TestHub::start().await;
     let bob = hub.human("bob").await;
-    let id = events(&hub, &bob).await.last_id;
+    let id = bob.events().await.last_id;
     let mut silent = silent_client(&hub, &bob).await;
     open_streams(&hub, 1.0).await;
     // Until all that lies between the hub and its client is full.
@@ -481,16 +467,16 @@ async fn an_ended_credential_ends_its_streams_at_once() {
     };
 
     let session = ada.again().await;
-    let mut stream = events(&hub, &session).await;
-    let mut other = events(&hub, &ada).await;
+    let mut stream = session.events().await;
+    let mut other = ada.events().await;
     session.call("POST", "/auth/logout").await.status(204);
     end(&mut stream).await;
     other.expect("unread_update").await;
     other.expect("new_message").await;
 
     let (key, secret) = ada.key("scout", json!(["*"])).await;
-    let mut stream = events(&hub, &hub.nobody().bearer(&secret)).await;
-    let mut of_agent = events(&hub, &scout).await;
+    let mut stream = hub.nobody().bearer(&secret).events().await;
+    let mut of_agent = scout.events().await;
     ada.delete(&format!("/api/keys/{}", key["id"])).await.status(200);
     end(&mut stream).await;
     of_agent.expect("unread_update").await;
@@ -500,13 +486,13 @@ async fn an_ended_credential_ends_its_streams_at_once() {
     end(&mut of_agent).await;
 
     let cub = ada.agent("cub").await;
-    let mut of_cub = events(&hub, &cub).await;
+    let mut of_cub = cub.events().await;
     ada.delete("/api/agents/cub").await.status(204);
     of_cub.rest().await;
 
     // Who is shut out takes their agents along.
     let hawk = ada.agent("hawk").await;
-    let mut of_hawk = events(&hub, &hawk).await;
+    let mut of_hawk = hawk.events().await;
     hub.operator().call("users.disable", json!({"username": "ada"})).await;
     other.rest().await;
     of_hawk.rest().await;
@@ -518,7 +504,7 @@ async fn an_ended_credential_ends_its_streams_at_once() {
 async fn a_session_that_runs_out_ends_its_streams() {
     let hub = TestHub::setup().session_lifetime(HOUR).start().await;
     let ada = hub.human("ada").await;
-    let mut stream = events(&hub, &ada).await;
+    let mut stream = ada.events().await;
     hub.advance(HOUR);
     stream.rest().await;
     ada.get("/api/events").await.problem(401, "session_expired");
@@ -533,7 +519,7 @@ async fn a_key_that_runs_out_hears_nothing_of_what_comes_after() {
     // The next heartbeat, which looks for what has run out, is later than that.
     let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "expires_at": "2027-01-15T08:00:05Z"});
     let created = ada.post("/api/keys", &request).await.status(201).json();
-    let mut stream = events(&hub, &hub.nobody().bearer(created["key"].as_str().unwrap())).await;
+    let mut stream = hub.nobody().bearer(created["key"].as_str().unwrap()).events().await;
     hub.advance(Duration::from_millis(4999));
     dm(&bob, "scout", "in time").await;
     stream.expect("unread_update").await;
@@ -552,7 +538,7 @@ async fn a_member_who_is_removed_is_told_that_and_nothing_more() {
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
     channel(&ada, "secret", false).await;
     member(&ada, "secret", "bob").await;
-    let mut of_bob = events(&hub, &bob).await;
+    let mut of_bob = bob.events().await;
     let start = of_bob.last_id.clone();
     post(&ada, "secret", "still").await;
     of_bob.expect("unread_update").await;
@@ -579,8 +565,7 @@ async fn channels_that_change_are_told() {
     let hub = TestHub::start().await;
     hub.human("witness").await;
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
-    let (mut of_ada, mut of_bob, mut of_eve) =
-        (events(&hub, &ada).await, events(&hub, &bob).await, events(&hub, &eve).await);
+    let (mut of_ada, mut of_bob, mut of_eve) = (ada.events().await, bob.events().await, eve.events().await);
     let start = of_eve.last_id.clone();
     let change = async |stream: &mut EventStream| stream.expect("channel").await["change"].clone();
     channel(&ada, "plans", false).await;
@@ -619,7 +604,7 @@ async fn channels_that_change_are_told() {
 async fn a_heartbeat_comes_every_15_seconds() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let mut stream = events(&hub, &ada).await;
+    let mut stream = ada.events().await;
     for _ in 0..3 {
         hub.advance(HEARTBEAT);
         loop {
@@ -638,7 +623,7 @@ async fn at_the_end_clients_are_told_before_the_hub_goes() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
     let scout = ada.agent("scout").await;
-    let mut streams = vec![events(&hub, &ada).await, events(&hub, &bob).await, events(&hub, &scout).await];
+    let mut streams = vec![ada.events().await, bob.events().await, scout.events().await];
     let _silent = silent_client(&hub, &ada).await;
     dm(&bob, "ada", "one more").await;
     let id = streams[0].last_id.clone();
@@ -659,16 +644,16 @@ async fn a_user_has_so_many_streams_and_no_more() {
     let hub = TestHub::setup().configure(|config| config.max_streams = 3).start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
     let scout = ada.agent("scout").await;
-    let first = events(&hub, &ada).await;
-    let _others = [events(&hub, &ada).await, events(&hub, &scout).await];
+    let first = ada.events().await;
+    let _others = [ada.events().await, scout.events().await];
     for client in [&ada.client, &scout.client] {
         let refused = client.get("/api/events").await.problem(429, "rate_limited");
         assert!(refused.header("retry-after").is_some());
     }
-    events(&hub, &bob).await;
+    bob.events().await;
     drop(first);
     open_streams(&hub, 2.0).await;
-    events(&hub, &ada).await;
+    ada.events().await;
     hub.finish().await;
 }
 
@@ -678,7 +663,7 @@ async fn many_idle_streams_are_no_trouble() {
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
     let mut streams = Vec::new();
     for _ in 0..200 {
-        streams.push(events(&hub, &bob).await);
+        streams.push(bob.events().await);
     }
     open_streams(&hub, 200.0).await;
     let sent = dm(&ada, "bob", "to each of them").await;
@@ -695,18 +680,18 @@ async fn many_idle_streams_are_no_trouble() {
 async fn who_is_online_is_told() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let mut of_ada = events(&hub, &ada).await;
+    let mut of_ada = ada.events().await;
     hub.advance(2 * MINUTE);
-    let first = events(&hub, &bob).await;
+    let first = bob.events().await;
     let expected = json!({"name": "bob", "online": true, "last_seen_at": "2027-01-15T08:02:00.000Z"});
     assert_eq!(of_ada.presence_of("bob").await, expected);
-    let second = events(&hub, &bob).await;
+    let second = bob.events().await;
     drop(first);
     drop(second);
     open_streams(&hub, 1.0).await;
     // A page that is loaded anew is no news.
     hub.advance(Duration::from_secs(9));
-    let third = events(&hub, &bob).await;
+    let third = bob.events().await;
     drop(third);
     open_streams(&hub, 1.0).await;
     hub.advance(Duration::from_secs(10));
@@ -715,7 +700,7 @@ async fn who_is_online_is_told() {
 
     // The directory knows who is here now, as long as they are.
     let scout = ada.agent("scout").await;
-    let _of_scout = events(&hub, &scout).await;
+    let _of_scout = scout.events().await;
     assert_eq!(of_ada.presence_of("scout").await["online"], true);
     for _ in 0..10 {
         hub.advance(MINUTE);
@@ -737,7 +722,7 @@ async fn a_stranger_hears_nothing_of_what_others_have() {
     hub.human("witness").await;
     let stranger = hub.human("stranger").await;
     let (mut stream, start) = {
-        let stream = events(&hub, &stranger).await;
+        let stream = stranger.events().await;
         let id = stream.last_id.clone();
         (stream, id)
     };
@@ -770,7 +755,7 @@ async fn what_happens_on_one_hub_is_told_on_the_other() {
     let (ada, bob) = (one.human("ada").await, one.human("bob").await);
     let two = one.beside().start().await;
     let bob_there = two.log_in("bob").await;
-    let mut stream = events(&two, &bob_there).await;
+    let mut stream = bob_there.events().await;
     let mut ids = Vec::new();
     for _ in 0..20 {
         let sent = dm(&ada, "bob", "hello over there").await;
@@ -784,7 +769,7 @@ async fn what_happens_on_one_hub_is_told_on_the_other() {
         assert_eq!(here.expect("new_message").await["message_id"], *message);
     }
     // Being online on either is being online.
-    let mut of_ada = events(&one, &ada).await;
+    let mut of_ada = ada.events().await;
     drop(here);
     open_streams(&one, 1.0).await;
     one.advance(Duration::from_secs(10));

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::mcp::{ToolRow, refused};
-use crate::streams::quiet;
 use crate::support::{Agent, Client, Human, TestHub, each, items};
 use crate::walk::{Row, either_thing};
 
@@ -45,7 +44,6 @@ async fn where_messages_are_work_the_status_follows_the_state() {
     ada.make_workflow("work", json!({})).await;
     let message = ada.say("work", "who takes this?").await;
     assert_eq!(message["status"], "pending");
-    quiet(&hub).await;
     let mut events = ada.events().await;
     for (who, reaction, state, expected) in [
         (&ada.client, "approve", "approved", "pending"),
@@ -231,7 +229,6 @@ async fn what_trusted_agents_propose_is_approved() {
     ada.make_workflow("work", json!({"auto_approve": true})).await;
     ada.add_member("work", "scout").await.ok();
     earn(&ada, &scout, "publish", 12).await;
-    quiet(&hub).await;
     let mut events = ada.events().await;
     let approved = scout.say("work", "an article").await;
     let expected = json!([{"reaction": "approve", "metadata": {}, "created_at": approved["created_at"],
@@ -293,7 +290,6 @@ async fn who_goes_gives_back_what_they_had_claimed() {
     assert_eq!(status(&ada, &secret).await.0, "proposed");
     assert_eq!(status(&ada, &open).await.0, "in_progress");
     scout.react(&secret, "in_progress").await.ok();
-    quiet(&hub).await;
     let mut events = ada.events().await;
     eve.delete("/api/agents/spy").await.ok();
     assert_eq!(events.until("reaction").await["message_id"], open["id"]);

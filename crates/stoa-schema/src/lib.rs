@@ -23,4 +23,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(7, "0007", "attachments"),
     migration!(8, "0008", "search"),
     migration!(9, "0009", "sent_uploads"),
+    migration!(10, "0010", "order"),
 ];

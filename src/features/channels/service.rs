@@ -473,11 +473,6 @@ pub fn find_conversation_between(
     store::find_pair(tx, one, other)
 }
 
-/// Puts writers of one conversation in line until they commit.
-pub fn lock(tx: &mut Tx<'_>, conversation: ConversationId) -> Result<(), DbError> {
-    store::lock_conversation(tx, conversation)
-}
-
 /// Members whom messages can reach, at most `limit`.
 pub fn list_members(tx: &mut Tx<'_>, channel: ChannelId, limit: i64) -> Result<Vec<Member>, DbError> {
     store::list_member_ids(tx, channel, limit)

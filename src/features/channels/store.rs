@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use stoa_db::{DbError, Engine, Row, Tx, Value, in_list, params};
+use stoa_db::{DbError, Row, Tx, Value, in_list, params};
 use stoa_model::channels::ChannelSettings;
 use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
@@ -381,15 +381,6 @@ pub(super) fn insert_pair(tx: &mut Tx<'_>, one: PrincipalId, other: PrincipalId)
         params![one.0.min(other.0), one.0.max(other.0), tx.now_ms()],
         |row| row.get("id").map(ConversationId),
     )
-}
-
-/// Puts those who write into one conversation in line, so that its ids are in the order of commits.
-/// SQLite has one writer, who is such a line.
-pub(super) fn lock_conversation(tx: &mut Tx<'_>, id: ConversationId) -> Result<(), DbError> {
-    match tx.engine() {
-        Engine::Sqlite => Ok(()),
-        Engine::Postgres => tx.query_one("select pg_advisory_xact_lock($1)::text as locked", params![id.0], |_| Ok(())),
-    }
 }
 
 pub(super) fn find_cursor(

@@ -220,11 +220,6 @@ fn find_channels(
             channels_by_name.insert(message.channel.clone(), channel);
         }
     }
-    let mut conversations: Vec<_> = channels_by_name.values().flatten().map(|channel| channel.conversation).collect();
-    conversations.sort_unstable();
-    for conversation in conversations {
-        channels::lock(tx, conversation)?;
-    }
     Ok(channels_by_name)
 }
 

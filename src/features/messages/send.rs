@@ -36,7 +36,7 @@ pub async fn send_message(hub: &Hub, actor: &Actor, request: SendMessageRequest)
     actor.require(Permission::MessagesWrite)?;
     let draft = request.into_draft()?;
     let (hub_in, actor_in, target) = (hub.clone(), actor.clone(), draft.target.clone());
-    let sent = hub.command(actor, move |tx| send_in(&hub_in, tx, &actor_in, &draft)).await;
+    let sent = hub.command_together(actor, move |tx| send_in(&hub_in, tx, &actor_in, &draft)).await;
     match (sent, target) {
         (Err(error), Target::Principal(name)) if error.code == "unknown_recipient" => {
             let nearest: Vec<String> = hub.read(move |tx| principals::nearest(tx, &name)).await?;
@@ -95,7 +95,6 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let sender = sender(tx, actor)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
     let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
-    channels::lock(tx, conversation)?;
     let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
     let message = Composed {
         parent: parent.as_ref(),
@@ -140,10 +139,7 @@ pub fn notify(hub: &Hub, tx: &mut Tx<'_>, notices: Vec<Notice>) -> Result<(), Hu
     for notice in notices {
         placed.push((channels::conversation_between(tx, system.id, notice.recipient.id)?, notice));
     }
-    // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
-    placed.sort_by_key(|(conversation, _)| *conversation);
     for (conversation, Notice { recipient, body, metadata }) in placed {
-        channels::lock(tx, conversation)?;
         let draft = Draft { metadata, ..Draft::new(Target::Principal(recipient.handle.clone()), body) };
         let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle };
         let message = Composed::new(system.id, author_of(&system), destination, &draft);
@@ -183,7 +179,6 @@ fn post_to_channel<'a>(
     calling: &str,
 ) -> Result<PostedMessage<'a>, HubError> {
     let called = find_called(tx, actor, channel, calling)?;
-    channels::lock(tx, channel.conversation)?;
     let (sender, from) = if actor.is_operator() {
         let system = principals::system(tx)?;
         (system.id, author_of(&system))
@@ -469,14 +464,11 @@ fn notify_mentioned(
         ..Draft::new(message.draft.target.clone(), String::new())
     };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
-    // Conversations are locked in the order of their ids, so that two senders cannot wait for each other.
     let mut told = Vec::new();
     for (recipient, (handle, _)) in called {
         told.push((channels::conversation_between(tx, message.sender, *recipient)?, *recipient, handle.clone()));
     }
-    told.sort_by_key(|(conversation, ..)| *conversation);
     for (conversation, recipient, to) in told {
-        channels::lock(tx, conversation)?;
         let destination = Destination::Dm { conversation, recipient, to };
         let notice = Composed {
             parent: Some(&origin),

@@ -1,5 +1,5 @@
 use serde_json::{Map, Value};
-use stoa_db::{DbError, Row, ToValue, Tx, Value as Parameter, in_list, params};
+use stoa_db::{DbError, Insert, Row, ToValue, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
@@ -145,6 +145,29 @@ fn status_at(status: MessageStatus, lease_until: Option<i64>, now_ms: i64) -> Me
     }
 }
 
+/// Ids are in the order of commits: who has read a conversation or an inbox up to one of them has missed nothing before it.
+static MESSAGES: Insert = Insert::new(
+    "messages",
+    "id",
+    &[
+        "conversation_id",
+        "channel_id",
+        "author_id",
+        "recipient_id",
+        "subject",
+        "body",
+        "reply_to",
+        "thread_id",
+        "mention_of",
+        "status",
+        "priority",
+        "metadata",
+        "mentions",
+        "depth",
+        "created_at",
+    ],
+);
+
 pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<MessageId, DbError> {
     let encode = |fault: serde_json::Error| DbError::Statement(fault.to_string());
     let metadata = if message.metadata.is_empty() {
@@ -157,10 +180,8 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
     } else {
         serde_json::to_string(message.mentions).map_err(encode)?
     };
-    tx.query_one(
-        "insert into messages (conversation_id, channel_id, author_id, recipient_id, subject, body, reply_to, thread_id,
-             mention_of, status, priority, metadata, mentions, depth, created_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) returning id",
+    let number = tx.append_numbered(
+        &MESSAGES,
         params![
             message.conversation.0,
             message.channel.map(|id| id.0),
@@ -178,8 +199,8 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
             message.depth,
             tx.now_ms()
         ],
-        |row| row.get("id").map(MessageId),
-    )
+    )?;
+    Ok(MessageId(number))
 }
 
 /// A message, whoever may see it.

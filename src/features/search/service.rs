@@ -197,7 +197,7 @@ fn unindexed(tx: &mut Tx<'_>, state: Option<&IndexProgress>) -> Result<BTreeSet<
         unindexed.extend(to_come);
     }
     if let Some(state) = state {
-        let page = outbox::all_events_after(tx, state.position, MAX_BEHIND + 1)?;
+        let page = outbox::events_after(tx, state.position, MAX_BEHIND + 1)?;
         if page.rows() as i64 > MAX_BEHIND {
             return Err(building().into());
         }
