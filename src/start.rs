@@ -1,5 +1,6 @@
 //! From a configuration to a running hub, and back to nothing.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use stoa_db::{Database, DbError, Engine, Options};
@@ -144,10 +145,19 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
     };
     let engine = if config.database_url.is_some() { Engine::Postgres } else { Engine::Sqlite };
     engine_mark::require(&config.data, engine)?;
+    if engine == Engine::Sqlite {
+        require_database(&config.data)?;
+    }
     // Opening waits for the disk, and PostgreSQL's client must not be dropped on an async thread.
     let db = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS))
         .await
         .map_err(|error| StartError::Other(error.to_string()))??;
+    // A key that is made anew would only hide that the right one is gone.
+    let has_key = config.key.is_some() || KeyRing::path(&config.data).exists();
+    if !has_key && db.read(|tx| Hub::meta(tx, Hub::KEY_CHECK)).await?.is_some() {
+        db.close().await;
+        return Err(StartError::MissingKey(KeyRing::path(&config.data)));
+    }
     let keys = match KeyRing::load_or_create(&config.data, config.key.as_ref().map(Secret::expose)) {
         Ok(keys) => keys,
         Err(error) => {
@@ -169,6 +179,25 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
     Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, base_url)?)
 }
 
+/// Refuses a folder that had a database and has it no more. SQLite would begin a new one, and the hub would look as if all had been
+/// deleted.
+fn require_database(data: &Path) -> Result<(), StartError> {
+    let file = data.join("stoa.db");
+    if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() || found.len() > 0) {
+        return Ok(());
+    }
+    let is_used = |name: &str| {
+        let path = data.join(name);
+        match std::fs::read_dir(&path) {
+            Ok(mut entries) => entries.next().is_some(),
+            Err(_) => std::fs::metadata(&path).is_ok_and(|found| found.len() > 0),
+        }
+    };
+    let beside: Vec<_> =
+        ["key", "engine", "attachments", "stoa.db-wal"].into_iter().filter(|name| is_used(name)).collect();
+    if beside.is_empty() { Ok(()) } else { Err(StartError::MissingDatabase { file, beside }) }
+}
+
 fn checked_base_url(base_url: &str) -> Result<String, StartError> {
     let trimmed = base_url.trim_end_matches('/');
     let host = trimmed.strip_prefix("https://").or_else(|| trimmed.strip_prefix("http://"));
@@ -183,10 +212,10 @@ async fn prepare(hub: &Hub) -> Result<(), StartError> {
     let (keys, names) = (hub.keys(), followers::listener_names(hub));
     let key_fits = hub
         .write(move |tx| {
-            match Hub::meta(tx, "key_check")? {
+            match Hub::meta(tx, Hub::KEY_CHECK)? {
                 Some(stored) if !keys.has_check_value(&stored) => return Ok(false),
                 Some(_) => {}
-                None => Hub::set_meta(tx, "key_check", &keys.check_value())?,
+                None => Hub::set_meta(tx, Hub::KEY_CHECK, &keys.check_value())?,
             }
             outbox::ensure_history(tx)?;
             listener::tidy_at_start(tx, &names)?;

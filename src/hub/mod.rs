@@ -323,6 +323,9 @@ impl Hub {
         self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
     }
 
+    /// The name of the value by which the hub knows its key again.
+    pub(crate) const KEY_CHECK: &str = "key_check";
+
     /// Reads a value that the hub keeps about itself.
     pub(crate) fn meta(tx: &mut Tx<'_>, name: &str) -> Result<Option<String>, DbError> {
         tx.query_optional("select value from meta where name = $1", params![name], |row| row.get("value"))

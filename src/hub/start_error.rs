@@ -15,6 +15,14 @@ pub enum StartError {
     Key(#[from] KeyError),
     #[error("the key is not the one that this database was used with; bring back the key file, or set STOA_KEY")]
     WrongKey,
+    #[error("the key file {0} is missing, and this database was used with a key; bring the file back, or set STOA_KEY")]
+    MissingKey(PathBuf),
+    #[error(
+        "the database {file} is missing or empty, but {} of a hub is beside it; restore a backup with `stoa admin restore` into \
+         a new folder, or move everything out of this one to start over",
+        .beside.join(", ")
+    )]
+    MissingDatabase { file: PathBuf, beside: Vec<&'static str> },
     #[error("the data folder {path} belongs to a hub on {found}; {advice}")]
     Engine { path: PathBuf, found: String, advice: &'static str },
     #[error("the admin socket {path} cannot be opened: {reason}")]

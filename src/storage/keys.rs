@@ -134,6 +134,11 @@ impl KeyRing {
         Zeroizing::new(lines.collect())
     }
 
+    /// Where a hub with this data folder keeps its key.
+    pub fn path(folder: &Path) -> PathBuf {
+        folder.join(FILE_NAME)
+    }
+
     /// Writes the key file so that it is either the old one or the new one, whatever happens.
     pub fn store(&self, folder: &Path) -> Result<(), KeyError> {
         let path = folder.join(FILE_NAME);

@@ -141,12 +141,36 @@ fn a_data_folder_that_cannot_be_used_is_refused() {
     }
     // A lost key is not made up for by a new one.
     fs::remove_file(&key).unwrap();
-    place.fails_to_start(&[]).fails(1, &["the key is not the one", "bring back the key file"]);
+    place.fails_to_start(&[]).fails(1, &["the key file", "is missing", "bring the file back"]);
+    assert!(!key.exists());
     let other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
     Outcome::of(place.serve(&[]).env("STOA_KEY", other), b"").fails(1, &["the key is not the one"]);
     fs::write(&key, good).unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(place.start().stop().code, Some(0));
+}
+
+#[test]
+fn a_lost_database_is_not_made_anew() {
+    if on_postgres() {
+        return;
+    }
+    let place = Place::empty();
+    place.start().stop();
+    let (file, aside) = (place.data().join("stoa.db"), place.root().join("aside.db"));
+    fs::rename(&file, &aside).unwrap();
+    place.fails_to_start(&[]).fails(1, &["stoa.db is missing or empty", "key, engine", "stoa admin restore"]);
+    assert!(!file.exists());
+    fs::write(&file, "").unwrap();
+    place.fails_to_start(&[]).fails(1, &["stoa.db is missing or empty"]);
+    assert_eq!(fs::read(&file).unwrap(), b"");
+    // What is only in the log counts, too.
+    for name in ["key", "engine"] {
+        fs::remove_file(place.data().join(name)).unwrap();
+    }
+    fs::write(place.data().join("stoa.db-wal"), "pages").unwrap();
+    place.fails_to_start(&[]).fails(1, &["stoa.db is missing or empty", "stoa.db-wal"]);
+    assert_eq!(fs::read(place.data().join("stoa.db-wal")).unwrap(), b"pages");
 }
 
 #[test]

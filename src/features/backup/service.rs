@@ -140,7 +140,7 @@ async fn dump(hub: &Hub, folder: &Path) -> Result<(stoa_db::Snapshot, Spool, std
     let (snapshot, spool) = dumped.map_err(HubError::internal)?;
     let keys = hub.keys();
     let current = keys.without_old_keys();
-    let stored = hub.read(|tx| Hub::meta(tx, "key_check")).await?;
+    let stored = hub.read(|tx| Hub::meta(tx, Hub::KEY_CHECK)).await?;
     // This process may still know keys that have been put out of force.
     let needs_old = stored.is_some_and(|stored| !current.has_check_value(&stored));
     Ok((snapshot, spool, if needs_old { keys } else { current.into() }))
@@ -238,7 +238,7 @@ async fn load(
                 outbox::begin_new_history(tx)?;
                 machines::note_restored(tx)?;
                 work::release_all(tx)?;
-                let stored = Hub::meta(tx, "key_check")?;
+                let stored = Hub::meta(tx, Hub::KEY_CHECK)?;
                 Ok::<_, DbError>(stored.is_none_or(|stored| keys.has_check_value(&stored)))
             })
             .await?;

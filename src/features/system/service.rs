@@ -92,7 +92,7 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
     let ring = if from_environment {
         // The operator has put the new key first; the hub must not invent one that nobody keeps.
         let ring = (*hub.keys()).clone();
-        let stored = hub.read(|tx| Hub::meta(tx, "key_check")).await?;
+        let stored = hub.read(|tx| Hub::meta(tx, Hub::KEY_CHECK)).await?;
         if stored.as_deref() == Some(ring.check_value().as_str()) {
             return Err(HubError::conflict("nothing_to_rotate", "The first key of STOA_KEY is in force already.")
                 .hint("Put a new key first (STOA_KEY=new,old), restart the hub and try again."));
@@ -109,7 +109,7 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
         for sealed in Features::of(&hub_in).iter().filter_map(|feature| feature.sealed) {
             (sealed.seal_again)(tx, &sealing)?;
         }
-        Hub::set_meta(tx, "key_check", &sealing.check_value())?;
+        Hub::set_meta(tx, Hub::KEY_CHECK, &sealing.check_value())?;
         audit::record(tx, &actor_in, "key_file.rotated", None, &json!({}))?;
         Ok::<_, HubError>(())
     })
