@@ -125,7 +125,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
     }
     let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Other(error.to_string()))?);
     let observed = metrics.clone();
-    let connections = config.database_connections.max(2);
+    let connections = config.database_connections.max(3);
     // On PostgreSQL it is one of the connections, unless there are too few.
     let urgent_readers = usize::from(config.database_url.is_none() || connections >= 4);
     let options = Options {
@@ -152,7 +152,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
     let db = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS))
         .await
         .map_err(|error| StartError::Other(error.to_string()))??;
-    // A key that is made anew would only hide that the right one is gone.
+    // A new key would hide that the right one is missing.
     let has_key = config.key.is_some() || KeyRing::path(&config.data).exists();
     if !has_key && db.read(|tx| Hub::meta(tx, Hub::KEY_CHECK)).await?.is_some() {
         db.close().await;
@@ -179,8 +179,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
     Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, base_url)?)
 }
 
-/// Refuses a folder that had a database and has it no more. SQLite would begin a new one, and the hub would look as if all had been
-/// deleted.
+/// Refuses a folder whose database is missing. SQLite would create an empty one, and the hub would start as if it were new.
 fn require_database(data: &Path) -> Result<(), StartError> {
     let file = data.join("stoa.db");
     if std::fs::metadata(&file).is_ok_and(|found| !found.is_file() || found.len() > 0) {

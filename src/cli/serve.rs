@@ -35,8 +35,8 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
 
-    /// Connections to PostgreSQL
-    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(2..=1000))]
+    /// Connections to PostgreSQL for commands and reads, at least 3; two more carry notifications between hubs
+    #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
     /// How much to log: error, warn, info, debug or trace, or a filter like stoa=debug,warn

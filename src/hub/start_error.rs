@@ -18,8 +18,8 @@ pub enum StartError {
     #[error("the key file {0} is missing, and this database was used with a key; bring the file back, or set STOA_KEY")]
     MissingKey(PathBuf),
     #[error(
-        "the database {file} is missing or empty, but {} of a hub is beside it; restore a backup with `stoa admin restore` into \
-         a new folder, or move everything out of this one to start over",
+        "the database {file} is missing or empty, but the folder still has {} of a hub; bring the database back, or restore a \
+         backup with `stoa admin restore` into a new folder. To start over, use a new folder",
         .beside.join(", ")
     )]
     MissingDatabase { file: PathBuf, beside: Vec<&'static str> },

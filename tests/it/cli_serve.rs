@@ -82,7 +82,7 @@ fn wrong_settings_are_refused_in_a_sentence() {
         (&["--rate-limit", "-1"], 2, &["-1"]),
         (&["--trusted-proxies", "10.0.0.0/99"], 2, &["--trusted-proxies"]),
         (&["--auth-cache", "maybe"], 2, &["--auth-cache"]),
-        (&["--database-connections", "1"], 2, &["--database-connections"]),
+        (&["--database-connections", "2"], 2, &["--database-connections"]),
         (&["--admin-socket", "/proc/nowhere/admin.sock"], 1, &["the admin socket /proc/nowhere/admin.sock"]),
         (&["--no-such-flag"], 2, &["--no-such-flag"]),
     ] {
@@ -139,7 +139,7 @@ fn a_data_folder_that_cannot_be_used_is_refused() {
         fs::write(&key, bad).unwrap();
         place.fails_to_start(&[]).fails(1, &["the key file", "does not hold a key"]);
     }
-    // A lost key is not made up for by a new one.
+    // The hub does not replace a missing key with a new one.
     fs::remove_file(&key).unwrap();
     place.fails_to_start(&[]).fails(1, &["the key file", "is missing", "bring the file back"]);
     assert!(!key.exists());
@@ -151,7 +151,7 @@ fn a_data_folder_that_cannot_be_used_is_refused() {
 }
 
 #[test]
-fn a_lost_database_is_not_made_anew() {
+fn a_folder_whose_database_is_missing_is_refused() {
     if on_postgres() {
         return;
     }

@@ -27,10 +27,10 @@ mod worker;
 /// How long a thread tries to get its connection back before it answers "unavailable".
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
 
-/// What each connection is told first.
+/// Settings of every connection.
 const SETTINGS: &str =
     "set timezone = 'UTC'; set standard_conforming_strings = on; set synchronous_commit = on; set jit = off";
-/// Others wait for what a command holds, so it may not take long; and a hub that is frozen must not keep it.
+/// Limits of commands. Other hubs wait for the locks of a command, so a slow command or a frozen hub must lose them soon.
 const COMMAND_SETTINGS: &str = "set lock_timeout = '700ms'; set idle_in_transaction_session_timeout = '3s';
     set statement_timeout = '8s'";
 const READ_SETTINGS: &str = "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '120s'";

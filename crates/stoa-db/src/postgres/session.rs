@@ -59,7 +59,7 @@ impl Session {
         let (client, connection) = match config.get_ssl_mode() {
             SslMode::Require => {
                 let (client, connection) = runtime.block_on(config.connect(tls()?))?;
-                // Its end is seen by whoever asks something next.
+                // The next request reports that the connection has ended.
                 (client, runtime.spawn(async move { drop(connection.await) }))
             }
             _ => {

@@ -51,6 +51,11 @@ impl Member {
         self.job
     }
 
+    /// Whether it appends rows.
+    pub(super) fn appends(&self) -> bool {
+        matches!(&self.course.state, State::Done(rows) if !rows.is_empty())
+    }
+
     /// The job, and what follows from it now that it is committed.
     pub(super) fn into_parts(self) -> (Box<dyn Job>, Effects) {
         (self.job, if self.keep { self.effects } else { Effects::default() })
@@ -81,7 +86,7 @@ pub(super) fn commit(session: &mut Session, members: &mut [Member]) -> Result<()
         let is_query = |member: &&mut Member| matches!(member.question(), Some(Question::Query { .. }));
         let mut asking: Vec<&mut Member> = members.iter_mut().filter(is_query).collect();
         if asking.is_empty() {
-            // Numbers come last: whoever has drawn one holds up everybody else until the commit.
+            // Numbers come last, because other hubs wait from the first number to the commit.
             asking = members.iter_mut().filter(|member| member.question().is_some()).collect();
             if asking.is_empty() {
                 break;

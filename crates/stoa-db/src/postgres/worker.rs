@@ -13,10 +13,10 @@ use crate::job::Job;
 use crate::tx::{Connection as TxConnection, Effects, Moment};
 use crate::{DbError, Tx};
 
-/// How long a command that loses races is repeated before its caller is told to come back later. Not so many times: on a
-/// busy machine each race takes longer, and those who lose them are no more.
+/// How long the hub retries a command that loses races, before it answers the caller with "unavailable". This is a time and not
+/// a count, because a race takes longer on a busy machine.
 const RACE_PATIENCE: Duration = Duration::from_secs(5);
-/// From this attempt on, the pauses do not grow any more.
+/// The attempt after which the pauses no longer grow.
 const LONGEST_PAUSE_AT: u32 = 30;
 
 /// Urgent reads that are sent to the server at once, at most.
@@ -141,7 +141,7 @@ impl Worker {
                 Attempt::Repeat(error)
             }
             Err(CommitError::Undone(error)) => Attempt::Failed(error),
-            // It may or may not be stored. The caller is told so; an idempotency key makes its retry safe.
+            // The server may have stored it. The caller gets an error; an idempotency key makes a retry safe.
             Err(CommitError::Unknown(error)) => {
                 self.session = None;
                 Attempt::Failed(error)
@@ -153,7 +153,7 @@ impl Worker {
     fn free_order(&mut self) {
         let freed = self.session().and_then(order::free);
         if let Err(error) = freed {
-            tracing::warn!(%error, "who holds the order of commits could not be found");
+            tracing::warn!(%error, "the holder of the order of commits could not be found");
         }
     }
 
@@ -185,7 +185,7 @@ impl Worker {
         }
         let session = match self.session() {
             Ok(session) => session,
-            Err(_) => return members.into_iter().map(together::Member::into_job).collect(),
+            Err(error) => return answer_all(members, &error),
         };
         match together::commit(session, &mut members) {
             Ok(()) => {}
@@ -194,6 +194,10 @@ impl Worker {
                 if matches!(error, DbError::Unavailable(_)) || session.rollback().is_err() {
                     self.session = None;
                 }
+                // Without a server each of them would wait for a connection, one after the other.
+                if let Err(error) = self.session() {
+                    return answer_all(members, &error);
+                }
                 if matches!(error, DbError::Locked(_)) {
                     self.free_order();
                 }
@@ -201,10 +205,7 @@ impl Worker {
             }
             Err(CommitError::Unknown(error)) => {
                 self.session = None;
-                for member in members {
-                    member.into_job().answer(Some(error.clone()));
-                }
-                return Vec::new();
+                return answer_all(members, &error);
             }
         }
         let mut alone = Vec::new();
@@ -270,6 +271,9 @@ impl Worker {
             let mut tx = Tx::new(TxConnection::Postgres(session), moment);
             job.run(&mut tx);
             let failure = tx.failure().cloned();
+            if !tx.appended.is_empty() {
+                return Err(append_in_read());
+            }
             drop(tx);
             // The connection died while it was idle.
             let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered();
@@ -290,17 +294,24 @@ impl Worker {
                 Err(error) => job.answer(Some(error)),
             }
         }
-        // On a connection that died while it was idle they fail, and on a new one each is tried by itself.
         let is_answered = self.session().and_then(|session| together::read(session, &mut members)).is_ok();
         if !is_answered {
+            // The connection may have died while it was idle. On a new one each runs alone; without a server each of them would
+            // wait for a connection, one after the other.
             self.session = None;
-            return members.into_iter().map(together::Member::into_job).collect();
+            return match self.session() {
+                Ok(_) => members.into_iter().map(together::Member::into_job).collect(),
+                Err(error) => answer_all(members, &error),
+            };
         }
         let mut alone = Vec::new();
         for member in members {
             match member.outcome() {
                 together::MemberOutcome::Alone => alone.push(member.into_job()),
-                together::MemberOutcome::Committed | together::MemberOutcome::Undone => member.into_job().answer(None),
+                together::MemberOutcome::Committed | together::MemberOutcome::Undone => {
+                    let overruled = member.appends().then(append_in_read);
+                    member.into_job().answer(overruled);
+                }
             }
         }
         alone
@@ -315,4 +326,17 @@ impl Worker {
         }
         self.session.as_mut().ok_or(DbError::Closed)
     }
+}
+
+/// Answers every command with the same error.
+fn answer_all(members: Vec<together::Member>, error: &DbError) -> Vec<Box<dyn Job>> {
+    for member in members {
+        member.into_job().answer(Some(error.clone()));
+    }
+    Vec::new()
+}
+
+/// Appended rows are written with the commit, which a read does not have.
+fn append_in_read() -> DbError {
+    DbError::Statement("a read cannot append rows".to_owned())
 }

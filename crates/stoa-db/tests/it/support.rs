@@ -106,6 +106,20 @@ impl Place {
         Database::open(self.options(), migrations)
     }
 
+    /// Lets nobody into the database and ends every connection, until it [comes back](Self::come_back).
+    pub(crate) fn go_away(&self) {
+        if let Some((name, _)) = &self.database {
+            admin(&format!("alter database {name} allow_connections false")).unwrap();
+            admin(&format!("select pg_terminate_backend(pid) from pg_stat_activity where datname = '{name}'")).unwrap();
+        }
+    }
+
+    pub(crate) fn come_back(&self) {
+        if let Some((name, _)) = &self.database {
+            admin(&format!("alter database {name} allow_connections true")).unwrap();
+        }
+    }
+
     /// The number a query returns on a connection that is not `stoa-db`'s: what is really stored.
     pub(crate) fn peek(&self, sql: &str) -> i64 {
         peek(&self.file(), self.url(), sql)

@@ -69,7 +69,7 @@ async fn each_command_of_a_batch_comes_out_as_it_does_alone() {
         tx.execute("insert into counters (name, value) values ('all', 5), ('changed', 0)", &[])
     };
     notes.write(prepare).await.unwrap();
-    let (effects, told) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+    let effects = Arc::new(Mutex::new(Vec::new()));
     // The first keeps the thread busy until all others wait.
     let (mut gate, doorway) = gate();
     let first = submit(notes.write_together(move |tx| {
@@ -82,13 +82,10 @@ async fn each_command_of_a_batch_comes_out_as_it_does_alone() {
     let mut submitted = Vec::new();
     for number in 0..EACH {
         for does in ACTS {
-            let (effects, told) = (effects.clone(), told.clone());
+            let effects = effects.clone();
             let command = notes.write_together(move |tx| {
-                let (effects, told) = (effects.clone(), told.clone());
-                tx.after_commit(move || {
-                    effects.lock().unwrap().push(does);
-                    told.fetch_add(1, Ordering::SeqCst);
-                });
+                let effects = effects.clone();
+                tx.after_commit(move || effects.lock().unwrap().push(does));
                 act(tx, does, number)
             });
             submitted.push((does, number, submit(command).await));
@@ -144,18 +141,23 @@ async fn commands_that_came_in_together_are_committed_together() {
     assert_eq!(notes.commits().last(), Some(&(COMMANDS, 0)));
 }
 
-/// Reads on from the last number it has seen until it has seen so many, as a client with a cursor does.
-async fn follow(db: &Database, count: usize) -> Vec<i64> {
+/// Reads on from the last number it has seen, as a client with a cursor does, until the writers are done.
+async fn follow(db: &Database, writers: &mut tokio::task::JoinSet<()>) -> Vec<i64> {
     let mut seen: Vec<i64> = Vec::new();
-    while seen.len() < count {
+    loop {
+        while let Some(ended) = writers.try_join_next() {
+            ended.unwrap();
+        }
+        let is_last = writers.is_empty();
         let last = seen.last().copied().unwrap_or(0);
         let next = db.read(move |tx| {
             tx.query("select id from notes where id > $1 order by id", params![last], |row| row.get::<i64>("id"))
         });
         seen.extend(next.await.unwrap());
-        tokio::task::yield_now().await;
+        if is_last {
+            return seen;
+        }
     }
-    seen
 }
 
 #[tokio::test]
@@ -167,7 +169,6 @@ async fn who_reads_on_from_a_number_misses_nothing() {
     let other =
         runs_on(Engine::Postgres).then(|| Database::open(place.options_in(other_folder.path()), NOTES).unwrap());
     let hubs: Vec<Database> = [Some(hub.clone()), other].into_iter().flatten().collect();
-    let count = hubs.len() * TASKS * EACH;
     let mut writing = tokio::task::JoinSet::new();
     for (number, hub) in hubs.iter().enumerate() {
         for task in 0..TASKS {
@@ -192,11 +193,8 @@ async fn who_reads_on_from_a_number_misses_nothing() {
             });
         }
     }
-    let seen = follow(&hub, count).await;
-    while let Some(ended) = writing.join_next().await {
-        ended.unwrap();
-    }
-    assert_eq!(seen.len() as i64, place.peek("select count(*) from notes"));
+    let seen = follow(&hub, &mut writing).await;
+    assert_eq!(seen.len(), hubs.len() * TASKS * EACH);
     for hub in hubs {
         hub.close().await;
     }
@@ -271,4 +269,39 @@ async fn reads_that_everybody_waits_for_are_answered_each_with_its_own() {
             (_, found) => assert_eq!(found.unwrap(), value),
         }
     }
+}
+
+#[tokio::test]
+async fn a_read_cannot_append() {
+    let notes = Notes::open();
+    let append = |tx: &mut Tx<'_>| tx.append(&NOTE, params!["x"]);
+    assert!(notes.read(append).await.is_err());
+    assert!(notes.read_urgent(append).await.is_err());
+    assert_eq!(notes.bodies().await, [""; 0]);
+}
+
+#[tokio::test]
+async fn without_a_server_every_command_and_read_is_answered() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    const COMMANDS: usize = 12;
+    let notes = Notes::open();
+    notes.write_together(append("before")).await.unwrap();
+    notes.read_urgent(|tx| value_in::<i64>(tx, "select count(*) as value from notes")).await.unwrap();
+    notes.place.go_away();
+    let mut commands = Vec::new();
+    let mut reads = Vec::new();
+    for number in 0..COMMANDS {
+        commands.push(submit(notes.write_together(append(format!("{number}")))).await);
+        reads.push(submit(notes.read_urgent(|tx| value_in::<i64>(tx, "select count(*) as value from notes"))).await);
+    }
+    for command in commands {
+        assert!(matches!(command.answer().await, Err(DbError::Unavailable(_))));
+    }
+    for read in reads {
+        assert!(matches!(read.answer().await, Err(DbError::Unavailable(_))));
+    }
+    notes.place.come_back();
+    notes.write_together(append("after")).await.unwrap();
 }
