@@ -1,6 +1,7 @@
 //! The one place where time comes from.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use stoa_db::{Environment, SystemEnvironment};
@@ -14,13 +15,35 @@ pub struct Clock(Source);
 
 #[derive(Clone)]
 enum Source {
-    System,
+    System(Arc<SystemClock>),
     Manual(Arc<watch::Sender<i64>>),
+}
+
+/// The machine's clock, which may be wrong.
+#[derive(Default)]
+struct SystemClock {
+    /// By how much it is wrong on purpose; 0 but in tests.
+    skew_ms: i64,
+    /// What is added so that it agrees with the database's.
+    correction_ms: AtomicI64,
 }
 
 impl Clock {
     pub fn system() -> Self {
-        Self(Source::System)
+        Self(Source::System(Arc::default()))
+    }
+
+    /// A system's clock that is wrong by so much, to see what becomes of it.
+    pub fn skewed(skew_ms: i64) -> Self {
+        Self(Source::System(Arc::new(SystemClock { skew_ms, ..SystemClock::default() })))
+    }
+
+    /// What is added to the machine's time so that it agrees with the database's.
+    pub fn correction_ms(&self) -> i64 {
+        match &self.0 {
+            Source::System(clock) => clock.correction_ms.load(Ordering::Relaxed),
+            Source::Manual(_) => 0,
+        }
     }
 
     /// A clock that stands still until it is [advanced](Self::advance).
@@ -30,7 +53,9 @@ impl Clock {
 
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
-            Source::System => SystemEnvironment.now_ms(),
+            Source::System(clock) => {
+                SystemEnvironment.now_ms() + clock.skew_ms + clock.correction_ms.load(Ordering::Relaxed)
+            }
             Source::Manual(now) => *now.borrow(),
         }
     }
@@ -49,7 +74,7 @@ impl Clock {
     /// Waits until the clock shows `ms` or later.
     pub async fn sleep_until(&self, ms: i64) {
         match &self.0 {
-            Source::System => {
+            Source::System(_) => {
                 let wait = u64::try_from(ms - self.now_ms()).unwrap_or(0);
                 #[expect(clippy::disallowed_methods, reason = "this is the place where waiting is done")]
                 tokio::time::sleep(Duration::from_millis(wait)).await;
@@ -73,6 +98,14 @@ impl Environment for Clock {
 
     fn seed(&self) -> Result<[u8; 32], String> {
         SystemEnvironment.seed()
+    }
+
+    fn correct(&self, by_ms: i64) -> i64 {
+        match &self.0 {
+            Source::System(clock) => clock.correction_ms.fetch_add(by_ms, Ordering::Relaxed) + by_ms,
+            // Whoever moves it by hand means what it shows.
+            Source::Manual(_) => 0,
+        }
     }
 }
 

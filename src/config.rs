@@ -35,6 +35,8 @@ pub struct Config {
     pub trace_retention: Duration,
     /// Writes a minute for each principal; 0 means no limit.
     pub rate_limit: u32,
+    /// How long the hub may take to answer a request, but for one that waits for something to happen.
+    pub request_timeout: Duration,
     /// Event streams that a user and their agents may have open; 0 means no limit.
     pub max_streams: usize,
     /// Connections from one address that is neither a trusted proxy nor of this machine; 0 means no limit.
@@ -83,6 +85,7 @@ impl Config {
             session_lifetime: Duration::from_secs(24 * 3600),
             trace_retention: Duration::from_secs(30 * 24 * 3600),
             rate_limit: 600,
+            request_timeout: Duration::from_secs(10),
             max_streams: 50,
             max_connections_per_address: 2000,
             trusted_proxies: Network::loopback(),

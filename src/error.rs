@@ -7,6 +7,8 @@ use stoa_db::DbError;
 use stoa_model::problem::Problem;
 use stoa_model::validation::FieldError;
 
+const TRY_AGAIN: &str = "Try again in a moment, with the same Idempotency-Key if you sent one.";
+
 /// How an error is classed. Each surface has one way to say each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -172,6 +174,12 @@ impl HubError {
         Self::new(ErrorKind::Unavailable, code, detail).retry_after(retry_after_seconds)
     }
 
+    /// For a call that took longer than calls may take.
+    pub fn too_late() -> Self {
+        let detail = "The hub could not answer in time. What you asked for may still be done.";
+        Self::new(ErrorKind::Unavailable, "timeout", detail).retry_after(1).hint(TRY_AGAIN)
+    }
+
     pub fn internal(cause: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Internal, "internal", "Something went wrong inside the hub.")
             .because(cause)
@@ -272,15 +280,16 @@ impl std::error::Error for HubError {}
 impl From<DbError> for HubError {
     fn from(error: DbError) -> Self {
         let detail = match &error {
-            DbError::Busy => "The hub has more to write than it can keep up with.",
+            DbError::Busy | DbError::Late | DbError::Locked(_) | DbError::Conflict(_) => {
+                let detail = "The hub has more to do than it can keep up with, and stored nothing.";
+                return Self::not_yet("busy", detail, 1).because(&error).hint(TRY_AGAIN);
+            }
             DbError::Closed => "The hub is shutting down.",
             DbError::Full => "The hub's disk is full.",
             _ if error.is_unavailable() => "The hub's database cannot be reached right now.",
             _ => return Self::internal(error),
         };
-        Self::unavailable(detail)
-            .because(&error)
-            .hint("Try again in a moment, with the same Idempotency-Key if you sent one.")
+        Self::unavailable(detail).because(&error).hint(TRY_AGAIN)
     }
 }
 

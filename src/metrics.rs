@@ -1,8 +1,8 @@
 //! What the hub counts about itself, in the text format of Prometheus.
 
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Gauge, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
+    Registry, TextEncoder,
 };
 
 /// One registry for each hub, so that two hubs in one process do not count for each other.
@@ -28,6 +28,7 @@ pub struct Metrics {
     pub stream_chunks: IntCounter,
     pub streams_lagged: IntCounter,
     pub events_skipped: IntCounter,
+    pub event_lag_seconds: Gauge,
     pub registry_reloads: IntCounterVec,
     pub registry_faulty: IntGauge,
     pub machine_requests: IntCounterVec,
@@ -111,6 +112,10 @@ impl Metrics {
             events_skipped: registered!(IntCounter::new(
                 "stoa_events_skipped_total",
                 "Events that this hub could not read, because a newer version wrote them or they are damaged"
+            )),
+            event_lag_seconds: registered!(Gauge::new(
+                "stoa_event_lag_seconds",
+                "For how long this hub has not seen all events: its streams are that late"
             )),
             registry_reloads: registered!(IntCounterVec::new(
                 Opts::new("stoa_registry_reloads_total", "Times that a changed registry was loaded or refused"),

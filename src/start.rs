@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use stoa_db::{Database, DbError, Engine, Options};
+use stoa_db::{Database, DbError, Engine, OpenError, Options, ServerState};
 use stoa_model::Secret;
 use stoa_schema::MIGRATIONS;
 use tokio::net::TcpListener;
+use tokio::sync::watch;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, admin_socket_candidates};
@@ -65,8 +66,16 @@ async fn serve(
     started(hub.clone());
     let serving = http::serve(hub, listener, router);
     tokio::pin!(serving);
+    let mut server = hub.db().server();
+    let mut upgraded = None;
     let stopping = async {
-        shutdown.await;
+        tokio::select! {
+            () = shutdown => {}
+            newer = newer_schema(&mut server) => {
+                tracing::error!("{newer}");
+                upgraded = Some(newer);
+            }
+        }
         tracing::info!("the hub is stopping");
         // Features notify their clients while the hub still serves, so that no connection ends without a word.
         for stop in features.iter().filter_map(|feature| feature.stop) {
@@ -85,7 +94,15 @@ async fn serve(
         close(hub).await;
     }
     tracing::info!("the hub has stopped");
-    Ok(())
+    upgraded.map_or(Ok(()), |newer| Err(newer.into()))
+}
+
+/// Ends when a newer program has changed the tables. This one would read and write them wrongly.
+async fn newer_schema(server: &mut watch::Receiver<ServerState>) -> OpenError {
+    match server.wait_for(|state| matches!(state, ServerState::Newer { .. })).await.map(|state| *state) {
+        Ok(ServerState::Newer { found, known }) => OpenError::Newer { found, known },
+        _ => std::future::pending().await,
+    }
 }
 
 /// Takes a step of every feature's life, one after another in floor order.
@@ -140,6 +157,8 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
             observed.commit_commands.observe(report.commands as f64);
             observed.commit_seconds.observe(report.duration.as_secs_f64());
         })),
+        // A little less than a request has, so that what is dropped is said to be dropped.
+        begin_within: config.request_timeout / 10 * 9,
         companion: features.iter().find_map(|feature| feature.companion),
         ..Options::new(&config.data)
     };

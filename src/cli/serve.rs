@@ -35,7 +35,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
 
-    /// Connections to PostgreSQL for commands and reads, at least 3; two more carry notifications between hubs
+    /// Connections to PostgreSQL for commands and reads, at least 3; three more carry notifications and watch the server, and a fourth is used while somebody else holds a lock
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
@@ -70,6 +70,10 @@ pub(super) struct ServeArguments {
     /// Writes a minute for each caller; 0 means no limit
     #[arg(long, env = "STOA_RATE_LIMIT", default_value_t = 600)]
     rate_limit: u32,
+
+    /// How long the hub may take to answer a request, like 10s; calls that wait for something to happen have that besides
+    #[arg(long, env = "STOA_REQUEST_TIMEOUT", default_value = "10s", value_parser = parse_lifetime)]
+    request_timeout: Duration,
 
     /// Event streams that a user and their agents may have open on this hub; 0 means no limit
     #[arg(long, env = "STOA_MAX_STREAMS", default_value_t = 50)]
@@ -215,6 +219,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         session_lifetime: arguments.session_lifetime,
         trace_retention: arguments.trace_retention,
         rate_limit: arguments.rate_limit,
+        request_timeout: arguments.request_timeout,
         max_streams: arguments.max_streams,
         max_connections_per_address: arguments.max_connections_per_address,
         trusted_proxies: arguments.trusted_proxies,

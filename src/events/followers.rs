@@ -6,7 +6,7 @@ use std::time::Duration;
 use stoa_db::DbError;
 use tokio_util::task::TaskTracker;
 
-use super::{Listener, Planner, Position, Tap, Worker, listener, tail, work};
+use super::{Listener, Planner, Position, Tap, Worker, lag, listener, tail, work};
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
 
@@ -36,6 +36,7 @@ pub(crate) async fn begin_taps(hub: &Hub) -> Result<Position, DbError> {
 /// Starts the taps, listeners and workers.
 pub(crate) fn start(hub: &Hub, tasks: &TaskTracker, outbox_end: Position) {
     let followers = Followers::of(hub);
+    tasks.spawn(lag::watch(hub.clone()));
     tasks.spawn(tail::follow(hub.clone(), followers.taps.clone(), outbox_end));
     for listener in &followers.listeners {
         tasks.spawn(listener::follow(hub.clone(), listener.clone()));

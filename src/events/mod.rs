@@ -7,6 +7,7 @@
 
 mod event;
 pub mod followers;
+pub mod lag;
 pub mod listener;
 pub mod outbox;
 mod planner;

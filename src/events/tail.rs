@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use stoa_db::DbError;
 
+use super::lag::Lag;
 use super::outbox::{self, EventPage, Position, SkippedRow};
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
@@ -37,8 +38,10 @@ pub(crate) async fn begin(hub: &Hub, taps: &[Arc<dyn Tap>]) -> Result<Position, 
 /// Follows the outbox until the hub has stopped serving.
 pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Position) {
     let mut changes = hub.db().changes();
+    let lag = hub.memory::<Lag>();
     loop {
         changes.mark_unchanged();
+        lag.begin(hub.clock().now_ms());
         let read = hub.read_urgent(move |tx| outbox::events_after(tx, position, BATCH));
         let next_look = match read.await {
             Ok(page) => {
@@ -51,8 +54,12 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
                         }
                     }
                     position = end;
+                    if let Some(last) = page.events.last() {
+                        lag.seen_until(last.at_ms);
+                    }
                     continue;
                 }
+                lag.end();
                 None
             }
             Err::<EventPage, DbError>(error) => {

@@ -1,6 +1,7 @@
 //! From a credential to a [`Principal`], for every surface alike.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use stoa_db::DbError;
 use stoa_model::credentials::{CredentialKind, recognise};
@@ -8,7 +9,10 @@ use stoa_model::credentials::{CredentialKind, recognise};
 use crate::access::identity::{CredentialForm, CredentialStore, CredentialStores, SEEN_EVERY_MS, credential_hash};
 use crate::access::{Principal, Proof};
 use crate::error::HubError;
-use crate::hub::Hub;
+use crate::hub::{Hub, pause};
+
+/// How long a caller waits until the use of their credential is noted.
+const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whose bearer credential this is: an agent key, a managed API key.
 pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
@@ -92,8 +96,13 @@ async fn authenticate(hub: &Hub, form: CredentialForm, credential: &str) -> Resu
 
 /// Notes when a credential and its principal were last seen. A failure is no reason to refuse the caller.
 async fn note_use(hub: &Hub, store: CredentialStore, principal: Arc<Principal>) {
-    let noted = hub.write(move |tx| (store.note_use)(tx, &principal)).await;
-    if let Err::<(), DbError>(error) = noted {
-        tracing::warn!(%error, "the use of a credential could not be noted");
+    let note = hub.write(move |tx| (store.note_use)(tx, &principal));
+    tokio::select! {
+        biased;
+        noted = note => if let Err::<(), DbError>(error) = noted {
+            tracing::warn!(%error, "the use of a credential could not be noted");
+        },
+        // It is noted all the same, and the caller has come for something else.
+        () = pause(NOTE_PATIENCE) => {}
     }
 }

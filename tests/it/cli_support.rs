@@ -187,8 +187,17 @@ impl Place {
         self.serve_as(None, more)
     }
 
+    /// The same with another data folder.
+    pub(crate) fn serve_in(&self, data: &Path, more: &[&str]) -> Command {
+        self.serve_from(None, data.to_str().unwrap(), more)
+    }
+
     pub(crate) fn serve_as(&self, user: Option<u32>, more: &[&str]) -> Command {
-        let mut command = stoa_as(user, &["serve", "--data", &self.data_text()]);
+        self.serve_from(user, &self.data_text(), more)
+    }
+
+    fn serve_from(&self, user: Option<u32>, data: &str, more: &[&str]) -> Command {
+        let mut command = stoa_as(user, &["serve", "--data", data]);
         command.env("STOA_LISTEN", "127.0.0.1:0").env("STOA_LOG_FORMAT", "json");
         if let Some(database) = &self.database {
             command.env("STOA_DATABASE_URL", &database.url).env("STOA_DATABASE_CONNECTIONS", "4");
@@ -268,17 +277,26 @@ impl Hub {
     }
 
     /// Waits for the end of a hub that somebody else has asked to stop.
-    pub(crate) fn ended(mut self) {
-        assert!(wait(&mut self.child, PATIENCE).expect("the hub does not stop").success());
+    pub(crate) fn ended(self) {
+        assert_eq!(self.ended_by_itself().code, Some(0));
+    }
+
+    /// Waits for the end of a hub that nobody has asked to stop, and returns all it said.
+    pub(crate) fn ended_by_itself(mut self) -> Outcome {
+        let status = wait(&mut self.child, PATIENCE).expect("the hub does not stop");
+        self.outcome(status)
     }
 
     pub(crate) fn terminate(&mut self, patience: Duration) -> Option<Outcome> {
         let sent = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
         assert!(sent.success());
-        let status = wait(&mut self.child, patience);
+        wait(&mut self.child, patience).map(|status| self.outcome(status))
+    }
+
+    fn outcome(&mut self, status: ExitStatus) -> Outcome {
         let text = |stream: Option<JoinHandle<String>>| stream.map(|text| text.join().unwrap()).unwrap_or_default();
         let (stdout, stderr) = (text(self.stdout.take()), text(self.stderr.take()));
-        status.map(|status| Outcome { code: status.code(), stdout, stderr })
+        Outcome { code: status.code(), stdout, stderr }
     }
 
     /// `stoa admin` for this hub.

@@ -31,7 +31,9 @@ async fn the_hub_tells_that_it_is_well() {
     let hub = TestHub::start().await;
     let nobody = hub.nobody();
     assert_eq!(nobody.get("/healthz").await.status(200).json(), json!({"status": "ok"}));
-    assert_eq!(nobody.get("/readyz").await.status(200).json(), json!({"status": "ready"}));
+    let details = json!({"event_lag_seconds": 0, "clock_correction_ms": 0, "warnings": []});
+    let ready = nobody.get("/readyz").await.status(200).json();
+    assert_eq!(ready, json!({"status": "ready", "details": details}));
     let version = json!({"name": "stoa", "version": env!("CARGO_PKG_VERSION")});
     assert_eq!(nobody.get("/api/version").await.status(200).json(), version);
     hub.finish().await;

@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, RwLock, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, TrySendError};
 use tokio::sync::{mpsc, oneshot, watch};
@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use crate::companion::{Companion, CompanionTask};
 use crate::environment::{Environment, SystemEnvironment};
 use crate::job::{Closure, Job};
+use crate::server::{self, ServerState};
 use crate::tx::{Effects, Moment};
 use crate::{DbError, FolderLock, Migration, OpenError, Tx, migrate, postgres, sqlite};
 
@@ -41,6 +42,8 @@ pub struct Options {
     pub environment: Arc<dyn Environment>,
     /// Commands that may wait for a writer. One more is answered with [`DbError::Busy`].
     pub write_queue: usize,
+    /// How long a command may wait for its turn. After that it is dropped and answered with [`DbError::Late`].
+    pub begin_within: Duration,
     /// Commands that are committed together at most.
     pub batch_limit: usize,
     /// Reads that may wait for a reader.
@@ -96,6 +99,8 @@ struct Shared {
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     changes: watch::Sender<u64>,
+    server: watch::Sender<ServerState>,
+    begin_within: Duration,
     /// Every thread holds a sender of this; it ends when the last thread has.
     threads: tokio::sync::Mutex<mpsc::Receiver<()>>,
     /// Gives a thread that starts later its sender, as long as another one lives.
@@ -183,6 +188,7 @@ pub(crate) struct Context {
     pub(crate) environment: Arc<dyn Environment>,
     pub(crate) observer: Option<Observer>,
     pub(crate) changes: watch::Sender<u64>,
+    pub(crate) server: watch::Sender<ServerState>,
     /// Held by each thread: commands run to their end even when the last handle is gone, and
     /// nobody else may come into the folder before.
     pub(crate) _lock: Arc<FolderLock>,
@@ -199,6 +205,7 @@ impl Options {
             postgres_url: None,
             environment: Arc::new(SystemEnvironment),
             write_queue: 4096,
+            begin_within: Duration::from_secs(9),
             batch_limit: 256,
             read_queue: 4096,
             readers: 4,
@@ -253,10 +260,11 @@ impl Database {
             environment: options.environment.clone(),
             observer: options.observer.clone(),
             changes,
+            server: watch::Sender::new(ServerState::Answers),
             _lock: lock.clone(),
             _alive: alive,
         };
-        let changes = context.changes.clone();
+        let (changes, server) = (context.changes.clone(), context.server.clone());
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
         let (together_sender, together) = crossbeam_channel::bounded(options.write_queue);
@@ -271,7 +279,8 @@ impl Database {
                 (Engine::Sqlite, DatabaseLocation::Sqlite(file))
             }
             Some(url) => {
-                postgres::start(url, &options, migrations, context, write_receiver, together, &reads)?;
+                let commands = (write_sender.clone(), write_receiver);
+                postgres::start(url, &options, migrations, context, commands, together, &reads)?;
                 (Engine::Postgres, DatabaseLocation::Postgres(url.clone()))
             }
         };
@@ -286,6 +295,8 @@ impl Database {
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
                 changes,
+                server,
+                begin_within: options.begin_within,
                 threads: tokio::sync::Mutex::new(threads),
                 alive,
                 _lock: lock,
@@ -305,8 +316,7 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
-        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new() });
+        let (job, answer) = self.command(command).await?;
         submit(&self.shared.writer, WriterTask::Command(job))?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
@@ -323,10 +333,23 @@ impl Database {
         if self.engine() == Engine::Sqlite {
             return self.write(command).await;
         }
-        let (reply, answer) = oneshot::channel();
-        let job = Closure { closure: command, result: None, reply, caller: Weak::new() };
-        submit(&self.shared.together, Box::new(job) as Box<dyn Job>)?;
+        let (job, answer) = self.command(command).await?;
+        submit(&self.shared.together, job)?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
+    }
+
+    /// A command as the writers get it, and what its answer comes by.
+    async fn command<T, E, F>(&self, closure: F) -> Result<(Box<dyn Job>, oneshot::Receiver<Result<T, E>>), E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        server::answering(&self.shared.server).await?;
+        let (reply, answer) = oneshot::channel();
+        #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+        let begin_by = Instant::now().checked_add(self.shared.begin_within);
+        Ok((Box::new(Closure { closure, result: None, reply, caller: Weak::new(), begin_by }), answer))
     }
 
     /// Runs `query` on a snapshot that does not change while it runs, beside any writer. When the caller
@@ -337,7 +360,7 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        read_by(&self.shared.reader, query).await
+        self.read_by(&self.shared.reader, query).await
     }
 
     /// The same before all other reads, and even while those keep all other readers busy. For queries that take
@@ -348,7 +371,24 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        read_by(&self.shared.urgent_reader, query).await
+        self.read_by(&self.shared.urgent_reader, query).await
+    }
+
+    async fn read_by<T, E, F>(&self, queue: &RwLock<Option<Sender<Box<dyn Job>>>>, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        server::answering(&self.shared.server).await?;
+        let (reply, answer) = oneshot::channel();
+        // Dropped with this future.
+        let caller = Arc::new(());
+        let job = Closure { closure: query, result: None, reply, caller: Arc::downgrade(&caller), begin_by: None };
+        submit(queue, Box::new(job) as Box<dyn Job>)?;
+        let answer = answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()));
+        drop(caller);
+        answer
     }
 
     /// Runs `command` in a transaction of the [companion](Companion), whose tables it sees and no others. It is
@@ -360,7 +400,7 @@ impl Database {
         E: From<DbError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new() });
+        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new(), begin_by: None });
         submit(&self.shared.companion, CompanionTask::Command(job))?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
@@ -400,6 +440,11 @@ impl Database {
     /// another one on the same database. Ticks may come late or once for several commits.
     pub fn changes(&self) -> watch::Receiver<u64> {
         self.shared.changes.subscribe()
+    }
+
+    /// Whether the server of the database can be worked with, as it changes.
+    pub fn server(&self) -> watch::Receiver<ServerState> {
+        self.shared.server.subscribe()
     }
 
     /// Commands that wait for a writer now.
@@ -464,22 +509,6 @@ impl Aside {
         let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         if writer.is_none() || self.caller.is_closed() { Err(DbError::Closed) } else { Ok(()) }
     }
-}
-
-async fn read_by<T, E, F>(queue: &RwLock<Option<Sender<Box<dyn Job>>>>, query: F) -> Result<T, E>
-where
-    F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
-    T: Send + 'static,
-    E: From<DbError> + Send + 'static,
-{
-    let (reply, answer) = oneshot::channel();
-    // Dropped with this future.
-    let caller = Arc::new(());
-    let job = Closure { closure: query, result: None, reply, caller: Arc::downgrade(&caller) };
-    submit(queue, Box::new(job) as Box<dyn Job>)?;
-    let answer = answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()));
-    drop(caller);
-    answer
 }
 
 fn close_queue<T>(queue: &RwLock<Option<Sender<T>>>) {

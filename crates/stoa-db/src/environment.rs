@@ -9,6 +9,12 @@ pub trait Environment: Send + Sync + 'static {
 
     /// 256 fresh random bits. Each command expands its own.
     fn seed(&self) -> Result<[u8; 32], String>;
+
+    /// Moves the clock by so much, so that all hubs on one server have the server's time. Returns by how much it is moved in all;
+    /// a clock that cannot be moved stays as it is.
+    fn correct(&self, _by_ms: i64) -> i64 {
+        0
+    }
 }
 
 /// The clock and the randomness of the operating system.

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 pub enum DbError {
     #[error("the queue of the database is full")]
     Busy,
+    /// Its turn came too late, when nobody counted on it any longer.
+    #[error("the command waited too long for its turn")]
+    Late,
     #[error("the database is closed")]
     Closed,
     #[error("the database cannot be reached or could not commit: {0}")]
@@ -83,6 +86,7 @@ impl DbError {
         matches!(
             self,
             DbError::Busy
+                | DbError::Late
                 | DbError::Closed
                 | DbError::Unavailable(_)
                 | DbError::Damaged(_)

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
+use std::time::Instant;
 
 use tokio::sync::oneshot;
 
@@ -18,6 +19,9 @@ pub(crate) trait Job: Send {
     /// Whether nobody waits for the answer any more.
     fn is_abandoned(&self) -> bool;
 
+    /// Whether it should have begun before now.
+    fn is_late(&self) -> bool;
+
     /// Lives as long as somebody waits for the answer of a read: for those who ask while it runs.
     fn caller(&self) -> Weak<()>;
 }
@@ -28,6 +32,8 @@ pub(crate) struct Closure<F, T, E> {
     pub(crate) reply: oneshot::Sender<Result<T, E>>,
     /// Nobody for commands, which are done all the same.
     pub(crate) caller: Weak<()>,
+    /// The moment after which it must not begin; none for what may take its time.
+    pub(crate) begin_by: Option<Instant>,
 }
 
 impl<F, T, E> Job for Closure<F, T, E>
@@ -63,6 +69,11 @@ where
 
     fn is_abandoned(&self) -> bool {
         self.reply.is_closed()
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+    fn is_late(&self) -> bool {
+        self.begin_by.is_some_and(|begin_by| Instant::now() > begin_by)
     }
 
     fn caller(&self) -> Weak<()> {

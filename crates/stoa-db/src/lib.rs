@@ -46,7 +46,10 @@
 //! * **A failed statement fails its command**, even when the command ignores the error: PostgreSQL
 //!   would have rolled back anyway, so SQLite does the same. For "first wins" use
 //!   `on conflict do nothing` and count the rows.
-//! * **Back-pressure**: queues are bounded, and a full one answers [`DbError::Busy`] at once.
+//! * **Back-pressure**: queues are bounded, and a full one answers [`DbError::Busy`] at once. A command whose turn comes
+//!   too late is dropped.
+//! * **Nobody waits for a server that is silent**: what was asked of it is answered with [`DbError::Unavailable`] after a
+//!   few seconds.
 //!
 //! # Writing SQL for both
 //!
@@ -68,6 +71,7 @@ mod lock;
 mod migrate;
 mod postgres;
 mod row;
+mod server;
 mod snapshot;
 mod sqlite;
 mod tx;
@@ -84,6 +88,7 @@ pub use list::{id_list, in_list, is_among};
 pub use lock::FolderLock;
 pub use migrate::Migration;
 pub use row::Row;
+pub use server::ServerState;
 pub use snapshot::{SNAPSHOT_FORMAT, Snapshot, SnapshotError, SnapshotSink, SnapshotSource, SnapshotTable};
 pub use tx::Tx;
 pub use value::{FromValue, OwnedValue, ToValue, Value};

@@ -218,7 +218,14 @@ impl Writer {
         }
     }
 
-    fn commit_batch(&mut self, mut batch: Vec<Queued>) {
+    fn commit_batch(&mut self, batch: Vec<Queued>) {
+        let (late, mut batch): (Vec<_>, Vec<_>) = batch.into_iter().partition(|queued| queued.job.is_late());
+        for queued in late {
+            queued.job.answer(Some(DbError::Late));
+        }
+        if batch.is_empty() {
+            return;
+        }
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
         let started = Instant::now();
         let context = self.context.clone();

@@ -11,10 +11,28 @@ pub struct VersionView {
     pub version: String,
 }
 
-/// Whether the hub is up (`/healthz`) or can serve requests (`/readyz`).
+/// Whether the hub is up.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct HealthView {
     pub status: String,
+}
+
+/// Whether the hub can serve requests.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ReadyView {
+    pub status: String,
+    pub details: ReadyDetails,
+}
+
+/// What there is to know of a hub that works.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ReadyDetails {
+    /// Seconds for which this hub has not seen all events: its streams are that late.
+    pub event_lag_seconds: u64,
+    /// Milliseconds that the hub adds to the machine's time so that it agrees with the database's.
+    pub clock_correction_ms: i64,
+    /// What an operator should look at although the hub works.
+    pub warnings: Vec<String>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -24,4 +24,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(8, "0008", "search"),
     migration!(9, "0009", "sent_uploads"),
     migration!(10, "0010", "order"),
+    migration!(11, "0011", "free_messages"),
 ];

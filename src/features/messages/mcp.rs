@@ -46,7 +46,7 @@ pub fn add_tools(tools: &mut Tools) {
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
     tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
     tools.add_with_blocks(
-        core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox"),
+        core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox").waiting(),
         wait_for_messages,
     );
     tools.add_with_blocks(

@@ -2,7 +2,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
-use stoa_model::system::{HealthView, SystemView, VersionView};
+use stoa_model::system::{HealthView, ReadyView, SystemView, VersionView};
 use subtle::ConstantTimeEq;
 use utoipa_axum::routes;
 
@@ -33,10 +33,9 @@ async fn health() -> Json<HealthView> {
 }
 
 /// Whether the hub can serve requests: it is not stopping and its database answers.
-#[utoipa::path(get, path = "/readyz", tag = "system", responses((status = 200, body = HealthView)))]
-async fn ready(State(hub): State<Hub>) -> Result<Json<HealthView>, HubError> {
-    service::is_ready(&hub).await?;
-    Ok(Json(HealthView { status: "ready".to_owned() }))
+#[utoipa::path(get, path = "/readyz", tag = "system", responses((status = 200, body = ReadyView)))]
+async fn ready(State(hub): State<Hub>) -> Result<Json<ReadyView>, HubError> {
+    Ok(Json(service::readiness(&hub).await?))
 }
 
 /// Facts for administrators.

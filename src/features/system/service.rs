@@ -3,16 +3,17 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::json;
 use stoa_db::{Tx, params};
-use stoa_model::system::{DatabaseView, ListenerView, SystemView};
+use stoa_model::system::{DatabaseView, ListenerView, ReadyDetails, ReadyView, SystemView};
 
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::listener;
+use crate::events::{lag, listener};
 use crate::feature::Features;
 use crate::features::audit;
 use crate::hub::Hub;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
+const NOTABLE_CORRECTION_MS: u64 = 5000;
 
 /// What became of a change of key.
 #[derive(Debug, Serialize)]
@@ -53,14 +54,27 @@ fn count(tx: &mut Tx<'_>, kind: &str) -> Result<i64, HubError> {
 }
 
 /// Whether the hub can do its work: it is not stopping, and the database answers.
-pub async fn is_ready(hub: &Hub) -> Result<(), HubError> {
+pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
     if hub.is_stopping() {
         return Err(HubError::unavailable("The hub is shutting down."));
     }
     let asked = hub.read(|tx| Ok(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?));
     // Whoever asks wants to know now.
     let answer = tokio::time::timeout(READY_WITHIN, asked).await;
-    answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not answer.")))
+    answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not answer.")))?;
+    let (behind, clock_correction_ms) = (lag::lag(hub), hub.clock().correction_ms());
+    let mut warnings = Vec::new();
+    if behind >= lag::NOTABLE {
+        warnings.push(format!("This hub is {} seconds behind: its streams are late.", behind.as_secs()));
+    }
+    if clock_correction_ms.unsigned_abs() > NOTABLE_CORRECTION_MS {
+        warnings.push(format!(
+            "The clock of this machine is {clock_correction_ms} ms away from the database's. The hub corrects that; set the clock \
+             right."
+        ));
+    }
+    let details = ReadyDetails { event_lag_seconds: behind.as_secs(), clock_correction_ms, warnings };
+    Ok(ReadyView { status: "ready".to_owned(), details })
 }
 
 /// The figures in the text format of Prometheus.
@@ -71,6 +85,7 @@ pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
         gauges.into_iter().try_for_each(|update| update(&hub_in, tx))
     })
     .await?;
+    hub.metrics().event_lag_seconds.set(lag::lag(hub).as_secs_f64());
     hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
     hub.metrics().render().map_err(HubError::internal)
 }

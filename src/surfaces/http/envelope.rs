@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use super::leftover::Leftover;
 use super::openapi::Operations;
-use super::{address, cors, csrf, extract};
+use super::{address, cors, csrf, deadline, extract};
 use crate::access::rate_limit::Allowance;
 use crate::access::{Call, Idempotency, Principal};
 use crate::config::MCP_PATH;
@@ -116,9 +116,17 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let leftover = Leftover::new(is_upload(&method, &path));
     // Who waits for a "100 Continue" has not begun to send.
     let is_sending = !request.headers().contains_key(header::EXPECT);
+    let limit = deadline::limit(&hub, &method, request.uri());
     let request = request.map(|body| leftover.watch(body));
     let span = tracing::info_span!("request", request_id);
     let answer = prepare_and_run(state, request, next, &request_id, &base_url, notes.clone(), replayed.clone());
+    let answer = async {
+        tokio::select! {
+            biased;
+            answer = answer => answer,
+            late = deadline::passed(limit, leftover.progress()) => Err(late),
+        }
+    };
     let mut response = match answer.instrument(span).await {
         Ok(response) => response,
         Err(error) => error.into_response(),

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
+use super::deadline::Progress;
 use crate::hub::{Hub, pause};
 
 /// Who sends more than this after a refusal is cut off after all.
@@ -31,16 +32,22 @@ const PATIENCE_AT_STOP: Duration = Duration::from_millis(500);
 pub(super) struct Leftover {
     body: Arc<Mutex<Option<Body>>>,
     is_file: bool,
+    progress: Arc<Progress>,
 }
 
 impl Leftover {
     pub(super) fn new(is_file: bool) -> Self {
-        Self { body: Arc::default(), is_file }
+        Self { body: Arc::default(), is_file, progress: Arc::default() }
     }
 
     /// The body, watched for whether it is read to its end.
     pub(super) fn watch(&self, body: Body) -> Body {
         if body.is_end_stream() { body } else { Body::new(Watched { body: Some(body), leftover: self.clone() }) }
+    }
+
+    /// How far the body has come.
+    pub(super) fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// Reads what is left, if it is little enough, and forgets it.
@@ -91,6 +98,7 @@ impl HttpBody for Watched {
         if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
             self.body = None;
         }
+        self.leftover.progress.note(polled.is_pending());
         polled
     }
 

@@ -6,6 +6,7 @@
 mod address;
 mod cors;
 mod csrf;
+mod deadline;
 mod envelope;
 mod etag;
 mod extract;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::http::request::Parts;
 use base64::Engine;
@@ -20,6 +20,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use stoa_db::DbError;
 use stoa_model::mcp::Toolset;
+use stoa_model::messages::MAX_WAIT_SECONDS;
 use stoa_model::traces::NewTrace;
 
 use super::Offer;
@@ -31,7 +32,10 @@ use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
-use crate::hub::{Hub, catch_panic};
+use crate::hub::{Hub, catch_panic, pause};
+
+/// What a call that waits for something to happen may take besides.
+const MAX_WAIT: Duration = Duration::from_secs(MAX_WAIT_SECONDS.unsigned_abs());
 
 /// For models, at the beginning of each conversation.
 const INSTRUCTIONS: &str = "Stoa is a hub where people and agents work together. Your inbox is a queue: claim_messages, do \
@@ -79,7 +83,15 @@ impl McpServer {
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
         let outcome = match self.admit(caller, tool) {
-            Ok(()) => caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default())).await,
+            Ok(()) => {
+                let call = caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default()));
+                let wait = if tool.spec.waits { MAX_WAIT } else { Duration::ZERO };
+                tokio::select! {
+                    biased;
+                    outcome = call => outcome,
+                    () = pause(self.hub.config().request_timeout + wait) => Err(HubError::too_late()),
+                }
+            }
             Err(error) => Err(error),
         };
         let code = self.note_failure(caller, tool.spec.name, &outcome);

@@ -59,6 +59,8 @@ pub struct ToolSpec {
     pub is_repeatable: bool,
     /// Whether it reaches beyond the hub.
     pub is_open_world: bool,
+    /// Whether a call may wait for something to happen.
+    pub waits: bool,
     /// Limits who sees it further. None: every caller with the permissions.
     pub shown_to: Option<ShownTo>,
 }
@@ -80,6 +82,7 @@ impl ToolSpec {
             second_permission: None,
             is_repeatable: false,
             is_open_world: false,
+            waits: false,
             shown_to: None,
         }
     }
@@ -99,6 +102,10 @@ impl ToolSpec {
     /// Whether a credential with these permissions may use it.
     pub fn is_open_to(&self, permissions: PermissionSet) -> bool {
         [self.permission, self.second_permission].into_iter().flatten().all(|needed| permissions.contains(needed))
+    }
+
+    pub const fn waiting(self) -> Self {
+        Self { waits: true, ..self }
     }
 
     pub const fn open_world(self) -> Self {

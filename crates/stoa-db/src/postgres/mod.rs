@@ -4,13 +4,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender};
 use postgres::Client;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::{Config, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use self::notifier::{Notifier, listen, notify};
+use self::session::Patience;
 pub(crate) use self::session::Session;
 use self::worker::Worker;
 use crate::database::{Context, Options, ReadQueue, WriterTask};
@@ -20,6 +21,7 @@ use crate::{DbError, Migration, OpenError, migrate};
 pub(crate) mod course;
 mod notifier;
 mod order;
+mod pulse;
 mod session;
 mod together;
 mod worker;
@@ -30,50 +32,91 @@ const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
 /// Settings of every connection.
 const SETTINGS: &str =
     "set timezone = 'UTC'; set standard_conforming_strings = on; set synchronous_commit = on; set jit = off";
-/// Limits of commands. Other hubs wait for the locks of a command, so a slow command or a frozen hub must lose them soon.
-const COMMAND_SETTINGS: &str = "set lock_timeout = '700ms'; set idle_in_transaction_session_timeout = '3s';
-    set statement_timeout = '8s'";
-const READ_SETTINGS: &str = "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '120s'";
 const NO_LIMITS: &str = "set idle_in_transaction_session_timeout = 0; set statement_timeout = 0";
+
+/// What a connection is for.
+#[derive(Clone, Copy)]
+enum Kind {
+    Commands,
+    Reads,
+}
+
+impl Kind {
+    /// What the server allows it. Other hubs wait for the locks of a command, so a slow command or a frozen hub must lose them
+    /// soon; and a command that waits for a lock keeps others of its own hub from running.
+    fn settings(self) -> &'static str {
+        match self {
+            Kind::Commands => {
+                "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s'"
+            }
+            Kind::Reads => "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '60s'",
+        }
+    }
+
+    /// How long it waits for an answer. The server gives up before that, so a connection without an answer is dead.
+    fn limit(self) -> Duration {
+        match self {
+            Kind::Commands => Duration::from_secs(10),
+            Kind::Reads => Duration::from_secs(65),
+        }
+    }
+}
 
 pub(crate) fn start(
     url: &str,
     options: &Options,
     migrations: &'static [Migration],
     context: Context,
-    commands: Receiver<WriterTask>,
+    (alone, commands): (Sender<WriterTask>, Receiver<WriterTask>),
     together: Receiver<Box<dyn Job>>,
     reads: &ReadQueue,
 ) -> Result<(), OpenError> {
     let config = parse(url)?;
     // The client runs an event loop of its own, which it may not do on a thread of the caller's.
     let now_ms = context.environment.now_ms();
-    let prepared =
-        std::thread::scope(|scope| scope.spawn(|| prepare(&config, migrations, options.migrate_to, now_ms)).join());
+    let prepare = || {
+        prepare(&config, migrations, options.migrate_to, now_ms)?;
+        set_clock(&config, &context).map_err(|error| OpenError::Postgres(error.to_string()))
+    };
+    let prepared = std::thread::scope(|scope| scope.spawn(prepare).join());
     prepared.unwrap_or_else(|_| Err(OpenError::Postgres("the driver panicked".to_owned())))?;
 
     let notifier = Arc::new(Notifier::default());
     let writing = Arc::new(());
+    let (locked_out, waiting) = crossbeam_channel::bounded(options.write_queue);
     for number in 0..options.postgres_writers.max(1) {
-        let worker = Worker::new(&config, COMMAND_SETTINGS, &context);
+        let worker = Worker::new(&config, Kind::Commands, &context);
         let (commands, notifier, writing) = (commands.clone(), notifier.clone(), writing.clone());
+        let locked_out = locked_out.clone();
         spawn(format!("stoa-db-write{number}"), move || {
-            worker.run_commands(&commands, &notifier);
+            worker.run_commands(&commands, &locked_out, &notifier);
             drop(writing);
         })?;
     }
-    let worker = Worker::new(&config, COMMAND_SETTINGS, &context);
+    let worker = Worker::new(&config, Kind::Commands, &context);
     let (notifier_in, writing_in, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
     spawn("stoa-db-together".to_owned(), move || {
-        worker.run_together(&together, limit, &notifier_in);
+        worker.run_together(&together, limit, &alone, &locked_out, &notifier_in);
+        drop(writing_in);
+    })?;
+    let worker = Worker::new(&config, Kind::Commands, &context);
+    let (notifier_in, writing_in) = (notifier.clone(), writing.clone());
+    spawn("stoa-db-locked".to_owned(), move || {
+        worker.run_locked_out(&waiting, &notifier_in);
         drop(writing_in);
     })?;
     for (number, reads) in reads.for_readers(options).into_iter().enumerate() {
-        let worker = Worker::new(&config, READ_SETTINGS, &context);
+        let worker = Worker::new(&config, Kind::Reads, &context);
         spawn(format!("stoa-db-read{number}"), move || worker.run_reads(&reads))?;
     }
-    // These two must not keep the database open: they watch whether the writers still live.
+    // These must not keep the database open: they watch whether the writers still live.
     let writing = Arc::downgrade(&writing);
+    let known_schema = migrations.last().map_or(0, |migration| migration.number);
+    let (pulse_config, pulse_context, watched) = (config.clone(), context.clone(), writing.clone());
+    spawn("stoa-db-pulse".to_owned(), move || {
+        pulse::follow(&pulse_config, known_schema, &pulse_context, &watched);
+        drop(pulse_context);
+    })?;
     let config = postgres::Config::from(config);
     let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
     spawn("stoa-db-listen".to_owned(), move || {
@@ -95,6 +138,12 @@ fn prepare(
     let mut client = connect(&config.clone().into()).map_err(|error| OpenError::Postgres(error.to_string()))?;
     require_version(&mut client)?;
     migrate::migrate_postgres(&mut client, migrations, migrate_to, now_ms)
+}
+
+/// Hubs whose machines disagree about the time would disagree about who has lost a claim, so the server's time counts.
+fn set_clock(config: &Config, context: &Context) -> Result<(), DbError> {
+    let mut session = connect_patiently(config, NO_LIMITS, &Patience::endless())?;
+    pulse::ask(&mut session, &*context.environment).map(drop)
 }
 
 fn spawn(name: String, body: impl FnOnce() + Send + 'static) -> Result<(), OpenError> {
@@ -121,7 +170,7 @@ fn parse(url: &str) -> Result<Config, OpenError> {
 /// A connection for work that takes as long as it takes.
 pub(crate) fn connect_aside(url: &str) -> Result<Session, DbError> {
     let config = parse(url).map_err(|error| DbError::Unavailable(error.to_string()))?;
-    connect_patiently(&config, NO_LIMITS)
+    connect_patiently(&config, NO_LIMITS, &Patience::endless())
 }
 
 /// What vouches for the server's certificate: the system, or the file in `SSL_CERT_FILE`.
@@ -137,7 +186,7 @@ fn connect(config: &postgres::Config) -> Result<Client, DbError> {
         _ => config.connect(NoTls)?,
     };
     client.batch_execute(SETTINGS)?;
-    client.batch_execute(READ_SETTINGS)?;
+    client.batch_execute(Kind::Reads.settings())?;
     Ok(client)
 }
 
@@ -156,10 +205,13 @@ fn require_version(client: &mut Client) -> Result<(), OpenError> {
     Ok(())
 }
 
-fn connect_patiently(config: &Config, settings: &str) -> Result<Session, DbError> {
+fn connect_patiently(config: &Config, settings: &str, patience: &Patience) -> Result<Session, DbError> {
     let mut waited = Duration::ZERO;
     loop {
-        match Session::connect(config, settings) {
+        if let Some(fault) = patience.fault() {
+            return Err(fault);
+        }
+        match Session::connect(config, &[SETTINGS, settings], patience.clone()) {
             Ok(session) => return Ok(session),
             Err(error) if waited >= RECONNECT_PATIENCE => return Err(DbError::Unavailable(error.to_string())),
             Err(_) => {

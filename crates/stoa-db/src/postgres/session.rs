@@ -1,12 +1,14 @@
 //! A connection of one thread, and the statements prepared on it.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
-use futures_util::future::{join, join_all, try_join_all};
+use futures_util::future::{Either, join, join_all, select, try_join_all};
 use futures_util::{StreamExt, TryStreamExt};
 use tokio::runtime::Runtime;
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio_postgres::binary_copy::BinaryCopyInWriter;
 use tokio_postgres::config::SslMode;
@@ -14,13 +16,106 @@ use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
 use super::course::{NewRow, Table};
-use super::{SETTINGS, order, tls};
+use super::{order, tls};
 use crate::insert::Insert;
+use crate::server::ServerState;
 use crate::{DbError, Value};
 
 const STATEMENT_CACHE: usize = 512;
 /// How long a connection may take to say goodbye.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// A piece of a wait. Time passes for a wait only piece by piece: a process that was frozen itself, or a machine that slept, must
+/// not take that for a silence of the server.
+const PIECE: Duration = Duration::from_millis(250);
+/// How long it may take to become a client of the server.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+
+/// When a connection gives up the wait for an answer.
+#[derive(Clone)]
+pub(super) struct Patience {
+    limit: Option<Duration>,
+    /// Tells of a server that answers nobody.
+    server: Option<watch::Receiver<ServerState>>,
+}
+
+impl Patience {
+    pub(super) const fn endless() -> Self {
+        Self { limit: None, server: None }
+    }
+
+    pub(super) const fn of(limit: Duration) -> Self {
+        Self { limit: Some(limit), server: None }
+    }
+
+    /// As long as the server answers others.
+    pub(super) fn with(self, server: watch::Receiver<ServerState>) -> Self {
+        Self { server: Some(server), ..self }
+    }
+
+    pub(super) fn fault(&self) -> Option<DbError> {
+        self.server.as_ref().and_then(|server| server.borrow().fault())
+    }
+
+    /// Ends when there is no sense in waiting any longer.
+    #[expect(clippy::disallowed_methods, reason = "a server is waited for in real time")]
+    async fn ends(&self, limit: Option<Duration>) {
+        let is_over = async {
+            let Some(limit) = limit else { return std::future::pending().await };
+            let mut waited = Duration::ZERO;
+            while waited < limit {
+                tokio::time::sleep(PIECE.min(limit)).await;
+                waited += PIECE;
+            }
+        };
+        let is_silent = async {
+            if let Some(server) = &self.server {
+                let mut server = server.clone();
+                if server.wait_for(|state| *state != ServerState::Answers).await.is_ok() {
+                    return;
+                }
+            }
+            std::future::pending().await
+        };
+        select(pin!(is_over), pin!(is_silent)).await;
+    }
+}
+
+/// What a connection's thread waits with.
+struct Waiter {
+    runtime: Runtime,
+    patience: Patience,
+    /// Whether an answer did not come. Nothing more is expected then.
+    is_lost: Cell<bool>,
+}
+
+impl Waiter {
+    fn wait<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T, DbError>
+    where
+        DbError: From<E>,
+    {
+        self.wait_at_most(self.patience.limit, work)
+    }
+
+    fn wait_at_most<T, E>(
+        &self,
+        limit: Option<Duration>,
+        work: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, DbError>
+    where
+        DbError: From<E>,
+    {
+        let outcome = self.runtime.block_on(async {
+            // What has come counts first.
+            match select(pin!(work), pin!(self.patience.ends(limit))).await {
+                Either::Left((outcome, _)) => Some(outcome),
+                Either::Right(_) => None,
+            }
+        });
+        self.is_lost.set(self.is_lost.get() || outcome.is_none());
+        Ok(outcome.ok_or_else(|| DbError::Unavailable("the server does not answer".to_owned()))??)
+    }
+}
 
 /// A connection and the statements prepared on it. It works only while its thread waits in one of its functions.
 pub(crate) struct Session {
@@ -33,7 +128,7 @@ pub(crate) struct Session {
     /// Whether anything was answered since the last beginning.
     was_answered: bool,
     connection: Option<JoinHandle<()>>,
-    runtime: Runtime,
+    waiter: Waiter,
 }
 
 /// A statement with its parameters, sent together with others.
@@ -53,18 +148,21 @@ pub(crate) enum CommitError {
 impl Session {
     /// Connects as the address's `sslmode` says. `require` means TLS with a certificate that the system
     /// (or the file in `SSL_CERT_FILE`) vouches for; anything less would not keep a listener out.
-    pub(crate) fn connect(config: &Config, settings: &str) -> Result<Self, DbError> {
+    pub(super) fn connect(config: &Config, settings: &[&str], patience: Patience) -> Result<Self, DbError> {
         let fault = |error: std::io::Error| DbError::Unavailable(error.to_string());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fault)?;
+        let limit = Some(patience.limit.map_or(CONNECT_LIMIT, |limit| limit.min(CONNECT_LIMIT)));
+        let waiter = Waiter { runtime, patience, is_lost: Cell::new(false) };
         let (client, connection) = match config.get_ssl_mode() {
             SslMode::Require => {
-                let (client, connection) = runtime.block_on(config.connect(tls()?))?;
+                let tls = tls()?;
+                let (client, connection) = waiter.wait_at_most(limit, config.connect(tls))?;
                 // The next request reports that the connection has ended.
-                (client, runtime.spawn(async move { drop(connection.await) }))
+                (client, waiter.runtime.spawn(async move { drop(connection.await) }))
             }
             _ => {
-                let (client, connection) = runtime.block_on(config.connect(NoTls))?;
-                (client, runtime.spawn(async move { drop(connection.await) }))
+                let (client, connection) = waiter.wait_at_most(limit, config.connect(NoTls))?;
+                (client, waiter.runtime.spawn(async move { drop(connection.await) }))
             }
         };
         let mut session = Self {
@@ -74,19 +172,20 @@ impl Session {
             beginning: None,
             was_answered: false,
             connection: Some(connection),
-            runtime,
+            waiter,
         };
-        session.batch_execute(SETTINGS)?;
-        session.batch_execute(settings)?;
+        for setting in settings {
+            session.batch_execute(setting)?;
+        }
         Ok(session)
     }
 
     fn client(&self) -> Result<&Client, DbError> {
-        self.client.as_ref().ok_or(DbError::Closed)
+        self.client.as_ref().filter(|_| !self.waiter.is_lost.get()).ok_or_else(lost)
     }
 
     pub(crate) fn is_closed(&self) -> bool {
-        self.client.as_ref().is_none_or(Client::is_closed)
+        self.client().is_ok_and(Client::is_closed) || self.client().is_err()
     }
 
     /// Begins a transaction with its first statement.
@@ -104,7 +203,7 @@ impl Session {
     fn send_beginning(&mut self) -> Result<(), DbError> {
         match self.beginning.take() {
             Some(beginning) => {
-                self.runtime.block_on(self.client()?.batch_execute(beginning))?;
+                self.waiter.wait(self.client()?.batch_execute(beginning))?;
                 self.was_answered = true;
                 Ok(())
             }
@@ -115,14 +214,14 @@ impl Session {
     /// Runs statements without parameters.
     pub(crate) fn batch_execute(&mut self, sql: &str) -> Result<(), DbError> {
         self.send_beginning()?;
-        Ok(self.runtime.block_on(self.client()?.batch_execute(sql))?)
+        self.waiter.wait(self.client()?.batch_execute(sql))
     }
 
     pub(crate) fn statement(&mut self, sql: &str) -> Result<Statement, DbError> {
         if let Some(statement) = self.statements.get(sql) {
             return Ok(statement.clone());
         }
-        let statement = self.runtime.block_on(self.client()?.prepare(sql))?;
+        let statement = self.waiter.wait(self.client()?.prepare(sql))?;
         if self.statements.len() >= STATEMENT_CACHE {
             self.statements.clear();
         }
@@ -134,7 +233,7 @@ impl Session {
         // Not sent along with it: a statement that follows a failed beginning would be a transaction of its own.
         self.send_beginning()?;
         let statement = self.statement(sql)?;
-        Ok(self.runtime.block_on(self.client()?.execute_raw(&statement, values.iter().copied()))?)
+        self.waiter.wait(self.client()?.execute_raw(&statement, values.iter().copied()))
     }
 
     /// Visits each row as it arrives.
@@ -149,9 +248,9 @@ impl Session {
         }
         let statement = self.statement(sql)?;
         let beginning = self.beginning.take();
-        let client = self.client.as_ref().ok_or(DbError::Closed)?;
+        let client = self.client.as_ref().filter(|_| !self.waiter.is_lost.get()).ok_or_else(lost)?;
         let was_answered = &mut self.was_answered;
-        self.runtime.block_on(async {
+        self.waiter.wait(async {
             let query = client.query_raw(&statement, values.iter().copied());
             let rows = match beginning {
                 Some(beginning) => {
@@ -166,16 +265,16 @@ impl Session {
             while let Some(row) = rows.next().await {
                 visit(&row?)?;
             }
-            Ok(())
+            Ok::<_, DbError>(())
         })
     }
 
     /// Sends several queries at once and returns the rows of each.
     pub(crate) fn query_all(&mut self, requests: &[Request<'_>]) -> Result<Vec<Vec<Row>>, DbError> {
         let beginning = self.beginning.take();
-        let client = self.client.as_ref().ok_or(DbError::Closed)?;
+        let client = self.client.as_ref().filter(|_| !self.waiter.is_lost.get()).ok_or_else(lost)?;
         let was_answered = &mut self.was_answered;
-        self.runtime.block_on(async {
+        self.waiter.wait(async {
             let queries = requests.iter().map(|request| async move {
                 let rows = client.query_raw(&request.statement, request.values.iter().copied()).await?;
                 rows.try_collect::<Vec<Row>>().await
@@ -191,7 +290,7 @@ impl Session {
             };
             let rows = rows?;
             *was_answered = true;
-            Ok(rows)
+            Ok::<_, DbError>(rows)
         })
     }
 
@@ -229,7 +328,7 @@ impl Session {
             columns.join(", "),
             arrays.join(", ")
         );
-        let statement = self.runtime.block_on(self.client()?.prepare(&sql))?;
+        let statement = self.waiter.wait(self.client()?.prepare(&sql))?;
         self.appends.insert((insert.table, is_numbered), statement.clone());
         Ok(statement)
     }
@@ -263,7 +362,7 @@ impl Session {
                 (0..statement.params().len()).map(column).collect()
             })
             .collect();
-        let (written, committed) = self.runtime.block_on(async {
+        let stored = self.waiter.wait(async {
             let order = async {
                 match &order {
                     Some(order) => client.execute_raw(order, [] as [Value<'_>; 0]).await,
@@ -275,10 +374,10 @@ impl Session {
             let appends = async { join_all(appends).await.into_iter().collect::<Result<Vec<u64>, _>>() };
             // Polled in this order, so sent in this order.
             let ((order, appends), committed) = join(join(order, appends), client.batch_execute("commit")).await;
-            (order.and(appends), committed)
+            // The commit of a transaction that has failed undoes it, and is no error by itself.
+            order.and(appends).map(drop).and(committed)
         });
-        // The commit of a transaction that has failed undoes it, and is no error by itself.
-        written.map(drop).and(committed).map_err(|error| match DbError::from(error) {
+        stored.map_err(|error| match error {
             error @ DbError::Unavailable(_) => CommitError::Unknown(error),
             error => CommitError::Undone(error),
         })
@@ -287,8 +386,8 @@ impl Session {
     /// Begins to copy rows of these types into a table.
     pub(crate) fn copy_in(&mut self, sql: &str, types: &[Type]) -> Result<CopyIn<'_>, DbError> {
         self.send_beginning()?;
-        let sink = self.runtime.block_on(self.client()?.copy_in(sql))?;
-        Ok(CopyIn { writer: Box::pin(BinaryCopyInWriter::new(sink, types)), runtime: &self.runtime })
+        let sink = self.waiter.wait(self.client()?.copy_in(sql))?;
+        Ok(CopyIn { writer: Box::pin(BinaryCopyInWriter::new(sink, types)), waiter: &self.waiter })
     }
 
     /// Undoes what the transaction has done.
@@ -300,19 +399,24 @@ impl Session {
     }
 }
 
+/// The answer to what is asked of a connection whose server fell silent.
+fn lost() -> DbError {
+    DbError::Unavailable("the connection was given up".to_owned())
+}
+
 /// Rows on their way into a table.
 pub(crate) struct CopyIn<'s> {
     writer: Pin<Box<BinaryCopyInWriter>>,
-    runtime: &'s Runtime,
+    waiter: &'s Waiter,
 }
 
 impl<'a> CopyIn<'_> {
     pub(crate) fn write(&mut self, values: impl ExactSizeIterator<Item = Value<'a>>) -> Result<(), DbError> {
-        Ok(self.runtime.block_on(self.writer.as_mut().write_raw(values))?)
+        self.waiter.wait(self.writer.as_mut().write_raw(values))
     }
 
     pub(crate) fn finish(mut self) -> Result<u64, DbError> {
-        Ok(self.runtime.block_on(self.writer.as_mut().finish())?)
+        self.waiter.wait(self.writer.as_mut().finish())
     }
 }
 
@@ -320,8 +424,10 @@ impl Drop for Session {
     fn drop(&mut self) {
         // Without its client the connection says goodbye and ends.
         drop(self.client.take());
-        if let Some(connection) = self.connection.take() {
-            let _ = self.runtime.block_on(async { tokio::time::timeout(FAREWELL, connection).await });
+        if let Some(connection) = self.connection.take()
+            && !self.waiter.is_lost.get()
+        {
+            let _ = self.waiter.runtime.block_on(async { tokio::time::timeout(FAREWELL, connection).await });
         }
     }
 }

@@ -39,6 +39,11 @@ impl Member {
         Self { job, moment, course: Course::default(), keep: false, effects: Effects::default() }
     }
 
+    /// Begins again, as if nothing had been asked.
+    pub(super) fn forget(&mut self) {
+        self.course = Course::default();
+    }
+
     pub(super) fn outcome(&self) -> MemberOutcome {
         match &self.course.state {
             State::Done(_) if self.keep => MemberOutcome::Committed,

@@ -1,13 +1,14 @@
 //! A thread with a connection of its own, which runs commands or reads.
 
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender, TrySendError};
 use tokio_postgres::Config;
 
 use super::notifier::Notifier;
-use super::session::{CommitError, Session};
-use super::{connect_patiently, order, together};
+use super::session::{CommitError, Patience, Session};
+use super::{Kind, connect_patiently, order, together};
 use crate::database::{CommitReport, Context, NextRead, ReadQueue, WriterTask};
 use crate::job::Job;
 use crate::tx::{Connection as TxConnection, Effects, Moment};
@@ -15,7 +16,9 @@ use crate::{DbError, Tx};
 
 /// How long the hub retries a command that loses races, before it answers the caller with "unavailable". This is a time and not
 /// a count, because a race takes longer on a busy machine.
-const RACE_PATIENCE: Duration = Duration::from_secs(5);
+const RACE_PATIENCE: Duration = Duration::from_secs(4);
+/// The same for a command that needs a lock which somebody else holds.
+const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 /// The attempt after which the pauses no longer grow.
 const LONGEST_PAUSE_AT: u32 = 30;
 
@@ -30,8 +33,17 @@ pub(super) struct Worker {
     // Closed before the context is dropped, which tells `close` that this thread has ended.
     session: Option<Session>,
     config: Config,
-    settings: &'static str,
+    kind: Kind,
     context: Context,
+}
+
+/// A command that is under way.
+pub(super) struct Started {
+    job: Box<dyn Job>,
+    /// Each try has the same time and randomness.
+    moment: Moment,
+    since: Instant,
+    attempts: u32,
 }
 
 /// How one try at a command ended.
@@ -44,52 +56,75 @@ enum Attempt {
 }
 
 impl Worker {
-    pub(super) fn new(config: &Config, settings: &'static str, context: &Context) -> Self {
-        Self { session: None, config: config.clone(), settings, context: context.clone() }
+    pub(super) fn new(config: &Config, kind: Kind, context: &Context) -> Self {
+        Self { session: None, config: config.clone(), kind, context: context.clone() }
     }
 
-    pub(super) fn run_commands(mut self, commands: &Receiver<WriterTask>, notifier: &Notifier) {
+    pub(super) fn run_commands(
+        mut self,
+        commands: &Receiver<WriterTask>,
+        locked_out: &Sender<Started>,
+        notifier: &Notifier,
+    ) {
         while let Ok(task) = commands.recv() {
             match task {
                 WriterTask::Vacuum(reply) => {
                     let _ = reply.send(self.vacuum());
                 }
-                WriterTask::Command(job) => self.run_command(job, notifier),
+                WriterTask::Command(job) => self.run_command(job, locked_out, notifier),
             }
         }
     }
 
-    fn vacuum(&mut self) -> Result<(), DbError> {
-        const UNLIMITED: &str = "set statement_timeout = 0; set lock_timeout = 0";
-        if self.session()?.batch_execute(UNLIMITED).is_err() {
-            // The connection died while it was idle.
-            self.session = None;
-            self.session()?.batch_execute(UNLIMITED)?;
+    /// Runs commands that need a lock which somebody else holds. They wait for it here, where they keep nobody from working.
+    pub(super) fn run_locked_out(mut self, locked_out: &Receiver<Started>, notifier: &Notifier) {
+        let mut waiting = VecDeque::new();
+        while let Some(started) = waiting.pop_front().or_else(|| locked_out.recv().ok()) {
+            waiting.extend(self.settle(started, notifier));
+            waiting.extend(locked_out.try_iter());
+            if waiting.is_empty() {
+                // The connection is one more than the operator allows, so it is kept only while it is needed.
+                self.session = None;
+            }
         }
-        let outcome = self.session()?.batch_execute("vacuum (analyze)");
-        // The next command begins with a connection that has its limits.
-        self.session = None;
-        outcome
     }
 
-    fn run_command(&mut self, mut job: Box<dyn Job>, notifier: &Notifier) {
-        #[expect(clippy::disallowed_methods, reason = "measures a duration, for the metrics and for patience")]
-        let started = Instant::now();
+    fn vacuum(&self) -> Result<(), DbError> {
+        let patience = Patience::endless().with(self.context.server.subscribe());
+        connect_patiently(&self.config, super::NO_LIMITS, &patience)?.batch_execute("vacuum (analyze)")
+    }
+
+    fn run_command(&mut self, job: Box<dyn Job>, locked_out: &Sender<Started>, notifier: &Notifier) {
+        if job.is_late() {
+            return job.answer(Some(DbError::Late));
+        }
         let moment = match self.context.moment() {
             Ok(moment) => moment,
             Err(error) => return job.answer(Some(error)),
         };
-        let mut attempt = 0;
+        #[expect(clippy::disallowed_methods, reason = "measures a duration, for the metrics and for patience")]
+        let since = Instant::now();
+        if let Some(started) = self.settle(Started { job, moment, since, attempts: 0 }, notifier)
+            && let Err(TrySendError::Full(started) | TrySendError::Disconnected(started)) = locked_out.try_send(started)
+        {
+            started.job.answer(Some(DbError::Busy));
+        }
+    }
+
+    /// Runs a command until it is answered. Gives it back if it needs a lock which somebody else holds.
+    fn settle(&mut self, mut started: Started, notifier: &Notifier) -> Option<Started> {
         loop {
-            attempt += 1;
-            let overruled = match self.try_command(&mut *job, moment) {
-                Attempt::Repeat(error) if started.elapsed() < RACE_PATIENCE => {
-                    if matches!(error, DbError::Locked(_)) {
-                        self.free_order();
-                    }
-                    // Spread by the thread's own randomness, so that two losers do not meet again.
-                    let jitter = u64::from(moment.seed[attempt as usize % 32]);
-                    let pause = (100 + 8 * jitter) * u64::from(attempt.min(LONGEST_PAUSE_AT));
+            started.attempts += 1;
+            let waited = started.since.elapsed();
+            let overruled = match self.try_command(&mut *started.job, started.moment) {
+                Attempt::Repeat(DbError::Locked(_)) if waited < LOCK_PATIENCE => {
+                    self.free_order();
+                    return Some(started);
+                }
+                Attempt::Repeat(DbError::Conflict(_) | DbError::Unavailable(_)) if waited < RACE_PATIENCE => {
+                    // Spread by the command's own randomness, so that two losers do not meet again.
+                    let jitter = u64::from(started.moment.seed[started.attempts as usize % 32]);
+                    let pause = (100 + 8 * jitter) * u64::from(started.attempts.min(LONGEST_PAUSE_AT));
                     std::thread::sleep(Duration::from_micros(pause));
                     continue;
                 }
@@ -99,11 +134,13 @@ impl Worker {
                     if self.context.carry_out(effects) {
                         notifier.ring();
                     }
-                    self.context.observe(&CommitReport { commands: 1, undone: 0, duration: started.elapsed() });
+                    let duration = started.since.elapsed();
+                    self.context.observe(&CommitReport { commands: 1, undone: 0, duration });
                     None
                 }
             };
-            return job.answer(overruled);
+            started.job.answer(overruled);
+            return None;
         }
     }
 
@@ -157,55 +194,74 @@ impl Worker {
         }
     }
 
-    /// Runs commands that may share a transaction: whatever came in while the last one was under way.
-    pub(super) fn run_together(mut self, jobs: &Receiver<Box<dyn Job>>, limit: usize, notifier: &Notifier) {
+    /// Runs commands that may share a transaction: whatever came in while the last one was under way. Those that turn out to need
+    /// one of their own go to the others.
+    pub(super) fn run_together(
+        mut self,
+        jobs: &Receiver<Box<dyn Job>>,
+        limit: usize,
+        alone: &Sender<WriterTask>,
+        locked_out: &Sender<Started>,
+        notifier: &Notifier,
+    ) {
         while let Ok(first) = jobs.recv() {
             let mut batch = vec![first];
             batch.extend(jobs.try_iter().take(limit.saturating_sub(1)));
+            // One by itself has nobody to share with. It needs fewer round trips than a batch does, too.
+            if batch.len() == 1 {
+                batch.into_iter().for_each(|job| self.run_command(job, locked_out, notifier));
+                continue;
+            }
             for job in self.commit_together(batch, notifier) {
-                self.run_command(job, notifier);
+                if let Err(TrySendError::Full(WriterTask::Command(job))) = alone.try_send(WriterTask::Command(job)) {
+                    job.answer(Some(DbError::Busy));
+                }
             }
         }
     }
 
     /// Returns those that have to be run alone.
     fn commit_together(&mut self, batch: Vec<Box<dyn Job>>, notifier: &Notifier) -> Vec<Box<dyn Job>> {
-        // One by itself has nobody to share with. It needs fewer round trips than a batch does, too.
-        if batch.len() == 1 {
-            return batch;
-        }
-        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
-        let started = Instant::now();
+        #[expect(clippy::disallowed_methods, reason = "measures a duration, for the metrics and for patience")]
+        let since = Instant::now();
         let mut members = Vec::with_capacity(batch.len());
         for job in batch {
             match self.context.moment() {
+                _ if job.is_late() => job.answer(Some(DbError::Late)),
                 Ok(moment) => members.push(together::Member::new(job, moment)),
                 Err(error) => job.answer(Some(error)),
             }
         }
-        let session = match self.session() {
-            Ok(session) => session,
-            Err(error) => return answer_all(members, &error),
-        };
-        match together::commit(session, &mut members) {
-            Ok(()) => {}
-            Err(CommitError::Undone(error)) => {
-                tracing::debug!(%error, commands = members.len(), "commands that shared a transaction are run one by one");
-                if matches!(error, DbError::Unavailable(_)) || session.rollback().is_err() {
+        loop {
+            let session = match self.session() {
+                Ok(session) => session,
+                Err(error) => return answer_all(members, &error),
+            };
+            let error = match together::commit(session, &mut members) {
+                Ok(()) => break,
+                Err(CommitError::Undone(error)) => error,
+                Err(CommitError::Unknown(error)) => {
                     self.session = None;
-                }
-                // Without a server each of them would wait for a connection, one after the other.
-                if let Err(error) = self.session() {
                     return answer_all(members, &error);
                 }
-                if matches!(error, DbError::Locked(_)) {
-                    self.free_order();
-                }
-                return members.into_iter().map(together::Member::into_job).collect();
-            }
-            Err(CommitError::Unknown(error)) => {
+            };
+            if matches!(error, DbError::Unavailable(_)) || session.rollback().is_err() {
                 self.session = None;
-                return answer_all(members, &error);
+            }
+            // They take no lock but the order of commits. Each by itself would wait for it just as long.
+            let is_locked = matches!(error, DbError::Locked(_));
+            if is_locked {
+                self.free_order();
+            }
+            let is_patient = since.elapsed() < LOCK_PATIENCE;
+            match error {
+                DbError::Locked(_) if is_patient => members.iter_mut().for_each(together::Member::forget),
+                DbError::Locked(_) => return answer_all(members, &error),
+                _ => {
+                    let commands = members.len();
+                    tracing::debug!(%error, commands, "commands that shared a transaction are run one by one");
+                    return members.into_iter().map(together::Member::into_job).collect();
+                }
             }
         }
         let mut alone = Vec::new();
@@ -229,7 +285,7 @@ impl Worker {
         if self.context.carry_out(effects) {
             notifier.ring();
         }
-        self.context.observe(&CommitReport { commands, undone, duration: started.elapsed() });
+        self.context.observe(&CommitReport { commands, undone, duration: since.elapsed() });
         for job in answered {
             job.answer(None);
         }
@@ -322,7 +378,8 @@ impl Worker {
             self.session = None;
         }
         if self.session.is_none() {
-            self.session = Some(connect_patiently(&self.config, self.settings)?);
+            let patience = Patience::of(self.kind.limit()).with(self.context.server.subscribe());
+            self.session = Some(connect_patiently(&self.config, self.kind.settings(), &patience)?);
         }
         self.session.as_mut().ok_or(DbError::Closed)
     }

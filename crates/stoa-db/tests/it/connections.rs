@@ -4,9 +4,9 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
 
-use stoa_db::{Database, DbError, Engine, OpenError, Options};
+use stoa_db::{Database, DbError, Engine, OpenError, Options, ServerState, Tx};
 
 use crate::support::{
     NOTES, Notes, Place, bodies, bodies_in, gate, insert, insert_in, off_the_runtime, one_writer, runs_on, submit,
@@ -230,6 +230,9 @@ struct CableState {
     /// Swallow the server's answer to the next commit, and hang up instead.
     loses_commit_answer: AtomicBool,
     lines: Mutex<Vec<TcpStream>>,
+    /// While it is, nothing is carried and nobody hangs up: so it looks when the server is frozen.
+    is_frozen: Mutex<bool>,
+    thaw: Condvar,
 }
 
 impl Cable {
@@ -261,6 +264,15 @@ impl Cable {
         }
     }
 
+    fn freeze(&self) {
+        *self.state.is_frozen.lock().unwrap() = true;
+    }
+
+    fn thaw(&self) {
+        *self.state.is_frozen.lock().unwrap() = false;
+        self.state.thaw.notify_all();
+    }
+
     fn mend(&self) {
         self.state.is_cut.store(false, Ordering::SeqCst);
     }
@@ -274,10 +286,11 @@ impl CableState {
         }
         lines.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
         let mutes = Arc::new(AtomicBool::new(false));
-        let (shared, muted) = (self.clone(), mutes.clone());
+        let (shared, muted, answering) = (self.clone(), mutes.clone(), self.clone());
         let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
         std::thread::spawn(move || {
             carry(from, to, |message| {
+                shared.wait_for_thaw();
                 let is_commit = message.windows(7).any(|window| window == b"commit\0");
                 if is_commit && shared.loses_commit_answer.swap(false, Ordering::SeqCst) {
                     muted.store(true, Ordering::SeqCst);
@@ -285,7 +298,17 @@ impl CableState {
                 true
             });
         });
-        std::thread::spawn(move || carry(server, client, |_| !mutes.load(Ordering::SeqCst)));
+        std::thread::spawn(move || {
+            carry(server, client, |_| {
+                answering.wait_for_thaw();
+                !mutes.load(Ordering::SeqCst)
+            });
+        });
+    }
+
+    fn wait_for_thaw(&self) {
+        let frozen = self.is_frozen.lock().unwrap();
+        drop(self.thaw.wait_while(frozen, |is_frozen| *is_frozen).unwrap());
     }
 }
 
@@ -303,6 +326,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream, passes: impl Fn(&[u8]) -> bool)
 
 impl Drop for Cable {
     fn drop(&mut self) {
+        self.thaw();
         self.cut();
         self.state.is_gone.store(true, Ordering::SeqCst);
         // Wakes the listener, so that it sees that it should go.
@@ -349,6 +373,49 @@ async fn a_server_that_is_gone_is_unavailable_until_it_comes_back() {
     cable.mend();
     db.write(insert("after")).await.unwrap();
     assert_eq!(bodies(&db).await, ["after", "before"]);
+    db.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_says_nothing_is_unavailable_until_it_speaks() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let (cable, options, _place) = wired();
+    let db = Database::open(options, NOTES).unwrap();
+    db.write(insert("before")).await.unwrap();
+    bodies(&db).await;
+    let (mut gate, doorway) = gate();
+    let asked_before = submit(db.write(move |tx| {
+        insert_in(tx, "half done")?;
+        doorway.pass();
+        insert_in(tx, "and stuck")
+    }))
+    .await;
+    gate.reached().await;
+    cable.freeze();
+    gate.open();
+    let mut answers = Vec::new();
+    for number in 0..5 {
+        answers.push(submit(db.write(insert(format!("during {number}")))).await);
+        answers.push(submit(db.write_together(insert(format!("together {number}")))).await);
+        let count = |tx: &mut Tx<'_>| value_in::<i64>(tx, "select count(*) as value from notes");
+        answers.push(submit(db.read(count)).await);
+        answers.push(submit(db.read_urgent(count)).await);
+    }
+    answers.push(asked_before);
+    for answer in answers {
+        let answer = answer.answer().await;
+        assert!(matches!(answer, Err(DbError::Unavailable(_))), "{answer:?}");
+    }
+    assert_eq!(*db.server().borrow(), ServerState::Silent);
+    cable.thaw();
+    db.server().wait_for(|state| *state == ServerState::Answers).await.unwrap();
+    db.write(insert("after")).await.unwrap();
+    let found = bodies(&db).await;
+    // What was sent to the server is done when it goes on, or not at all.
+    assert!(!found.contains(&"half done".to_owned()), "{found:?}");
+    assert!(found.contains(&"before".to_owned()) && found.contains(&"after".to_owned()), "{found:?}");
     db.close().await;
 }
 

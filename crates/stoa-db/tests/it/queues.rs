@@ -49,6 +49,26 @@ async fn a_full_write_queue_answers_busy_at_once() {
 }
 
 #[tokio::test]
+async fn a_command_whose_turn_comes_too_late_is_dropped() {
+    let notes = Notes::open_with(|options| {
+        one_writer(options);
+        options.begin_within = std::time::Duration::ZERO;
+    });
+    let refused = notes.write(insert("too late")).await;
+    assert!(matches!(&refused, Err(error @ DbError::Late) if error.is_unavailable()), "{refused:?}");
+    let mut together = Vec::new();
+    for number in 0..3 {
+        together.push(submit(notes.write_together(insert(format!("together {number}")))).await);
+    }
+    for command in together {
+        let refused = command.answer().await;
+        assert!(matches!(refused, Err(DbError::Late)), "{refused:?}");
+    }
+    // Who reads waits as long as they like.
+    assert_eq!(notes.bodies().await, [""; 0]);
+}
+
+#[tokio::test]
 async fn a_full_read_queue_answers_busy_at_once() {
     let notes = Notes::open_with(|options| {
         options.readers = 1;

@@ -272,6 +272,29 @@ async fn reads_that_everybody_waits_for_are_answered_each_with_its_own() {
 }
 
 #[tokio::test]
+async fn a_command_finds_the_row_that_it_has_added() {
+    let notes = Notes::open();
+    let mut submitted = Vec::new();
+    for number in 0..10 {
+        let body = format!("note {number}");
+        submitted.push((
+            number,
+            submit(notes.write_together(move |tx| {
+                let id = tx.append_numbered(&NOTE, params![body])?;
+                let found: String =
+                    tx.query_one("select body from notes where id = $1", params![id], |row| row.get("body"))?;
+                Ok::<_, DbError>(found)
+            }))
+            .await,
+        ));
+    }
+    for (number, command) in submitted {
+        assert_eq!(command.answer().await.unwrap(), format!("note {number}"));
+    }
+    assert_eq!(notes.bodies().await.len(), 10);
+}
+
+#[tokio::test]
 async fn a_read_cannot_append() {
     let notes = Notes::open();
     let append = |tx: &mut Tx<'_>| tx.append(&NOTE, params!["x"]);

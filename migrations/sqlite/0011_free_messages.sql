@@ -1,0 +1,2 @@
+-- Only PostgreSQL has something to change here.
+select 1;
