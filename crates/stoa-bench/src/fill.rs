@@ -130,8 +130,19 @@ pub(super) async fn fill_folder(folder: &Path, size: Size, messages: u64, seed: 
     if fs::read_to_string(folder.join("engine")).is_ok_and(|engine| engine.trim() != "sqlite") {
         return Err(format!("the hub of {} is not on SQLite", folder.display()));
     }
+    fill_database(folder, None, size, messages, seed).await
+}
+
+/// Fills the database of a folder, or the one on PostgreSQL.
+pub(super) async fn fill_database(
+    folder: &Path,
+    postgres_url: Option<String>,
+    size: Size,
+    messages: u64,
+    seed: u64,
+) -> Result<Filled, String> {
     fs::create_dir_all(folder).map_err(|error| format!("{} cannot be made: {error}", folder.display()))?;
-    let options = Options::new(folder);
+    let options = Options { postgres_url, ..Options::new(folder) };
     let db = tokio::task::spawn_blocking(move || Database::open(options, MIGRATIONS)).await;
     let db = db.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
     let started = now();
@@ -143,6 +154,7 @@ pub(super) async fn fill_folder(folder: &Path, size: Size, messages: u64, seed: 
             }
         })
         .await?;
+        history::continue_numbers(&db).await?;
         Ok::<_, String>((population, history))
     };
     let filled = filled.await;

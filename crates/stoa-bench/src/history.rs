@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::json;
-use stoa_db::{Database, DbError, Tx, params};
+use stoa_db::{Database, DbError, Engine, Tx, params};
 
 use super::dice::Dice;
 use super::population::Population;
@@ -22,7 +22,7 @@ const SPAN_MS: i64 = 90 * 24 * 3600 * 1000;
 /// How far back traces go.
 const TRACED_MS: i64 = 30 * 24 * 3600 * 1000;
 /// What a hub traces of a send.
-const TRACE: &str = r#"{"method":"POST","path":"/api/messages","status":201}"#;
+pub(super) const TRACE: &str = r#"{"method":"POST","path":"/api/messages","status":201}"#;
 /// Partners that one exchanges DMs with.
 const PARTNERS: u64 = 8;
 /// Latest messages of a conversation that can be answered.
@@ -214,6 +214,23 @@ pub(super) async fn tell(
     let reads = Arc::new(teller.reads());
     db.write(move |tx| store_reads(tx, &reads)).await.map_err(fault)?;
     Ok(teller.history())
+}
+
+/// Has PostgreSQL continue after the numbers that were drawn here. SQLite does so by itself.
+pub(super) async fn continue_numbers(db: &Database) -> Result<(), String> {
+    if db.engine() == Engine::Sqlite {
+        return Ok(());
+    }
+    let continued = db.write(|tx| {
+        for (table, key) in [("messages", "id"), ("conversations", "id"), ("outbox", "seq")] {
+            let sql = format!(
+                "select setval(pg_get_serial_sequence('{table}', '{key}'), coalesce(max({key}), 0) + 1) as last from {table}"
+            );
+            tx.query_one(&sql, &[], |row| row.get::<i64>("last"))?;
+        }
+        Ok(())
+    });
+    continued.await.map_err(|error: DbError| error.to_string())
 }
 
 /// What comes into the outbox now does not follow on what was there: listeners that have come to its end are to

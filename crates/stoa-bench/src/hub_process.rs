@@ -21,6 +21,8 @@ use super::progress::show_progress;
 
 /// Admin connections that fill a hub at the same time, so that many agents share a commit.
 const FILLERS: usize = 64;
+/// Hubs on one database need one key. It guards nothing here.
+const SHARED_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
 pub(super) struct HubProcess {
     process: Child,
@@ -41,6 +43,14 @@ impl HubProcess {
             if let Some(url) = database_url {
                 command.env("STOA_DATABASE_URL", url);
             }
+        })
+        .await
+    }
+
+    /// Starts one of several hubs on a PostgreSQL database.
+    pub(super) async fn start_beside(program: &HubProgram, folder: &Path, database_url: &str) -> Result<Self, String> {
+        Self::launch(program, folder, true, |command| {
+            command.env("STOA_DATABASE_URL", database_url).env("STOA_KEY", SHARED_KEY);
         })
         .await
     }

@@ -7,6 +7,7 @@
 
 mod arguments;
 mod auth;
+mod bare_postgres;
 mod broadcast;
 mod dice;
 mod events;
@@ -33,6 +34,7 @@ mod report;
 mod requests;
 mod search;
 mod send;
+mod send_postgres;
 mod streams;
 mod verification;
 mod worker_process;

@@ -19,6 +19,8 @@ use super::report::{Figure, Latency, per};
 
 pub(super) const BODY: &str = "The nightly run is green again: the flaky test waited for a clock that nobody moved. \
     I have put the fix up for review, please have a look.";
+/// What an event says, no less than the hub's.
+pub(super) const PAYLOAD: &str = r#"{"kind":"message_sent","message":1234567,"conversation":123,"channel":12,"channel_name":"room-012","author":123,"from":{"kind":"agent","name":"agent-00123","display_name":"agent-00123"},"recipient":null,"to":null,"reply_to":null,"mention_of":null,"mentioned":[],"depth":0,"no_wake":false}"#;
 /// One message in so many goes to somebody instead of a channel.
 pub(super) const DM_EVERY: u64 = 6;
 
@@ -61,9 +63,8 @@ impl Draft {
         }
     }
 
-    /// The rows that a send leaves. What the event says is no less than what the hub's says.
+    /// The rows that a send leaves.
     fn store(&self, tx: &mut Tx<'_>) -> Result<i64, DbError> {
-        const PAYLOAD: &str = r#"{"kind":"message_sent","message":1234567,"conversation":123,"channel":12,"channel_name":"room-012","author":123,"from":{"kind":"agent","name":"agent-00123","display_name":"agent-00123"},"recipient":null,"to":null,"reply_to":null,"mention_of":null,"mentioned":[],"depth":0,"no_wake":false}"#;
         let now_ms = tx.now_ms();
         let status = if self.recipient.is_some() { "pending" } else { "done" };
         let id: i64 = tx.query_one(

@@ -17,6 +17,7 @@ use super::raw_writer::{RawWriter, WriterFigures, WriterRound};
 use super::read::{ListingFigures, SizedHub, compare_listings, largest_against_smallest};
 use super::report::{Budget, Figure, Outcome, json, show, table, verdict};
 use super::requests::{messages, order};
+use super::send_postgres::on_postgres;
 
 /// Messages a second of all clients, against the bare writer.
 const SHARE_BUDGET: f64 = 0.5;
@@ -28,15 +29,15 @@ const SIZE_BUDGET: f64 = 1.2;
 #[derive(Args)]
 pub(super) struct SendArguments {
     #[command(flatten)]
-    common: CommonArguments,
+    pub(super) common: CommonArguments,
 
     /// How often everything is measured; the medians are reported
     #[arg(long, default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    rounds: u32,
+    pub(super) rounds: u32,
 
     /// How long each measurement takes
     #[arg(long, default_value_t = 1.0, value_parser = parse_seconds)]
-    seconds: f64,
+    pub(super) seconds: f64,
 
     /// Connections that send at the same time
     #[arg(long, default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=10000))]
@@ -44,18 +45,23 @@ pub(super) struct SendArguments {
 
     /// Messages that are there before
     #[arg(long, default_value_t = 10_000, conflicts_with = "sizes")]
-    messages_before: u64,
+    pub(super) messages_before: u64,
+
+    /// A PostgreSQL server to measure instead of SQLite, one and three hubs on it. The bench makes databases of its own there, and drops
+    /// them
+    #[arg(long, value_name = "URL", conflicts_with_all = ["sizes", "clients"])]
+    database_url: Option<String>,
 
     /// Compare hubs with these many messages instead: what a send costs, and what pages cost
     #[arg(long, value_delimiter = ',', num_args = 1..)]
     sizes: Vec<u64>,
 
     #[command(flatten)]
-    size: SizeArguments,
+    pub(super) size: SizeArguments,
 
     /// Fail when a budget is not kept
     #[arg(long)]
-    check: bool,
+    pub(super) check: bool,
 }
 
 #[derive(Serialize)]
@@ -84,6 +90,9 @@ struct HubFigures {
 }
 
 pub(super) async fn send(arguments: SendArguments) -> Result<Outcome, String> {
+    if let Some(url) = arguments.database_url.clone() {
+        return Box::pin(on_postgres(arguments, &url)).await;
+    }
     if arguments.sizes.is_empty() { against_raw(arguments).await } else { by_size(arguments).await }
 }
 
