@@ -196,6 +196,11 @@ pub fn begin_new_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.execute("update outbox set seq = -seq", &[])?;
     tx.execute_batch("drop table renumbered")?;
     set_pruned_through(tx, Position::default())?;
+    rename_history(tx)
+}
+
+/// Gives the history of events a new name, because it is not the one that was known by the old name.
+pub fn rename_history(tx: &mut Tx<'_>) -> Result<(), DbError> {
     let epoch = epoch_text(tx.random_bytes());
     tx.execute(
         "insert into meta (name, value) values ('history_epoch', $1) on conflict (name) do update set value = excluded.value",

@@ -1,6 +1,7 @@
 //! Search: what is found, by whom, and how soon.
 
 use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
 
 use serde_json::{Value, json};
 use stoa_db::{DbError, params};
@@ -638,6 +639,73 @@ async fn a_restored_hub_finds_what_was_backed_up_and_nothing_else() {
     assert_eq!(ada.found("needle").await.len(), 2);
     hub.settle().await;
     assert_eq!((ada.found("needle").await.len(), ada.found("thread").await.len()), (2, 0));
+    hub.finish().await;
+}
+
+/// Puts a copy of a database file where a hub that has stopped finds it.
+fn bring_back(copy: &Path, file: &Path) {
+    std::fs::copy(copy, file).unwrap();
+    for ending in ["-wal", "-shm"] {
+        let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
+    }
+}
+
+#[tokio::test]
+async fn an_older_database_gets_an_index_of_its_own() {
+    if on_postgres() {
+        return;
+    }
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.say("general", "a needle that is kept").await;
+    hub.settle().await;
+    let setup = hub.stop().await;
+    let aside = tempfile::tempdir().unwrap();
+    let (database, index) = (setup.config.data.join("stoa.db"), setup.config.data.join("search.db"));
+    let (older, ahead) = (aside.path().join("stoa.db"), aside.path().join("search.db"));
+    std::fs::copy(&database, &older).unwrap();
+    let hub = setup.start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    let mut events = ada.events().await;
+    for number in 0..3 {
+        ada.say("general", &format!("a needle that is lost {number}")).await;
+    }
+    events.until("new_message").await;
+    let last_id = events.last_id.clone();
+    drop(events);
+    hub.settle().await;
+    let setup = hub.stop().await;
+    std::fs::copy(&index, &ahead).unwrap();
+
+    // The index has seen more than there is. New messages take the numbers of the lost ones.
+    bring_back(&older, &database);
+    let hub = setup.start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    assert_eq!(ada.found("needle").await, ["a needle that is kept"]);
+    ada.say("general", "a new needle").await;
+    hub.settle().await;
+    assert_eq!(ada.found("needle").await, ["a new needle", "a needle that is kept"]);
+    assert_eq!((ada.found("lost").await.len(), indexed(&hub).await), (0, 2));
+    // What followers have seen is gone as well.
+    assert_eq!(ada.events_after(&last_id).await.next().await.event, "resync");
+    let setup = hub.stop().await;
+
+    // The database has grown past what the index has seen, but that was another history.
+    bring_back(&older, &database);
+    std::fs::remove_file(&index).unwrap();
+    let hub = setup.start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    for number in 0..10 {
+        ada.say("general", &format!("thread {number}")).await;
+    }
+    hub.settle().await;
+    let setup = hub.stop().await;
+    bring_back(&ahead, &index);
+    let hub = setup.start().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    hub.settle().await;
+    assert_eq!((ada.found("lost").await.len(), ada.found("thread").await.len()), (0, 10));
+    assert_eq!(indexed(&hub).await, 11);
     hub.finish().await;
 }
 

@@ -19,6 +19,16 @@ pub(super) trait SearchIndex: Send + Sync {
     fn insert(&self, tx: &mut Tx<'_>, entries: &[Entry]) -> Result<(), DbError>;
 
     fn remove(&self, tx: &mut Tx<'_>, ids: &[i64]) -> Result<(), DbError>;
+
+    /// Notes which run of the hub begins to fill it. PostgreSQL keeps the index with the messages, and needs no notes.
+    fn begin(&self, _tx: &mut Tx<'_>, _run: &str) -> Result<(), DbError> {
+        Ok(())
+    }
+
+    /// Notes the newest event that was in the database when its messages were read.
+    fn note_seen(&self, _tx: &mut Tx<'_>, _end: Position) -> Result<(), DbError> {
+        Ok(())
+    }
 }
 
 /// How far an index has come.

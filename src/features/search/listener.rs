@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use stoa_db::{DbError, Tx};
+use stoa_db::{DbError, Engine, Tx};
 use stoa_model::MessageId;
 
 use super::entries::{Entry, Gathered};
 use super::index::{self, COMPLETE, IndexProgress};
+use super::sqlite;
 use crate::error::HubError;
 use crate::events::outbox::EventPage;
 use crate::events::{
@@ -76,22 +77,77 @@ impl Listener for Indexer {
     }
 }
 
+/// Names the run of the hub in which the database was last used. See [`prepare`].
+const RUN: &str = "search_run";
+
+/// What a start finds.
+enum Found {
+    Usable,
+    /// It is missing, not finished, or behind what can be read.
+    Unusable,
+    /// It was made from another state of the database.
+    Foreign,
+}
+
 /// Has the index filled anew in the background if it is not that of this database.
+///
+/// On SQLite it is a file of its own, so somebody may bring back an older `stoa.db`, or lose its log, and leave the index
+/// as it is. Then events get numbers that the index has seen already. So each start draws a name for its run and writes it
+/// into both files. If the names differ, the two files have parted. If they are the same, both were last used in one run, in which
+/// the database cannot have gone back, so it is enough that the index has seen no more than there is.
 pub async fn prepare(hub: &Hub) -> Result<(), HubError> {
-    let is_usable = hub
-        .read(|tx| {
-            let state = index::find_state(tx)?;
-            Ok::<_, HubError>(usable(tx, state)?.is_some_and(|state| state.built_through == COMPLETE))
-        })
-        .await;
-    match is_usable {
-        Ok(true) => Ok(()),
-        Ok(false) => begin_anew(hub).await,
+    let found = hub.read(examine).await;
+    let engine = hub.db().engine();
+    let run = match engine {
+        Engine::Sqlite => Some(hub.write(begin_run).await?),
+        Engine::Postgres => None,
+    };
+    match found {
+        Ok(Found::Foreign) => {
+            tracing::warn!(
+                "the database is not the one that the search index was made from: it is older or another copy; the index is rebuilt"
+            );
+            // Clients of event streams may have seen the same events as the index.
+            hub.write(outbox::rename_history).await?;
+            return begin_anew(hub).await;
+        }
+        Ok(Found::Unusable) => begin_anew(hub).await?,
+        Ok(Found::Usable) => {}
         Err(error) => {
             tracing::warn!(%error, "the search index cannot be read and is made anew");
-            report_damage(hub).await
+            return report_damage(hub).await;
         }
     }
+    let Some(run) = run else { return Ok(()) };
+    let written: Result<(), DbError> = hub.db().write_companion(move |tx| sqlite::update_run(tx, &run)).await;
+    if let Err(error) = written {
+        tracing::warn!(%error, "the search index cannot be written and is made anew");
+        return report_damage(hub).await;
+    }
+    Ok(())
+}
+
+fn examine(tx: &mut Tx<'_>) -> Result<Found, HubError> {
+    // First of all, as always.
+    let state = index::find_state(tx)?;
+    if let Some(state) = &state
+        && tx.engine() == Engine::Sqlite
+        && state.epoch == outbox::history_epoch(tx)?
+    {
+        let (origin, run, end) = (sqlite::find_origin(tx)?, Hub::meta(tx, RUN)?, outbox::end(tx)?);
+        if !origin.is_some_and(|origin| Some(origin.run) == run && origin.seen <= end.seq && state.position <= end) {
+            return Ok(Found::Foreign);
+        }
+    }
+    let is_usable = usable(tx, state)?.is_some_and(|state| state.built_through == COMPLETE);
+    Ok(if is_usable { Found::Usable } else { Found::Unusable })
+}
+
+/// Draws the name of this run.
+fn begin_run(tx: &mut Tx<'_>) -> Result<String, HubError> {
+    let run = format!("{:032x}", u128::from_be_bytes(tx.random_bytes()));
+    Hub::set_meta(tx, RUN, &run)?;
+    Ok(run)
 }
 
 async fn begin_anew(hub: &Hub) -> Result<(), HubError> {
@@ -132,6 +188,8 @@ struct Step {
     entries: Vec<Entry>,
     /// Those that can be found no more.
     gone: Vec<i64>,
+    /// The newest event when the entries were read.
+    end: Position,
 }
 
 enum Progress {
@@ -231,7 +289,7 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     let found: HashSet<i64> = gathered.entries.iter().map(|entry| entry.id).collect();
     let gone = known.iter().map(|id| id.0).filter(|id| !found.contains(id)).collect();
     let after = IndexProgress { position, ..before.clone() };
-    Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries })))
+    Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries, end: outbox::end(tx)? })))
 }
 
 /// The next messages of an index that is being filled.
@@ -247,7 +305,8 @@ fn fill_step(tx: &mut Tx<'_>, before: IndexProgress) -> Result<Progress, DbError
         }
     }
     let after = IndexProgress { built_through, ..before.clone() };
-    Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new() })))
+    let end = outbox::end(tx)?;
+    Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new(), end })))
 }
 
 /// Takes a step. False if the index is no longer where it began: another hub is at it.
@@ -257,6 +316,7 @@ async fn take(hub: &Hub, step: Step) -> Result<bool, HubError> {
         if !index::update_state(tx, &step.before, &step.after)? {
             return Ok(false);
         }
+        index.note_seen(tx, step.end)?;
         index.remove(tx, &step.gone)?;
         index.insert(tx, &step.entries)?;
         Ok(true)
@@ -283,13 +343,19 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
         if !(is_whole && index::empty(hub).await?) {
             index::clear(hub).await?;
         }
-        let state = hub
+        let (state, run) = hub
             .read(|tx| {
                 let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
-                Ok::<_, DbError>(IndexProgress { epoch, position, built_through: 0 })
+                let run = Hub::meta(tx, RUN)?.unwrap_or_default();
+                Ok::<_, DbError>((IndexProgress { epoch, position, built_through: 0 }, run))
             })
             .await?;
-        index::write(hub, move |tx| Ok(index::insert_state(tx, &state)?)).await?;
+        let index = index::of(hub.db().engine());
+        index::write(hub, move |tx| {
+            index.begin(tx, &run)?;
+            Ok(index::insert_state(tx, &state)?)
+        })
+        .await?;
         hub.memory::<Condition>().is_damaged.store(false, Ordering::SeqCst);
     }
     let mut filled = 0;

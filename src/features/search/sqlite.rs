@@ -12,11 +12,12 @@ use stoa_model::search::query::Term;
 use super::entries::{Entry, MESSAGE};
 use super::index::SearchIndex;
 use super::plan::{Facts, Plan, Wanted};
+use crate::events::Position;
 
 /// The file. Whatever changes in what is indexed, or how, makes another version: then it is filled anew.
 pub const COMPANION: Companion = Companion {
     name: "search",
-    version: 1,
+    version: 2,
     schema: "
         create virtual table search_documents using fts5 (
             words, bag, content = '', contentless_delete = 1, tokenize = 'ascii');
@@ -39,12 +40,37 @@ pub const COMPANION: Companion = Companion {
             xid integer not null,
             seq integer not null,
             built_through integer not null
+        ) strict;
+        create table search_origin (
+            id integer primary key check (id = 1),
+            run text not null,
+            seen integer not null
         ) strict",
 };
+
+/// Which database the index was made from: the last run of the hub that wrote to the index, and the newest event that was
+/// in the database when that run last read messages for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Origin {
+    pub(super) run: String,
+    pub(super) seen: i64,
+}
+
+pub(super) fn find_origin(tx: &mut Tx<'_>) -> Result<Option<Origin>, DbError> {
+    tx.query_optional("select run, seen from search_origin where id = 1", &[], |row| {
+        Ok(Origin { run: row.get("run")?, seen: row.get("seen")? })
+    })
+}
+
+pub(super) fn update_run(tx: &mut Tx<'_>, run: &str) -> Result<(), DbError> {
+    tx.execute("update search_origin set run = $1", params![run])?;
+    Ok(())
+}
 
 /// In one transaction, so that nobody sees it without its tables, as they would while a damaged file is made anew.
 pub(super) fn delete_all(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.execute("delete from search_state", &[])?;
+    tx.execute("delete from search_origin", &[])?;
     tx.execute("delete from search_days", &[])?;
     if tx.execute("delete from search_facts", &[])? > 0 {
         tx.execute("insert into search_documents (search_documents) values ('delete-all')", &[])?;
@@ -134,6 +160,17 @@ impl SearchIndex for SqliteIndex {
         for id in &known {
             tx.execute("delete from search_documents where rowid = $1", params![id])?;
         }
+        Ok(())
+    }
+
+    fn begin(&self, tx: &mut Tx<'_>, run: &str) -> Result<(), DbError> {
+        tx.execute("delete from search_origin", &[])?;
+        tx.execute("insert into search_origin (id, run, seen) values (1, $1, 0)", params![run])?;
+        Ok(())
+    }
+
+    fn note_seen(&self, tx: &mut Tx<'_>, end: Position) -> Result<(), DbError> {
+        tx.execute("update search_origin set seen = max(seen, $1)", params![end.seq])?;
         Ok(())
     }
 }
