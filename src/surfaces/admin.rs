@@ -22,6 +22,9 @@ use crate::hub::{BoxFuture, Hub, pause};
 use crate::json::{Banned, RESERVED_SAID, has_nul, refuse_banned};
 
 const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
+/// How often a hub tries to lock a folder that another one has locked to lay out its socket, which takes no time.
+const LOCK_ATTEMPTS: u32 = 100;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 type Handler = Box<dyn Fn(Hub, Actor, Value) -> BoxFuture<'static, Result<Value, HubError>> + Send + Sync>;
 
@@ -61,7 +64,8 @@ impl Methods {
 pub(crate) struct Socket {
     listener: UnixListener,
     path: PathBuf,
-    folder: PathBuf,
+    /// To be locked before the file is removed; none for the data folder, which this hub has locked.
+    shared_folder: Option<PathBuf>,
     /// Device and number of the file, to know it again.
     file: (u64, u64),
 }
@@ -69,7 +73,7 @@ pub(crate) struct Socket {
 impl Socket {
     /// Takes the file away, unless somebody has put another one in its place.
     fn remove(&self) {
-        let Ok(_locked) = lock(&self.folder) else { return };
+        let Ok(_locked) = self.shared_folder.as_deref().map(lock).transpose() else { return };
         if fs::symlink_metadata(&self.path).is_ok_and(|found| (found.dev(), found.ino()) == self.file) {
             let _ = fs::remove_file(&self.path);
         }
@@ -91,7 +95,8 @@ pub(crate) fn bind(path: &Path, data: &Path) -> io::Result<Socket> {
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
         }
     }
-    let _locked = lock(folder)?;
+    let shared_folder = (!is_same(folder, data)?).then(|| folder.to_owned());
+    let _locked = shared_folder.as_deref().map(lock).transpose()?;
     match fs::symlink_metadata(path) {
         Ok(found) if found.file_type().is_socket() => {
             if std::os::unix::net::UnixStream::connect(path).is_ok() {
@@ -106,15 +111,29 @@ pub(crate) fn bind(path: &Path, data: &Path) -> io::Result<Socket> {
     let listener = UnixListener::bind(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
     let file = fs::symlink_metadata(path).map(|found| (found.dev(), found.ino()))?;
-    Ok(Socket { listener, path: path.to_owned(), folder: folder.to_owned(), file })
+    Ok(Socket { listener, path: path.to_owned(), shared_folder, file })
+}
+
+/// Whether two paths lead to one folder.
+fn is_same(one: &Path, other: &Path) -> io::Result<bool> {
+    let (one, other) = (fs::metadata(one)?, fs::metadata(other)?);
+    Ok((one.dev(), one.ino()) == (other.dev(), other.ino()))
 }
 
 /// Between looking for a socket and laying out our own, another hub could do the same and one of
 /// the two would lose its socket. So one at a time; the lock goes with the file.
+///
+/// A hub keeps its data folder locked while it runs, so a socket in the data folder of another hub is refused.
 fn lock(folder: &Path) -> io::Result<fs::File> {
     let file = fs::File::open(folder)?;
-    file.lock()?;
-    Ok(file)
+    for _ in 0..LOCK_ATTEMPTS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::WouldBlock, format!("{} is in use by another hub", folder.display())))
 }
 
 /// Answers on the socket until the hub stops.

@@ -174,6 +174,30 @@ fn a_folder_whose_database_is_missing_is_refused() {
 }
 
 #[test]
+fn a_second_hub_is_refused_even_without_the_lock_file() {
+    let place = Place::new();
+    let hub = place.start();
+    let lock = place.data().join("lock");
+    for _ in 0..2 {
+        fs::remove_file(&lock).unwrap();
+        place.fails_to_start(&[]).fails(1, &["is in use by another hub", "--data"]);
+    }
+    // Nor is a socket in its folder laid out by a hub of another one.
+    let other = Place::new();
+    let socket = place.data().join("other.sock");
+    other.fails_to_start(&["--admin-socket", socket.to_str().unwrap()]).fails(1, &["in use by another hub"]);
+    hub.admin(&["users", "list"]).ok();
+    drop(hub);
+    // A socket in the data folder is not in the way of the lock, however its path is written.
+    let socket = place.data().join("../data/admin.sock");
+    let hub = place.start_with(&["--admin-socket", socket.to_str().unwrap()]);
+    fs::remove_file(&lock).unwrap();
+    place.fails_to_start(&[]).fails(1, &["is in use by another hub"]);
+    assert_eq!(hub.stop().code, Some(0));
+    assert!(!socket.exists());
+}
+
+#[test]
 fn a_read_only_data_folder_is_refused() {
     if !can_be_another_user() {
         return;

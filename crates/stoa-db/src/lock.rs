@@ -8,9 +8,14 @@ use crate::OpenError;
 
 /// Holds the data folder for this process. The operating system lets go of it when the process
 /// ends, however it ends.
+///
+/// Two things are locked: the file `lock`, and the folder itself. Somebody who removes the file while a hub runs makes room for a
+/// new file, which another hub could lock. The folder cannot be removed with a database in it.
 #[derive(Debug)]
 pub struct FolderLock {
     file: File,
+    /// None where the file system has no locks for folders.
+    folder: Option<File>,
 }
 
 impl FolderLock {
@@ -28,18 +33,29 @@ impl FolderLock {
             .open(folder.join("lock"))
             .map_err(fault)?;
         match file.try_lock() {
-            Ok(()) => Ok(Self { file }),
-            Err(TryLockError::WouldBlock) => Err(OpenError::Locked(folder.to_owned())),
-            Err(TryLockError::Error(error)) => Err(fault(error)),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(OpenError::Locked(folder.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(fault(error)),
         }
+        let mut lock = Self { file, folder: None };
+        if let Ok(opened) = File::open(folder) {
+            match opened.try_lock() {
+                Ok(()) => lock.folder = Some(opened),
+                Err(TryLockError::WouldBlock) => return Err(OpenError::Locked(folder.to_owned())),
+                Err(TryLockError::Error(error)) => tracing::debug!(%error, "the data folder itself cannot be locked"),
+            }
+        }
+        Ok(lock)
     }
 }
 
 impl Drop for FolderLock {
     fn drop(&mut self) {
-        // Closing the file is not enough when another thread is starting a program just now: until
+        // Closing a file is not enough when another thread is starting a program just now: until
         // that has begun, it holds a copy of the descriptor, and with it the lock.
-        let _ = self.file.unlock();
+        for locked in self.folder.iter().chain([&self.file]) {
+            let _ = locked.unlock();
+        }
     }
 }
 
