@@ -169,6 +169,12 @@ impl HubError {
         Self::new(ErrorKind::Unavailable, "unavailable", detail).retry_after(1)
     }
 
+    /// Nothing can be stored until somebody makes room.
+    pub fn storage_full(detail: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Unavailable, "storage_full", detail)
+            .hint("Tell the operator, and try again when there is space.")
+    }
+
     /// What will be possible in a moment.
     pub fn not_yet(code: &'static str, detail: impl Into<String>, retry_after_seconds: u64) -> Self {
         Self::new(ErrorKind::Unavailable, code, detail).retry_after(retry_after_seconds)
@@ -285,7 +291,9 @@ impl From<DbError> for HubError {
                 return Self::not_yet("busy", detail, 1).because(&error).hint(TRY_AGAIN);
             }
             DbError::Closed => "The hub is shutting down.",
-            DbError::Full => "The hub's disk is full.",
+            DbError::Full => {
+                return Self::storage_full("The hub's disk is full. Nothing can be stored.").because(&error);
+            }
             _ if error.is_unavailable() => "The hub's database cannot be reached right now.",
             _ => return Self::internal(error),
         };

@@ -4,12 +4,13 @@ use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::process::Stdio;
+use std::path::Path;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, password_of, stoa};
+use crate::cli_support::{Hub, NOBODY, Outcome, Place, can_be_another_user, password_of, skip, stoa, with_scout};
 use crate::support::on_postgres;
 
 /// A certificate that vouches for nobody here.
@@ -195,6 +196,73 @@ fn a_second_hub_is_refused_even_without_the_lock_file() {
     place.fails_to_start(&[]).fails(1, &["is in use by another hub"]);
     assert_eq!(hub.stop().code, Some(0));
     assert!(!socket.exists());
+}
+
+/// Runs the hub of a place with its data on a file system of its own, which only this hub sees. None if nobody may mount one.
+fn on_a_small_disk(place: &Place) -> Option<Hub> {
+    let kept = place.root().join("kept");
+    fs::rename(place.data(), &kept).unwrap();
+    fs::create_dir(place.data()).unwrap();
+    let (data, kept) = (place.data().display().to_string(), kept.display().to_string());
+    let mount = "mount -t tmpfs -o size=24m,mode=700 none \"$0\" && cp -a \"$1\"/. \"$0\" && shift && exec \"$@\"";
+    let wrapper = ["--mount", "sh", "-c", mount, &data, &kept];
+    let tried = Command::new("unshare").args(wrapper).arg("true").output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        skip("a file system can only be mounted by root");
+        return None;
+    }
+    let serve = place.serve(&["--admin-socket", place.root().join("small.sock").to_str().unwrap()]);
+    let mut command = Command::new("unshare");
+    command.args(wrapper).arg(serve.get_program()).args(serve.get_args()).env_clear();
+    command.envs(serve.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    Some(Hub::start(&mut command, place.data()))
+}
+
+/// Writes to a file until no byte fits any more.
+fn fill(file: &Path) {
+    let mut file = fs::File::create(file).unwrap();
+    for size in [1 << 20, 4096, 1] {
+        while file.write_all(&vec![0; size]).is_ok() {}
+    }
+}
+
+#[test]
+fn a_full_disk_is_reported_until_there_is_space() {
+    if on_postgres() {
+        return;
+    }
+    let place = Place::new();
+    let (hub, key) = with_scout(&place);
+    hub.stop();
+    let Some(hub) = on_a_small_disk(&place) else { return };
+    let send = |body: &str| {
+        let request = json!({"channel": "general", "body": body}).to_string();
+        hub.exchange("POST", "/api/messages", &key, "application/json", request.as_bytes())
+    };
+    let ready = || hub.http("GET", "/readyz", &[], None);
+    assert_eq!((send("before").status, ready().status), (201, 200));
+    let ballast = format!("/proc/{}/root{}/ballast", hub.pid(), place.data().display());
+    for round in 0..2 {
+        fill(Path::new(&ballast));
+        // Before anybody has tried to write.
+        let answer = ready();
+        assert_eq!((answer.status, &answer.body["code"]), (503, &json!("storage_full")), "{answer:?}");
+        for _ in 0..2 {
+            let refused = send(&"long ".repeat(10_000));
+            assert_eq!((refused.status, &refused.body["code"]), (503, &json!("storage_full")), "{refused:?}");
+            assert!(refused.body["hint"].as_str().unwrap().contains("Tell the operator"), "{refused:?}");
+        }
+        let joining = hub.exchange("POST", "/api/channels", &key, "application/json", br#"{"name": "work"}"#);
+        assert_eq!((joining.status, &joining.body["code"]), (503, &json!("storage_full")), "{joining:?}");
+        // Reading goes on.
+        assert_eq!(hub.exchange("GET", "/api/channels/general/messages", &key, "", b"").status, 200);
+        assert_eq!((ready().status, hub.http("GET", "/healthz", &[], None).status), (503, 200));
+        fs::remove_file(&ballast).unwrap();
+        let answer = ready();
+        assert_eq!((answer.status, &answer.body["status"]), (200, &json!("ready")), "{answer:?}");
+        assert_eq!(send(&format!("after {round}")).status, 201);
+    }
+    assert_eq!(hub.stop().code, Some(0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use stoa_db::{DbError, OpenError, Tx};
 use stoa_model::Secret;
 use stoa_model::principals::PrincipalKind;
 
-use crate::support::{Gate, KEY, TestHub, on_postgres};
+use crate::support::{Gate, KEY, TestHub, off_the_runtime, on_postgres};
 use crate::walk::{Row, admin, public};
 
 /// Who may do what; see `walk.rs`.
@@ -36,6 +36,51 @@ async fn the_hub_tells_that_it_is_well() {
     assert_eq!(ready, json!({"status": "ready", "details": details}));
     let version = json!({"name": "stoa", "version": env!("CARGO_PKG_VERSION")});
     assert_eq!(nobody.get("/api/version").await.status(200).json(), version);
+    hub.finish().await;
+}
+
+/// Leaves the database no room to grow.
+async fn take_room(hub: &TestHub) {
+    if on_postgres() {
+        let sql = "create function fail_for_space() returns trigger language plpgsql as
+                   $$ begin raise 'could not extend file' using errcode = '53100'; end $$;
+                   create trigger no_space before insert on messages for each row execute function fail_for_space();
+                   create trigger no_space before insert or update on meta for each row execute function fail_for_space()";
+        return off_the_runtime(|| hub.database().connect().batch_execute(sql).unwrap());
+    }
+    let pages = hub.count("select page_count as n from pragma_page_count").await;
+    limit_pages(hub, pages).await;
+}
+
+async fn give_room(hub: &TestHub) {
+    if on_postgres() {
+        let sql = "drop trigger no_space on messages; drop trigger no_space on meta";
+        return off_the_runtime(|| hub.database().connect().batch_execute(sql).unwrap());
+    }
+    limit_pages(hub, i64::from(u32::MAX - 1)).await;
+}
+
+async fn limit_pages(hub: &TestHub, pages: i64) {
+    let limited = hub.inner().write(move |tx| tx.execute_batch(&format!("pragma max_page_count = {pages}")));
+    limited.await.unwrap_or_else(|error: DbError| panic!("{error}"));
+}
+
+#[tokio::test]
+async fn a_database_without_room_is_reported() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    take_room(&hub).await;
+    let message = json!({"channel": "general", "body": "long ".repeat(10_000)});
+    let refused = ada.post("/api/messages", &message).may_fail().await.problem(503, "storage_full");
+    assert!(refused.header("retry-after").is_none());
+    if on_postgres() {
+        for _ in 0..2 {
+            hub.nobody().get("/readyz").may_fail().await.problem(503, "storage_full");
+        }
+    }
+    give_room(&hub).await;
+    hub.nobody().get("/readyz").await.ok();
+    ada.post("/api/messages", &message).await.ok();
     hub.finish().await;
 }
 

@@ -2,6 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, RwLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -101,6 +102,7 @@ struct Shared {
     changes: watch::Sender<u64>,
     server: watch::Sender<ServerState>,
     begin_within: Duration,
+    is_full: Arc<AtomicBool>,
     /// Every thread holds a sender of this; it ends when the last thread has.
     threads: tokio::sync::Mutex<mpsc::Receiver<()>>,
     /// Gives a thread that starts later its sender, as long as another one lives.
@@ -189,6 +191,8 @@ pub(crate) struct Context {
     pub(crate) observer: Option<Observer>,
     pub(crate) changes: watch::Sender<u64>,
     pub(crate) server: watch::Sender<ServerState>,
+    /// Whether the last write failed because the disk is full.
+    pub(crate) is_full: Arc<AtomicBool>,
     /// Held by each thread: commands run to their end even when the last handle is gone, and
     /// nobody else may come into the folder before.
     pub(crate) _lock: Arc<FolderLock>,
@@ -238,8 +242,18 @@ impl Context {
         effects.signals_change
     }
 
+    /// Remembers whether a command failed because the disk is full.
+    pub(crate) fn note_failure(&self, error: Option<&DbError>) {
+        if matches!(error, Some(DbError::Full)) {
+            self.is_full.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// Tells the observer of a commit. Its panic must not take the writer down either.
     pub(crate) fn observe(&self, report: &CommitReport) {
+        if report.undone == 0 {
+            self.is_full.store(false, Ordering::Relaxed);
+        }
         if let Some(observer) = &self.observer
             && catch_unwind(AssertUnwindSafe(|| observer(report))).is_err()
         {
@@ -261,10 +275,11 @@ impl Database {
             observer: options.observer.clone(),
             changes,
             server: watch::Sender::new(ServerState::Answers),
+            is_full: Arc::default(),
             _lock: lock.clone(),
             _alive: alive,
         };
-        let (changes, server) = (context.changes.clone(), context.server.clone());
+        let (changes, server, is_full) = (context.changes.clone(), context.server.clone(), context.is_full.clone());
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
         let (together_sender, together) = crossbeam_channel::bounded(options.write_queue);
@@ -297,6 +312,7 @@ impl Database {
                 changes,
                 server,
                 begin_within: options.begin_within,
+                is_full,
                 threads: tokio::sync::Mutex::new(threads),
                 alive,
                 _lock: lock,
@@ -452,6 +468,11 @@ impl Database {
         let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         let together = self.shared.together.read().unwrap_or_else(std::sync::PoisonError::into_inner);
         writer.as_ref().map_or(0, Sender::len) + together.as_ref().map_or(0, Sender::len)
+    }
+
+    /// Whether the disk was full at the last write that was tried. Only another write can tell whether it still is.
+    pub fn is_full(&self) -> bool {
+        self.shared.is_full.load(Ordering::Relaxed)
     }
 
     /// Gives back the space of deleted rows.

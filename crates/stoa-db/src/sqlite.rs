@@ -253,6 +253,7 @@ impl Writer {
             }
             Err(error) => {
                 tracing::error!(%error, commands = batch.len(), "a batch could not be committed; none of it is stored");
+                self.context.note_failure(Some(&error));
                 // The connection's state is in doubt: begin anew with what is on disk.
                 self.connection = None;
                 for queued in batch {
@@ -324,6 +325,7 @@ fn run_batch(connection: &Connection, batch: &mut [Queued], context: &Context) -
         let failure = tx.failure().cloned();
         let effects = std::mem::take(&mut tx.effects);
         drop(tx);
+        context.note_failure(failure.as_ref());
         // A full disk, an I/O error and a lack of memory roll back the whole transaction. The
         // next savepoint would then be a transaction of its own and commit alone.
         if connection.is_autocommit() {

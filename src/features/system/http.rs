@@ -32,7 +32,7 @@ async fn health() -> Json<HealthView> {
     Json(HealthView { status: "ok".to_owned() })
 }
 
-/// Whether the hub can serve requests: it is not stopping and its database answers.
+/// Whether the hub can serve requests: it is not stopping, its database answers, and its disk is not full.
 #[utoipa::path(get, path = "/readyz", tag = "system", responses((status = 200, body = ReadyView)))]
 async fn ready(State(hub): State<Hub>) -> Result<Json<ReadyView>, HubError> {
     Ok(Json(service::readiness(&hub).await?))

@@ -1,8 +1,9 @@
+use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
 use serde_json::json;
-use stoa_db::{Tx, params};
+use stoa_db::{Engine, Tx, params};
 use stoa_model::system::{DatabaseView, ListenerView, ReadyDetails, ReadyView, SystemView};
 
 use crate::access::Actor;
@@ -14,6 +15,8 @@ use crate::hub::Hub;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
 const NOTABLE_CORRECTION_MS: u64 = 5000;
+/// With less than this the disk counts as full, even if a small message may still fit.
+const MIN_FREE_BYTES: u64 = 1024 * 1024;
 
 /// What became of a change of key.
 #[derive(Debug, Serialize)]
@@ -53,14 +56,13 @@ fn count(tx: &mut Tx<'_>, kind: &str) -> Result<i64, HubError> {
     )?)
 }
 
-/// Whether the hub can do its work: it is not stopping, and the database answers.
+/// Whether the hub can do its work: it is not stopping, the database answers, and there is room to write.
 pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
     if hub.is_stopping() {
         return Err(HubError::unavailable("The hub is shutting down."));
     }
-    let asked = hub.read(|tx| Ok(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?));
     // Whoever asks wants to know now.
-    let answer = tokio::time::timeout(READY_WITHIN, asked).await;
+    let answer = tokio::time::timeout(READY_WITHIN, can_read_and_write(hub)).await;
     answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not answer.")))?;
     let (behind, clock_correction_ms) = (lag::lag(hub), hub.clock().correction_ms());
     let mut warnings = Vec::new();
@@ -75,6 +77,33 @@ pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
     }
     let details = ReadyDetails { event_lag_seconds: behind.as_secs(), clock_correction_ms, warnings };
     Ok(ReadyView { status: "ready".to_owned(), details })
+}
+
+async fn can_read_and_write(hub: &Hub) -> Result<(), HubError> {
+    hub.read(|tx| Ok::<_, HubError>(tx.query_one("select 1 as one", &[], |row| row.get::<i64>("one")).map(drop)?))
+        .await?;
+    if hub.db().engine() == Engine::Sqlite {
+        let data = hub.config().data.clone();
+        let free = tokio::task::spawn_blocking(move || free_bytes(&data)).await.ok().flatten();
+        if let Some(free) = free.filter(|free| *free < MIN_FREE_BYTES) {
+            return Err(HubError::storage_full("The hub's disk is full.").because(format!("{free} bytes are free")));
+        }
+    }
+    if hub.db().is_full() {
+        // A hub that is not ready gets no requests, so nobody else may find out that there is room again.
+        hub.write(|tx| {
+            let now = tx.now_ms().to_string();
+            Hub::set_meta(tx, "last_space_check", &now)
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// The space that the file system of a folder has for this user; none if it does not say.
+fn free_bytes(folder: &Path) -> Option<u64> {
+    let found = rustix::fs::statvfs(folder).ok()?;
+    (found.f_blocks > 0).then(|| found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// The figures in the text format of Prometheus.

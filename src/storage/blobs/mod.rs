@@ -60,11 +60,7 @@ impl From<BlobError> for HubError {
                     "Upload it again, or tell the operator: `stoa admin attachments check` lists what is missing.",
                 )
             }
-            BlobError::Full => {
-                HubError::new(ErrorKind::Unavailable, "storage_full", "The hub has no space left for files.")
-                    .because(&error)
-                    .hint("Tell the operator, and try again when there is space.")
-            }
+            BlobError::Full => HubError::storage_full("The hub has no space left for files.").because(&error),
             BlobError::Failed(_) => HubError::unavailable("The hub's store of files cannot be used right now.")
                 .because(&error)
                 .hint("Try again in a moment."),

@@ -128,7 +128,10 @@ impl Worker {
                     std::thread::sleep(Duration::from_micros(pause));
                     continue;
                 }
-                Attempt::Repeat(error) | Attempt::Failed(error) => Some(error),
+                Attempt::Repeat(error) | Attempt::Failed(error) => {
+                    self.context.note_failure(Some(&error));
+                    Some(error)
+                }
                 Attempt::Undone => None,
                 Attempt::Committed(effects) => {
                     if self.context.carry_out(effects) {
@@ -156,6 +159,8 @@ impl Worker {
         let (effects, appended, has_order) =
             (std::mem::take(&mut tx.effects), std::mem::take(&mut tx.appended), tx.has_order);
         drop(tx);
+        self.context.note_failure(failure.as_ref());
+        let Some(session) = self.session.as_mut() else { return Attempt::Failed(DbError::Closed) };
         if !keep {
             // One that has answered nothing died while it was idle.
             let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered();
