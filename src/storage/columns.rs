@@ -18,6 +18,11 @@ pub fn named<T: Named>(row: &Row<'_>, column: &str) -> Result<T, DbError> {
     row.get::<ByName<T>>(column).map(|found| found.0)
 }
 
+/// The same where a damaged name must not make the rest of the row unreadable.
+pub fn named_or<T: Named>(row: &Row<'_>, column: &str, otherwise: T) -> T {
+    named(row, column).unwrap_or(otherwise)
+}
+
 pub fn named_or_null<T: Named>(row: &Row<'_>, column: &str) -> Result<Option<T>, DbError> {
     row.get::<Option<ByName<T>>>(column).map(|found| found.map(|found| found.0))
 }

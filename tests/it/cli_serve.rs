@@ -266,6 +266,34 @@ fn a_full_disk_is_reported_until_there_is_space() {
 }
 
 #[test]
+fn a_damaged_text_is_logged_once() {
+    if on_postgres() {
+        return;
+    }
+    let place = Place::new();
+    let (hub, key) = with_scout(&place);
+    for body in ["first", "second", "third"] {
+        let request = json!({"channel": "general", "body": body}).to_string();
+        let sent = hub.exchange("POST", "/api/messages", &key, "application/json", request.as_bytes());
+        assert_eq!(sent.status, 201, "{sent:?}");
+    }
+    hub.stop();
+    place.tamper("update messages set body = cast(x'7365ff6f6e64' as text) where body = 'second'");
+    let hub = place.start();
+    for _ in 0..2 {
+        let page = hub.exchange("GET", "/api/channels/general/messages", &key, "", b"");
+        let bodies: Vec<_> = page.body["items"].as_array().unwrap().iter().map(|item| item["body"].clone()).collect();
+        assert!(page.status == 200 && bodies.contains(&json!("se\u{fffd}ond")) && bodies.len() == 3, "{page:?}");
+    }
+    let log = hub.stop().stderr;
+    let lines: Vec<Value> = log.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let told: Vec<_> =
+        lines.iter().filter(|line| line["message"].as_str().is_some_and(|text| text.contains("not UTF-8"))).collect();
+    let [told] = told[..] else { panic!("{log}") };
+    assert!(told["level"] == "WARN" && told["column"] == "body" && told["id"].is_i64(), "{told}");
+}
+
+#[test]
 fn a_read_only_data_folder_is_refused() {
     if !can_be_another_user() {
         return;

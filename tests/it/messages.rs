@@ -1,9 +1,11 @@
 //! Messages: what is sent, answered, edited and taken back.
 
 use serde_json::{Value, json};
+use stoa_db::{DbError, params};
 
+use crate::backup::back_up;
 use crate::mcp::{ToolRow, refused};
-use crate::support::{MINUTE, TestHub, each, how_many, items, together};
+use crate::support::{MINUTE, TestHub, each, how_many, items, on_postgres, together};
 use crate::walk::{Row, either, either_thing};
 
 /// What agents of other owners must be refused; see `mcp.rs`.
@@ -478,5 +480,61 @@ async fn a_channel_is_listed_by_parts() {
     for query in ["before=x", "before=99999999999999999999"] {
         ada.get(&format!("/api/channels/general/messages?{query}")).await.invalid(&["before"]);
     }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_damaged_row_does_not_hide_the_others() {
+    if on_postgres() {
+        return;
+    }
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let start = ada.events().await.last_id;
+    ada.say("general", "a needle before").await;
+    let damaged = ada.say("general", "a damaged needle").await;
+    ada.say("general", "a needle after").await;
+    hub.settle().await;
+    let id = damaged["id"].as_i64().unwrap();
+    let damage = hub.inner().write(move |tx| {
+        // The constraints of the table are not those of a broken disk.
+        tx.execute_batch("pragma ignore_check_constraints = on")?;
+        let changed = tx.execute(
+            "update messages set body = cast(x'6e6565646c6520ff' as text), subject = cast(x'80' as text),
+                 metadata = cast(x'7bff7d' as text), mentions = cast(x'5bff5d' as text), status = cast(x'ff' as text),
+                 workflow_state = cast(x'ff' as text)
+             where id = $1",
+            params![id],
+        )?;
+        tx.execute("update channels set description = cast(x'ff' as text)", &[])?;
+        Ok::<_, DbError>(changed)
+    });
+    assert_eq!(damage.await.unwrap(), 1);
+    let bodies =
+        |page: &Value| page["items"].as_array().unwrap().iter().map(|item| item["body"].clone()).collect::<Vec<_>>();
+    let shown = "needle \u{fffd}";
+    let page = ada.get("/api/channels/general/messages").await.ok().json();
+    assert_eq!(bodies(&page), ["a needle before", shown, "a needle after"]);
+    let item = &page["items"][1];
+    assert_eq!((&item["subject"], &item["metadata"], &item["mentions"]), (&json!("\u{fffd}"), &json!({}), &json!([])));
+    assert_eq!(ada.get(&format!("/api/messages/{id}")).await.ok().json()["body"], shown);
+    ada.get("/api/channels").await.ok();
+    // Who follows, who searches, and who makes the index anew.
+    let mut events = ada.events_after(&start).await;
+    for item in page["items"].as_array().unwrap() {
+        assert_eq!(events.expect("new_message").await["message_id"], item["id"]);
+    }
+    drop(events);
+    ada.react(&damaged, "approve").await.ok();
+    hub.settle().await;
+    assert_eq!(ada.found("needle").await, ["a needle after", shown, "a needle before"]);
+    let setup = hub.stop().await;
+    std::fs::remove_file(setup.config.data.join("search.db")).unwrap();
+    let hub = setup.start().await;
+    hub.settle().await;
+    let ada = hub.nobody().with(ada.proof.clone());
+    assert_eq!(ada.found("needle").await, ["a needle after", shown, "a needle before"]);
+    let folder = tempfile::tempdir().unwrap();
+    back_up(&hub, folder.path(), "backup.tar.gz").await;
     hub.finish().await;
 }

@@ -236,14 +236,15 @@ impl rusqlite::ToSql for Value<'_> {
 }
 
 impl<'a> TryFrom<ValueRef<'a>> for Value<'a> {
-    type Error = String;
+    /// The bytes of a text that is not UTF-8.
+    type Error = &'a [u8];
 
-    fn try_from(value: ValueRef<'a>) -> Result<Self, String> {
+    fn try_from(value: ValueRef<'a>) -> Result<Self, &'a [u8]> {
         Ok(match value {
             ValueRef::Null => Value::Null,
             ValueRef::Integer(number) => Value::Integer(number),
             ValueRef::Real(number) => Value::Real(number),
-            ValueRef::Text(text) => Value::Text(str::from_utf8(text).map_err(|_| "the text is not UTF-8".to_owned())?),
+            ValueRef::Text(text) => Value::Text(str::from_utf8(text).map_err(|_| text)?),
             ValueRef::Blob(bytes) => Value::Blob(bytes),
         })
     }

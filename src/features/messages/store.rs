@@ -615,10 +615,10 @@ pub(super) fn list_older(
 }
 
 fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
-    let decode = |column: &str, reason: String| DbError::Decode { column: column.to_owned(), reason };
+    // What cannot be read must not take its page with it.
     let id = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(MessageId));
     let time = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.map(Timestamp::from_ms));
-    let stored: MessageStatus = columns::named(row, "status")?;
+    let stored = columns::named_or(row, "status", MessageStatus::Failed);
     let lease_until: Option<i64> = row.get("lease_until")?;
     let status = status_at(stored, lease_until, now_ms);
     let metadata: String = row.get("metadata")?;
@@ -645,13 +645,12 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         reply_to: id("reply_to")?,
         status,
         priority: row.get("priority")?,
-        // What cannot be read must not take its page with it.
         metadata: serde_json::from_str(&metadata).unwrap_or_default(),
-        mentions: serde_json::from_str(&mentions).map_err(|error| decode("mentions", error.to_string()))?,
+        mentions: serde_json::from_str(&mentions).unwrap_or_default(),
         created_at: Timestamp::from_ms(row.get("created_at")?),
         edited_at: time("edited_at")?,
         deleted_at: time("deleted_at")?,
-        workflow_state: columns::named(row, "workflow_state")?,
+        workflow_state: columns::named_or(row, "workflow_state", WorkflowState::Proposed),
         run_id: row.get("run_id")?,
         depth: row.get("depth")?,
         lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),

@@ -43,7 +43,7 @@ pub fn visit_texts(
                 subject: row.get("subject")?,
                 body: row.get("body")?,
                 has_mentions: row.get("has_mentions")?,
-                state: columns::named(row, "workflow_state")?,
+                state: columns::named_or(row, "workflow_state", WorkflowState::Proposed),
             })
         },
     )
