@@ -2,9 +2,12 @@
 
 use serde_json::json;
 use stoa::clock::Clock;
+use stoa_db::ServerState;
+use stoa_model::Secret;
 
+use crate::cable::Cable;
 use crate::cli_support::Place;
-use crate::support::{Human, KEY, TestDatabase, TestHub, off_the_runtime, on_postgres};
+use crate::support::{Call, Human, KEY, TestDatabase, TestHub, off_the_runtime, on_postgres, together};
 
 /// A session of somebody else on the server, who forgets to end what they began.
 struct Outsider(Option<postgres::Client>);
@@ -102,6 +105,45 @@ async fn hubs_whose_clocks_differ_give_no_claim_twice() {
         assert!(ready.json()["details"]["warnings"][0].as_str().unwrap().contains("clock"), "{ready:?}");
     }
     ahead.finish().await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn while_the_database_is_frozen_every_call_is_answered() {
+    if !on_postgres() {
+        return;
+    }
+    let setup = TestHub::setup();
+    let (cable, url) = Cable::to(&setup.database.as_ref().unwrap().url);
+    let hub = setup.configure(|config| config.database_url = Some(Secret::new(url))).start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    cable.freeze();
+    let login = json!({"username": "ada", "password": "wrong"});
+    let message = json!({"to": "scout", "body": "into the cold"});
+    let tool = json!({"name": "send_message", "arguments": {"to": "ada", "body": "into the cold"}});
+    let calls = [
+        hub.nobody().get("/readyz"),
+        hub.nobody().get("/metrics"),
+        hub.nobody().post("/auth/login", &login),
+        ada.get("/auth/me"),
+        ada.get("/api/channels"),
+        ada.get("/api/events"),
+        ada.post("/api/messages", &message),
+        ada.post("/api/channels", &json!({"name": "cold"})),
+        ada.post("/api/messages", &message).header("idempotency-key", "cold"),
+        scout.get("/api/inbox?wait=50"),
+        scout.mcp("tools/call", tool),
+        hub.nobody().get("/oauth/authorize?client_id=none"),
+    ];
+    for reply in together(calls.map(Call::may_fail)).await {
+        assert_eq!(reply.code(), 503, "{reply:?}");
+    }
+    cable.thaw();
+    let mut server = hub.inner().db().server();
+    server.wait_for(|state| *state == ServerState::Answers).await.unwrap();
+    ada.post("/api/messages", &json!({"to": "scout", "body": "thawed"})).await.status(201);
+    assert_eq!(hub.nobody().get("/readyz").await.ok().json()["status"], "ready");
     hub.finish().await;
 }
 

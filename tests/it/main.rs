@@ -9,6 +9,8 @@
 
 mod support;
 
+#[path = "../../crates/stoa-db/tests/it/cable.rs"]
+mod cable;
 #[path = "../../crates/stoa-db/tests/it/sync_order.rs"]
 mod sync_log;
 

@@ -1,13 +1,13 @@
 //! PostgreSQL connections that are lost: while idle, in the middle of a command, at the commit, and
 //! all of them at once.
 
-use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Condvar, Mutex};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use stoa_db::{Database, DbError, Engine, OpenError, Options, ServerState, Tx};
 
+use crate::cable::Cable;
 use crate::support::{
     NOTES, Notes, Place, bodies, bodies_in, gate, insert, insert_in, off_the_runtime, one_writer, runs_on, submit,
     value_in,
@@ -217,141 +217,12 @@ async fn a_listener_that_lost_its_connection_listens_again() {
     }
 }
 
-/// Stands between a hub and the server and can cut the line.
-struct Cable {
-    address: SocketAddr,
-    state: Arc<CableState>,
-}
-
-#[derive(Default)]
-struct CableState {
-    is_cut: AtomicBool,
-    is_gone: AtomicBool,
-    /// Swallow the server's answer to the next commit, and hang up instead.
-    loses_commit_answer: AtomicBool,
-    lines: Mutex<Vec<TcpStream>>,
-    /// While it is, nothing is carried and nobody hangs up: so it looks when the server is frozen.
-    is_frozen: Mutex<bool>,
-    thaw: Condvar,
-}
-
-impl Cable {
-    fn to(server: SocketAddr) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let state = Arc::<CableState>::default();
-        let shared = state.clone();
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                if shared.is_gone.load(Ordering::SeqCst) {
-                    return;
-                }
-                if let Ok(client) = client
-                    && let Ok(server) = TcpStream::connect(server)
-                {
-                    shared.connect(client, server);
-                }
-            }
-        });
-        Self { address, state }
-    }
-
-    fn cut(&self) {
-        let mut lines = self.state.lines.lock().unwrap();
-        self.state.is_cut.store(true, Ordering::SeqCst);
-        for line in lines.drain(..) {
-            let _ = line.shutdown(Shutdown::Both);
-        }
-    }
-
-    fn freeze(&self) {
-        *self.state.is_frozen.lock().unwrap() = true;
-    }
-
-    fn thaw(&self) {
-        *self.state.is_frozen.lock().unwrap() = false;
-        self.state.thaw.notify_all();
-    }
-
-    fn mend(&self) {
-        self.state.is_cut.store(false, Ordering::SeqCst);
-    }
-}
-
-impl CableState {
-    fn connect(self: &Arc<Self>, client: TcpStream, server: TcpStream) {
-        let mut lines = self.lines.lock().unwrap();
-        if self.is_cut.load(Ordering::SeqCst) {
-            return;
-        }
-        lines.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-        let mutes = Arc::new(AtomicBool::new(false));
-        let (shared, muted, answering) = (self.clone(), mutes.clone(), self.clone());
-        let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-        std::thread::spawn(move || {
-            carry(from, to, |message| {
-                shared.wait_for_thaw();
-                let is_commit = message.windows(7).any(|window| window == b"commit\0");
-                if is_commit && shared.loses_commit_answer.swap(false, Ordering::SeqCst) {
-                    muted.store(true, Ordering::SeqCst);
-                }
-                true
-            });
-        });
-        std::thread::spawn(move || {
-            carry(server, client, |_| {
-                answering.wait_for_thaw();
-                !mutes.load(Ordering::SeqCst)
-            });
-        });
-    }
-
-    fn wait_for_thaw(&self) {
-        let frozen = self.is_frozen.lock().unwrap();
-        drop(self.thaw.wait_while(frozen, |is_frozen| *is_frozen).unwrap());
-    }
-}
-
-/// Copies until an end hangs up or `passes` says no; then hangs up on both.
-fn carry(mut from: TcpStream, mut to: TcpStream, passes: impl Fn(&[u8]) -> bool) {
-    let mut buffer = vec![0; 1 << 16];
-    while let Ok(length @ 1..) = from.read(&mut buffer) {
-        if !passes(&buffer[..length]) || to.write_all(&buffer[..length]).is_err() {
-            break;
-        }
-    }
-    let _ = from.shutdown(Shutdown::Both);
-    let _ = to.shutdown(Shutdown::Both);
-}
-
-impl Drop for Cable {
-    fn drop(&mut self) {
-        self.thaw();
-        self.cut();
-        self.state.is_gone.store(true, Ordering::SeqCst);
-        // Wakes the listener, so that it sees that it should go.
-        let _ = TcpStream::connect(self.address);
-    }
-}
-
 /// A place whose server is reached through a cable.
 fn wired() -> (Cable, Options, Place) {
-    use ::postgres::config::Host;
     let place = Place::new();
-    let config: ::postgres::Config = place.url().unwrap().parse().unwrap();
-    let [Host::Tcp(host)] = config.get_hosts() else { panic!("the test server must be reached over TCP") };
-    let port = config.get_ports().first().copied().unwrap_or(5432);
-    let server = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), port)).unwrap().next().unwrap();
-    let cable = Cable::to(server);
+    let (cable, url) = Cable::to(place.url().unwrap());
     let mut options = place.options();
-    let password = config.get_password().map(|word| format!(":{}", String::from_utf8_lossy(word)));
-    options.postgres_url = Some(format!(
-        "postgres://{}{}@{}/{}",
-        config.get_user().unwrap(),
-        password.unwrap_or_default(),
-        cable.address,
-        config.get_dbname().unwrap()
-    ));
+    options.postgres_url = Some(url);
     one_writer(&mut options);
     options.readers = 1;
     (cable, options, place)
@@ -427,7 +298,7 @@ async fn a_commit_whose_answer_is_lost_is_not_repeated() {
     let (cable, options, place) = wired();
     let db = Database::open(options, NOTES).unwrap();
     db.write(insert("before")).await.unwrap();
-    cable.state.loses_commit_answer.store(true, Ordering::SeqCst);
+    cable.lose_commit_answer();
     let attempts = Arc::new(AtomicUsize::new(0));
     let outcome = {
         let attempts = attempts.clone();

@@ -10,6 +10,7 @@
 mod support;
 
 mod batches;
+mod cable;
 mod catalog;
 mod changes;
 mod child;
