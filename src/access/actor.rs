@@ -181,7 +181,7 @@ impl Actor {
 
     /// An administrator, or the operator at the admin socket.
     pub fn is_admin(&self) -> bool {
-        self.is_operator() || (self.session().is_some() && self.principal.role == Role::Admin)
+        self.is_operator() || (self.is_person() && self.principal.role == Role::Admin)
     }
 
     pub fn session(&self) -> Option<SessionId> {
@@ -191,9 +191,14 @@ impl Actor {
         }
     }
 
+    /// Whether a person is calling. Only a session says so: a key or a token is held by a program, whoever it acts for.
+    pub fn is_person(&self) -> bool {
+        self.session().is_some()
+    }
+
     /// For what only a person may do: agent-side credentials never write agents, keys or accounts.
     pub fn require_session(&self) -> Result<(), HubError> {
-        if self.session().is_some() || self.is_operator() {
+        if self.is_person() || self.is_operator() {
             return Ok(());
         }
         Err(HubError::forbidden("forbidden", "This needs a person who is logged in; keys and tokens cannot do it.")

@@ -67,6 +67,7 @@ mod oauth_registration;
 mod oauth_survival;
 mod oauth_tokens;
 mod outbox;
+mod persons;
 mod planners;
 mod races;
 mod rate_limit;

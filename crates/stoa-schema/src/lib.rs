@@ -25,4 +25,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(9, "0009", "sent_uploads"),
     migration!(10, "0010", "order"),
     migration!(11, "0011", "free_messages"),
+    migration!(12, "0012", "persons"),
 ];

@@ -8,7 +8,11 @@ mod store;
 
 use crate::feature::Feature;
 
-pub use service::{Added, add, claimants, list_claimants_in, list_claims, of, purge, reacted_among, remove};
+pub use service::{
+    Added, add, claimants, is_approved_by_person, is_by_person, list_claimants_in, list_claims, of, purge,
+    reacted_among, remove,
+};
+pub use store::NewReaction;
 
 pub fn feature() -> Feature {
     Feature::new("reactions")

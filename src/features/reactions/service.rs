@@ -1,11 +1,10 @@
 use std::collections::{HashMap, HashSet};
 
-use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
 use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
-use stoa_model::{ConversationId, MessageId, PrincipalId};
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
-use super::store::{self, ReactionRow};
+use super::store::{self, NewReaction, ReactionRow};
 
 /// What became of a reaction that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,23 +40,32 @@ pub fn reacted_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<
 }
 
 /// Adds a reaction, unless the message has it, is claimed by somebody else or has enough of them.
-pub fn add(
-    tx: &mut Tx<'_>,
-    message: MessageId,
-    principal: PrincipalId,
-    reaction: Reaction,
-    metadata: &Map<String, Value>,
-) -> Result<Added, DbError> {
-    if store::count_reactions(tx, message)? >= MAX_REACTIONS {
+pub fn add(tx: &mut Tx<'_>, new: &NewReaction<'_>) -> Result<Added, DbError> {
+    if store::count_reactions(tx, new.message)? >= MAX_REACTIONS {
         return Ok(Added::TooMany);
     }
     // A second claim must lose even when two claim at once, so the unique index decides. Looking first would leave a
     // gap between the look and the insert.
-    if store::insert_reaction(tx, message, principal, reaction, metadata)? {
+    if store::insert_reaction(tx, new)? {
         return Ok(Added::Added);
     }
-    let is_there = store::is_there(tx, message, principal, reaction)?;
+    let is_there = store::is_there(tx, new.message, new.principal, new.reaction)?;
     Ok(if is_there { Added::AlreadyThere } else { Added::Claimed })
+}
+
+/// Whether a principal reacted like that in person.
+pub fn is_by_person(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+    reaction: Reaction,
+) -> Result<bool, DbError> {
+    store::is_by_person(tx, message, principal, reaction)
+}
+
+/// Whether a person approved the message, later than `after` if that is given.
+pub fn is_approved_by_person(tx: &mut Tx<'_>, message: MessageId, after: Option<Timestamp>) -> Result<bool, DbError> {
+    store::is_approved_by_person_after(tx, message, after)
 }
 
 /// Whether there was such a reaction.

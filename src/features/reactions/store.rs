@@ -57,18 +57,59 @@ pub(super) fn count_reactions(tx: &mut Tx<'_>, message: MessageId) -> Result<i64
     })
 }
 
-/// False if there is one of the same principal, or a claim of anybody.
-pub(super) fn insert_reaction(
+/// Whether the principal reacted like that, and in person.
+pub(super) fn is_by_person(
     tx: &mut Tx<'_>,
     message: MessageId,
     principal: PrincipalId,
     reaction: Reaction,
-    metadata: &Map<String, Value>,
 ) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from reactions where message_id = $1 and principal_id = $2 and reaction = $3
+             and is_by_person = 1) as found",
+        params![message.0, principal.0, reaction.name()],
+        |row| row.get("found"),
+    )
+}
+
+/// Whether a person approved the message later than that.
+pub(super) fn is_approved_by_person_after(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    after: Option<Timestamp>,
+) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from reactions where message_id = $1 and reaction = 'approve' and is_by_person = 1
+             and created_at > $2) as found",
+        params![message.0, after.map_or(i64::MIN, Timestamp::as_ms)],
+        |row| row.get("found"),
+    )
+}
+
+/// A reaction that is to be added.
+#[derive(Debug, Clone, Copy)]
+pub struct NewReaction<'a> {
+    pub message: MessageId,
+    pub principal: PrincipalId,
+    pub reaction: Reaction,
+    pub metadata: &'a Map<String, Value>,
+    /// False for agents, and for programs that act for people.
+    pub is_by_person: bool,
+}
+
+/// False if there is one of the same principal, or a claim of anybody.
+pub(super) fn insert_reaction(tx: &mut Tx<'_>, new: &NewReaction<'_>) -> Result<bool, DbError> {
     let inserted = tx.execute(
-        "insert into reactions (message_id, principal_id, reaction, metadata, created_at) values ($1, $2, $3, $4, $5)
-         on conflict do nothing",
-        params![message.0, principal.0, reaction.name(), columns::to_json(metadata)?, tx.now_ms()],
+        "insert into reactions (message_id, principal_id, reaction, metadata, is_by_person, created_at)
+         values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
+        params![
+            new.message.0,
+            new.principal.0,
+            new.reaction.name(),
+            columns::to_json(new.metadata)?,
+            new.is_by_person,
+            tx.now_ms()
+        ],
     )?;
     Ok(inserted > 0)
 }

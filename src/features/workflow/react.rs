@@ -8,7 +8,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{
     MAX_REACTIONS, ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView, state_of,
 };
-use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score};
+use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score, delta_of};
 use stoa_model::{MessageId, PrincipalId};
 
 use super::trust;
@@ -16,7 +16,7 @@ use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ReactionChange, ReactionEvent};
 use crate::features::messages::{self, MessageRow};
-use crate::features::reactions::{self, Added};
+use crate::features::reactions::{self, Added, NewReaction};
 use crate::features::{channels, principals};
 use crate::hub::Hub;
 
@@ -28,6 +28,7 @@ pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactReques
     hub.command(actor, move |tx| {
         let message = find_reactable(tx, &actor_in, id)?;
         let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+        change.require_own(tx, request.reaction)?;
         let action = if reactions::remove(tx, id, actor_in.id(), request.reaction)? {
             ReactionAction::Removed
         } else {
@@ -47,6 +48,7 @@ pub async fn unreact(hub: &Hub, actor: &Actor, id: MessageId, reaction: Reaction
     hub.command(actor, move |tx| {
         let message = find_reactable(tx, &actor_in, id)?;
         let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+        change.require_own(tx, reaction)?;
         if !reactions::remove(tx, id, actor_in.id(), reaction)? {
             let detail = format!("You have no reaction {} on this message.", reaction.name());
             return Err(HubError::new(ErrorKind::NotFound, "not_found", detail));
@@ -114,10 +116,20 @@ impl<'a> Change<'a> {
         Ok(Self { hub, actor, principal, message, workflow })
     }
 
-    /// Where messages are work, an agent approves and publishes only as far as it is trusted.
+    /// A program that acts for a person must not undo what the person decided: trust and approvals follow from it.
+    fn require_own(&self, tx: &mut Tx<'_>, reaction: Reaction) -> Result<(), HubError> {
+        let is_of_person = |tx: &mut Tx<'_>| reactions::is_by_person(tx, self.message.id, self.principal, reaction);
+        if self.actor.is_person() || delta_of(reaction).is_none() || !is_of_person(tx)? {
+            return Ok(());
+        }
+        let detail = format!("You reacted with {} in person, so only you can take it back.", reaction.name());
+        Err(HubError::forbidden("forbidden", detail).hint("Log in and take it back there; a token is not a person."))
+    }
+
+    /// Where messages are work, a program approves and publishes only as far as it is trusted.
     fn require_trust(&self, tx: &mut Tx<'_>, reaction: Reaction) -> Result<(), HubError> {
         let Some(settings) = &self.workflow else { return Ok(()) };
-        if self.actor.principal.kind != PrincipalKind::Agent {
+        if self.actor.is_person() {
             return Ok(());
         }
         let (action_type, threshold) = match reaction {
@@ -126,21 +138,15 @@ impl<'a> Change<'a> {
             Reaction::Reject | Reaction::InProgress | Reaction::Done => return Ok(()),
         };
         let score = trust::score_of(tx, self.principal, action_type)?;
-        if score.reaches(threshold) || (reaction == Reaction::Published && self.is_approved_by_human(tx)?) {
+        // A person has approved what was there, not what was made of it afterwards.
+        let is_approved =
+            |tx: &mut Tx<'_>| reactions::is_approved_by_person(tx, self.message.id, self.message.edited_at);
+        if score.reaches(threshold) || (reaction == Reaction::Published && is_approved(tx)?) {
             return Ok(());
         }
-        Err(trust_too_low(reaction, action_type, score, threshold))
-    }
-
-    fn is_approved_by_human(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
-        // A person has approved what was there, not what was made of it afterwards.
-        let edited_at = self.message.edited_at;
-        let is_human_approval = |reaction: &ReactionView| {
-            reaction.reaction == Reaction::Approve
-                && reaction.from.kind == PrincipalKind::User
-                && edited_at.is_none_or(|edited_at| reaction.created_at > edited_at)
-        };
-        Ok(self.reactions(tx)?.iter().any(is_human_approval))
+        let error = trust_too_low(reaction, action_type, score, threshold);
+        let is_for_person = self.actor.principal.kind == PrincipalKind::User;
+        Err(if is_for_person { error.hint("Log in and do it there; a token is not a person.") } else { error })
     }
 
     fn reactions(&self, tx: &mut Tx<'_>) -> Result<Vec<ReactionView>, HubError> {
@@ -155,7 +161,9 @@ impl<'a> Change<'a> {
         metadata: &Map<String, Value>,
     ) -> Result<(), HubError> {
         let id = self.message.id;
-        match reactions::add(tx, id, self.principal, reaction, metadata)? {
+        let is_by_person = self.actor.is_person();
+        let new = NewReaction { message: id, principal: self.principal, reaction, metadata, is_by_person };
+        match reactions::add(tx, &new)? {
             Added::Added | Added::AlreadyThere => Ok(()),
             Added::Claimed => Err(already_claimed(tx, id)?),
             Added::TooMany => {
@@ -176,7 +184,7 @@ impl<'a> Change<'a> {
         let reactions = self.reactions(tx)?;
         let state = state_of(reactions.iter().map(|reaction| reaction.reaction));
         messages::move_to_state(tx, &self.message, state)?;
-        if self.actor.principal.kind == PrincipalKind::User {
+        if self.actor.is_person() {
             if is_added {
                 trust::note(tx, &self.message, self.principal, reaction)?;
             } else {
