@@ -2,3 +2,6 @@
 -- apart, and what was accepted as a person's reaction stays one.
 alter table reactions add column is_by_person bigint not null default 0 check (is_by_person in (0, 1));
 update reactions set is_by_person = 1 where principal_id in (select id from principals where kind = 'user');
+
+-- What each recipient is working on, deepest first: every message that a program sends asks for it.
+create index messages_claimed on messages (recipient_id, depth, lease_until) where status = 'processing';

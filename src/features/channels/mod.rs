@@ -11,6 +11,7 @@ mod planner;
 mod service;
 mod store;
 pub mod visibility;
+pub mod working;
 
 use crate::feature::Feature;
 

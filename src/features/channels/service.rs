@@ -68,6 +68,8 @@ pub struct ChannelForPosting {
     pub is_public: bool,
     pub is_workflow: bool,
     pub author_display_name: String,
+    /// The depth of the deepest message that the author is working on.
+    pub author_working_depth: Option<i64>,
 }
 
 /// Makes `#general`, with everybody in it, if it is not there. Its owner is the first administrator.
@@ -454,6 +456,7 @@ fn for_posting(row: PostingRow) -> ChannelForPosting {
         is_public: row.is_public,
         is_workflow: row.is_workflow,
         author_display_name: row.author_display_name,
+        author_working_depth: row.author_working_depth,
     }
 }
 

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use stoa_db::{DbError, Row, Tx, Value, in_list, params};
 use stoa_model::channels::ChannelSettings;
@@ -6,7 +7,7 @@ use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
-use super::visibility;
+use super::{visibility, working};
 use crate::storage::columns;
 
 /// A channel as one principal sees it.
@@ -165,31 +166,37 @@ pub(super) struct PostingRow {
     pub(super) is_workflow: bool,
     pub(super) is_member: bool,
     pub(super) author_display_name: String,
+    pub(super) author_working_depth: Option<i64>,
 }
+
+static FOR_POSTING: LazyLock<String> = LazyLock::new(|| {
+    format!(
+        "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
+             {} as working_depth,
+             exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member
+         from channels c join principals a on a.id = $2
+         where c.name = $1 and c.deleted_at is null",
+        working::depth_sql("a.id", "$3")
+    )
+});
 
 pub(super) fn find_for_posting(
     tx: &mut Tx<'_>,
     author: PrincipalId,
     name: &str,
 ) -> Result<Option<PostingRow>, DbError> {
-    tx.query_optional(
-        "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
-             exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member
-         from channels c join principals a on a.id = $2
-         where c.name = $1 and c.deleted_at is null",
-        params![name, author.0],
-        |row| {
-            Ok(PostingRow {
-                id: ChannelId(row.get("id")?),
-                conversation: ConversationId(row.get("conversation_id")?),
-                name: row.get("name")?,
-                is_public: row.get("is_public")?,
-                is_workflow: row.get("workflow_enabled")?,
-                is_member: row.get("is_member")?,
-                author_display_name: row.get("display_name")?,
-            })
-        },
-    )
+    tx.query_optional(&FOR_POSTING, params![name, author.0, tx.now_ms()], |row| {
+        Ok(PostingRow {
+            id: ChannelId(row.get("id")?),
+            conversation: ConversationId(row.get("conversation_id")?),
+            name: row.get("name")?,
+            is_public: row.get("is_public")?,
+            is_workflow: row.get("workflow_enabled")?,
+            is_member: row.get("is_member")?,
+            author_display_name: row.get("display_name")?,
+            author_working_depth: row.get("working_depth")?,
+        })
+    })
 }
 
 /// How work is done in a channel.

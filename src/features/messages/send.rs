@@ -15,7 +15,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::state_of;
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
 
-use super::store::{self, MessageRow, NewMessage};
+use super::store::{self, MessageRow, NewMessage, Sender};
 use super::view;
 use crate::access::Actor;
 use crate::clock::milliseconds;
@@ -63,12 +63,13 @@ fn send_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, draft: &Draft) -> Result<S
     Ok(sent)
 }
 
-/// Who a message is from. The operator's are the hub's own notices.
-fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<PrincipalRow, HubError> {
+/// Who a message is from, and the deepest message they are working on. The operator's are the hub's own notices.
+fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<Sender, HubError> {
     if actor.is_operator() {
-        return principals::system(tx);
+        let system = principals::system(tx)?;
+        return Ok(Sender { id: system.id, from: author_of(&system), working_depth: None });
     }
-    principals::find_by_id(tx, actor.id())?.ok_or_else(|| HubError::internal("the caller is missing"))
+    store::find_sender(tx, actor.id())?.ok_or_else(|| HubError::internal("the caller is missing"))
 }
 
 fn author_of(sender: &PrincipalRow) -> Author {
@@ -98,9 +99,9 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
     let message = Composed {
         parent: parent.as_ref(),
-        depth: depth_of(actor, parent.as_ref()),
+        depth: depth_of(actor, parent.as_ref(), sender.working_depth),
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
-        ..Composed::new(sender.id, author_of(&sender), destination, draft)
+        ..Composed::new(sender.id, sender.from, destination, draft)
     };
     let (id, outcome) = store_and_emit(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, id)?;
@@ -189,7 +190,7 @@ fn post_to_channel<'a>(
     };
     let message = Composed {
         parent,
-        depth: depth_of(actor, parent),
+        depth: depth_of(actor, parent, channel.author_working_depth),
         mentions: called.names.clone(),
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         ..Composed::new(sender, from, Destination::Channel(channel), draft)
@@ -219,14 +220,13 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
     Ok(parent)
 }
 
-/// How many steps of automation lie before what this caller says now.
-fn depth_of(actor: &Actor, parent: Option<&MessageRow>) -> i64 {
-    let carried = actor.call.loop_depth.map_or(0, |depth| depth + 1);
-    let answered = match (actor.principal.kind, parent) {
-        (PrincipalKind::Agent, Some(parent)) => parent.depth + 1,
-        _ => 0,
-    };
-    carried.max(answered)
+/// How many steps of automation led to what this caller says now: one more than what it follows from. A person begins
+/// a new chain, unless the request itself says that it belongs to one. A program continues the chain of the message that
+/// it answers and of the deepest message that it is working on, whether it says so or not.
+fn depth_of(actor: &Actor, parent: Option<&MessageRow>, working_depth: Option<i64>) -> i64 {
+    let carried = actor.call.loop_depth;
+    let followed = if actor.is_person() { [None; 2] } else { [parent.map(|parent| parent.depth), working_depth] };
+    followed.into_iter().chain([carried]).flatten().max().map_or(0, |depth| depth + 1)
 }
 
 /// Where a composed message goes.
@@ -416,8 +416,8 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
     if called.principals.len() > MAX_MENTIONS {
         return Err(too_many_mentions(&format!("{} are mentioned", called.principals.len())));
     }
-    // An agent that calls everybody out would wake everybody.
-    let may_call_everybody = actor.principal.kind == PrincipalKind::User || actor.is_operator();
+    // A program that calls everybody out would wake everybody.
+    let may_call_everybody = actor.is_person() || actor.is_operator();
     for name in [CHANNEL, HERE].into_iter().filter(|name| may_call_everybody && names.contains(*name)) {
         let members = channels::list_members(tx, channel.id, MAX_EVERYBODY + 1)?;
         if members.len() as i64 > MAX_EVERYBODY {
@@ -511,7 +511,8 @@ pub(super) fn notify_newly_mentioned(
         ..Draft::new(Target::Channel(name.clone()), String::new())
     };
     let message = Composed {
-        depth: row.depth,
+        // What is added now may follow from more than the message did.
+        depth: row.depth.max(depth_of(actor, None, channel.author_working_depth)),
         ..Composed::new(row.author_id, row.from.clone(), Destination::Channel(&channel), &draft)
     };
     notify_mentioned(hub, tx, actor, &message, row.id, &called.principals)?;

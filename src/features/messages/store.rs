@@ -1,9 +1,11 @@
+use std::sync::LazyLock;
+
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Insert, Row, ToValue, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
-use crate::features::channels::visibility;
+use crate::features::channels::{visibility, working};
 use crate::features::reactions;
 use crate::storage::columns;
 
@@ -201,6 +203,29 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
         ],
     )?;
     Ok(MessageId(number))
+}
+
+/// Who sends a message.
+pub(super) struct Sender {
+    pub(super) id: PrincipalId,
+    pub(super) from: Author,
+    /// The depth of the deepest message that they are working on.
+    pub(super) working_depth: Option<i64>,
+}
+
+static SENDER: LazyLock<String> = LazyLock::new(|| {
+    let working_depth = working::depth_sql("p.id", "$2");
+    format!(
+        "select p.kind, p.handle, p.display_name, {working_depth} as working_depth from principals p where p.id = $1"
+    )
+});
+
+pub(super) fn find_sender(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Sender>, DbError> {
+    tx.query_optional(&SENDER, params![id.0, tx.now_ms()], |row| {
+        let (kind, name) = (columns::named(row, "kind")?, row.get("handle")?);
+        let from = Author { kind, name, display_name: row.get("display_name")? };
+        Ok(Sender { id, from, working_depth: row.get("working_depth")? })
+    })
 }
 
 /// A message, whoever may see it.
