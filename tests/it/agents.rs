@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Human, MINUTE, TestHub, together};
+use crate::support::{Human, MINUTE, TestHub, each, together};
 use crate::walk::{Row, either, either_thing, session, session_thing};
 
 /// Who may do what; see `walk.rs`.
@@ -441,6 +441,42 @@ async fn how_an_agent_is_run_is_its_owners_business() {
     for seen in seen_by_others {
         assert!(!seen.text().contains("canary"), "{seen:?}");
     }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn variables_that_choose_code_or_addresses_are_refused() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let with = |env: Value| json!({"backend": "subprocess", "command": ["run"], "env": env});
+    let keys = with(json!({"ANTHROPIC_API_KEY": "k", "GIT_TOKEN": "t", "LEVEL": "1"}));
+    ada.agent_with(json!({"name": "scout", "harness": keys})).await;
+    let operator = hub.operator();
+    for name in
+        ["LD_PRELOAD", "PATH", "NODE_OPTIONS", "STOA_KEY", "https_proxy", "ANTHROPIC_BASE_URL", "GIT_SSH_COMMAND"]
+    {
+        let harness = with(json!({"LEVEL": "1", name: "x"}));
+        let replies = [
+            ada.post("/api/agents", &json!({"name": "bee", "harness": harness})).await,
+            ada.patch("/api/agents/scout", &json!({"harness": harness})).await,
+        ];
+        for reply in replies {
+            let problem = reply.problem(422, "reserved_variable").json();
+            assert_eq!(each(problem["errors"].as_array().unwrap(), "field"), [format!("harness.env.{name}")]);
+            assert!(problem["detail"].as_str().unwrap().contains(name), "{problem}");
+        }
+        let changes = json!({"name": "scout", "changes": {"harness": harness}});
+        assert_eq!(operator.try_call("agents.update", &changes).await, Err("reserved_variable".to_owned()));
+    }
+    assert_eq!(ada.get("/api/agents/scout").await.ok().json()["harness"], keys);
+    // What was stored before is shown, and stays until somebody changes it.
+    let update = r#"update agents set harness = '{"backend":"webhook","url":"https://x.example","env":{"PATH":"/x"}}'"#;
+    let stored = hub.inner().write(move |tx| tx.execute(update, &[])).await;
+    stored.map(|_: u64| ()).unwrap_or_else(|error: stoa_db::DbError| panic!("{error}"));
+    let changed = ada.patch("/api/agents/scout", &json!({"instructions": "look"})).await.ok().json();
+    assert_eq!(changed["harness"]["env"], json!({"PATH": "/x"}));
+    assert_eq!(ada.list("/api/agents").await[0]["harness"]["env"], json!({"PATH": "/x"}));
+    ada.patch("/api/agents/scout", &json!({"harness": changed["harness"]})).await.problem(422, "reserved_variable");
     hub.finish().await;
 }
 

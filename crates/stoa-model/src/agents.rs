@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::environment::is_reserved_variable;
 use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
 use crate::validation::{Faults, FieldError, nullable, nullable_object, optional_object, present, present_object};
@@ -139,6 +140,8 @@ pub struct Harness {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 86400)]
     pub timeout_seconds: Option<u32>,
+    /// Variables for the program. Names that choose the code it runs or where it sends its keys are reserved, for example
+    /// `PATH`, `LD_PRELOAD`, `NODE_OPTIONS`, `HTTPS_PROXY` and all that begin with `STOA_`: 422 `reserved_variable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -334,6 +337,17 @@ impl AgentSettings {
 }
 
 impl Harness {
+    /// The variables that nobody may set, each as a fault of its field. This is asked only when a harness is given: one that
+    /// was stored before a name became reserved can still be read, and its agent changed otherwise.
+    pub fn reserved_variables(&self) -> Vec<FieldError> {
+        let names = self.env.iter().flatten().map(|(name, _)| name).filter(|name| is_reserved_variable(name));
+        let fault = |name: &String| FieldError {
+            field: format!("harness.env.{name}"),
+            message: "is reserved: it could change what the program runs or where it sends its keys".to_owned(),
+        };
+        names.map(fault).collect()
+    }
+
     fn check(&self, faults: &mut Faults) {
         match self.backend {
             HarnessBackend::Subprocess => {

@@ -3,7 +3,9 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
-use stoa_model::agents::{AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, PauseReason, UpdateAgentRequest};
+use stoa_model::agents::{
+    AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, Harness, PauseReason, UpdateAgentRequest,
+};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::PermissionSet;
@@ -149,6 +151,7 @@ pub async fn create_agent_for(
         actor.require_admin()?;
     }
     let (name, settings) = request.into_settings()?;
+    refuse_reserved_variables(settings.harness.as_ref())?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
         .command(actor, move |tx| {
@@ -162,6 +165,15 @@ pub async fn create_agent_for(
     let detail = format!("key of agent {}", created.agent.name);
     auth_log::record(AuthEvent::TokenIssued, &actor.call, Some(actor.id().0), actor.audit_name(), Some(&detail));
     Ok(created)
+}
+
+fn refuse_reserved_variables(harness: Option<&Harness>) -> Result<(), HubError> {
+    let faults = harness.map(Harness::reserved_variables).unwrap_or_default();
+    let Some(first) = faults.first() else { return Ok(()) };
+    let name = first.field.rsplit('.').next().unwrap_or_default();
+    let detail = format!("The variable {name} is reserved and cannot be set for an agent's program.");
+    let hint = "Leave it out. Keys are fine: names that end with _KEY, _TOKEN, _SECRET or _PASSWORD.";
+    Err(HubError::refused("reserved_variable", detail, faults).hint(hint))
 }
 
 fn insert_agent(
@@ -254,6 +266,7 @@ pub async fn update_agent(
         }
         let mut settings = settings_of(agent);
         request.clone().apply(&mut settings)?;
+        refuse_reserved_variables(request.harness.as_ref().and_then(Option::as_ref))?;
         if settings.display_name != agent.display_name {
             principals::set_display_name(hub, tx, actor, agent.id, &settings.display_name)?;
         }
