@@ -9,7 +9,10 @@ use stoa::events::{MessageChange, MessageEvent, emit, outbox, prune};
 use stoa_model::{ConversationId, MessageId};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-use crate::support::{Client, DAY, EventStream, HOUR, Human, KEY, MINUTE, PASSWORD, TestHub, eventually, on_postgres};
+use crate::support::{
+    ALL_SCOPES, Client, DAY, EventStream, HOUR, Human, KEY, MINUTE, Machine, PASSWORD, RegistryFile, TestHub, each,
+    eventually, on_postgres,
+};
 use crate::walk::{Row, either};
 
 /// Who may do what; see `walk.rs`.
@@ -43,6 +46,24 @@ async fn assert_nothing(hub: &TestHub, stream: &mut EventStream, name: &str) {
     assert_eq!((seen.event.as_str(), &seen.data["name"]), ("unread_update", &json!("witness")), "{seen:?}");
     let seen = stream.next().await;
     assert_eq!((seen.event.as_str(), &seen.data["message_id"]), ("new_message", &sent["id"]), "{seen:?}");
+}
+
+/// A hub with a machine whose events go into `#general`, several messages in one command.
+async fn hub_with_machine() -> (TestHub, Machine, RegistryFile) {
+    let registry = RegistryFile::new();
+    let identity = registry.add("svc:sense:demo", &ALL_SCOPES);
+    let hub = TestHub::setup().registry(&registry).start().await;
+    let machine = hub.machine(&identity);
+    let route = json!({"routes": [{"type": "t", "channel": "general", "template": "{{id}}"}]});
+    machine.put("/machine/source-configs/main", &route).await.status(201);
+    (hub, machine, registry)
+}
+
+/// Messages of a machine, all in one command.
+async fn many_messages(machine: &Machine, batch: &str, count: usize) -> Vec<Value> {
+    let events: Vec<Value> = (0..count).map(|n| machine.made(&format!("{batch}{n:03}"), "t", json!({}))).collect();
+    let answer = machine.batch(&events).await.status(202).json();
+    each(answer["results"].as_array().unwrap(), "message_id")
 }
 
 /// Tells everybody of changes to messages with these numbers, in one command.
@@ -300,6 +321,56 @@ async fn a_backlog_is_told_in_order_and_ends_with_what_is_unread() {
     dm(&ada, "bob", "three").await;
     assert_eq!(stream.expect("unread_update").await["unread_count"], 3);
     stream.expect("new_message").await;
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn messages_at_once_are_counted_once() {
+    let (hub, machine, _registry) = hub_with_machine().await;
+    let bob = hub.human("bob").await;
+    let start = post(&bob, "general", "hello").await;
+    let mut stream = bob.events().await;
+    let mut other = bob.again().await.client.events().await;
+    let sent = many_messages(&machine, "a", 5).await;
+    for stream in [&mut stream, &mut other] {
+        let mut frames = Vec::new();
+        for _ in 0..6 {
+            frames.push(stream.next().await);
+        }
+        let unread = frames.remove(4);
+        assert_eq!(
+            unread.data,
+            json!({"kind": "channel", "name": "general", "unread_count": 5}),
+            "before the last message"
+        );
+        assert!(frames.iter().all(|frame| frame.event == "new_message" && frame.id.is_some()), "{frames:?}");
+        assert_eq!(frames.iter().map(|frame| frame.data["message_id"].clone()).collect::<Vec<_>>(), sent);
+    }
+    // However many they are, the last count is right before the last message comes.
+    let before = other.last_id.clone();
+    let more = many_messages(&machine, "b", 70).await;
+    let (mut seen, mut count) = (Vec::new(), Value::Null);
+    while seen.len() < more.len() {
+        let frame = stream.next().await;
+        match frame.event.as_str() {
+            "new_message" => seen.push(frame.data["message_id"].clone()),
+            event => {
+                assert_eq!(event, "unread_update");
+                count = frame.data["unread_count"].clone();
+            }
+        }
+    }
+    assert_eq!((seen, count), (more.clone(), json!(75)));
+    // Who comes back gets the messages, and the count after them.
+    hub.settle().await;
+    let mut again = bob.events_after(&before).await;
+    for message in &more {
+        assert_eq!(again.expect("new_message").await["message_id"], *message);
+    }
+    assert_eq!(again.expect("unread_update").await["unread_count"], 75);
+    let read = json!({"channel": "general", "message_id": start["id"]});
+    bob.post("/api/notifications/mark-read", &read).await.ok();
+    assert_eq!(again.expect("unread_update").await["unread_count"], 75);
     hub.finish().await;
 }
 

@@ -8,7 +8,7 @@ use stoa_db::DbError;
 use stoa_model::PrincipalId;
 
 use super::frames;
-use super::registry::{Offered, Registry};
+use super::registry::{Offered, Registry, Woken};
 use super::tap::close_slow;
 use crate::access::Actor;
 use crate::error::HubError;
@@ -74,10 +74,10 @@ fn send_heartbeat(hub: &Hub, registry: &Registry, told: &mut Position) {
         *told = position;
         frames::heartbeat(&frames::id_text(&epoch, position))
     });
-    let mut slow = Vec::new();
+    let (mut slow, mut woken) = (Vec::new(), Woken::default());
     for stream in registry.all_streams() {
         let chunk = with_id.as_ref().filter(|_| stream.is_at(position)).unwrap_or(&plain);
-        if stream.offer(None, chunk) == Offered::Full {
+        if stream.offer(None, chunk, &mut woken) == Offered::Full {
             slow.push(stream);
         }
     }

@@ -277,6 +277,17 @@ enum Phase {
     Closed,
 }
 
+/// Readers that have something to read. They are woken when this is dropped, whatever happens before: what several events
+/// have put into a stream by then is one write to its client.
+#[derive(Default)]
+pub(super) struct Woken(Vec<Waker>);
+
+impl Drop for Woken {
+    fn drop(&mut self) {
+        self.0.drain(..).for_each(Waker::wake);
+    }
+}
+
 /// What became of a chunk.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Offered {
@@ -298,8 +309,8 @@ impl Stream {
     }
 
     /// Hands a chunk to a stream. With a position, it is an event: only for a live stream that does not have
-    /// it yet. Without one, it is about now, and for those who are catching up, too.
-    pub(super) fn offer(&self, position: Option<Position>, chunk: &Bytes) -> Offered {
+    /// it yet. Without one, it is about now, and for those who are catching up, too. The client is woken with the others.
+    pub(super) fn offer(&self, position: Option<Position>, chunk: &Bytes, woken: &mut Woken) -> Offered {
         let mut queue = self.queue();
         let is_due = match position {
             Some(position) => queue.live_after.is_some_and(|after| position > after),
@@ -312,7 +323,7 @@ impl Stream {
             queue.close();
             return Offered::Full;
         }
-        queue.push(chunk.clone());
+        woken.0.extend(queue.push(chunk.clone()));
         Offered::Taken
     }
 
@@ -326,7 +337,7 @@ impl Stream {
         let mut queue = self.queue();
         if queue.phase == Phase::Open {
             queue.has_begun = true;
-            queue.push(chunk);
+            queue.push(chunk).into_iter().for_each(Waker::wake);
         }
     }
 
@@ -350,7 +361,7 @@ impl Stream {
     pub(super) fn finish(&self, last: Bytes) {
         let mut queue = self.queue();
         if queue.phase == Phase::Open {
-            queue.push(last);
+            queue.push(last).into_iter().for_each(Waker::wake);
             queue.phase = Phase::Ending;
             queue.wake_writer();
         }
@@ -366,10 +377,7 @@ impl Stream {
             if queue.phase != Phase::Open {
                 return Poll::Ready(None);
             }
-            let is_known = queue.reader.as_ref().is_some_and(|reader| reader.will_wake(context.waker()));
-            if !is_known {
-                queue.reader = Some(context.waker().clone());
-            }
+            queue.reader = Some(context.waker().clone());
             return Poll::Pending;
         };
         let chunk = queue.join(first);
@@ -383,11 +391,11 @@ impl Stream {
 }
 
 impl Queue {
-    fn push(&mut self, chunk: Bytes) {
+    /// Adds a chunk, and returns the reader if it waits for one. A reader that has not come for the last chunk yet is on
+    /// its way already.
+    fn push(&mut self, chunk: Bytes) -> Option<Waker> {
         self.chunks.push_back(chunk);
-        if let Some(reader) = &self.reader {
-            reader.wake_by_ref();
-        }
+        self.reader.take()
     }
 
     fn close(&mut self) {

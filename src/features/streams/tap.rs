@@ -10,7 +10,7 @@ use stoa_model::notifications::MAX_UNREAD;
 use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::frames::{self, Facts, Recipients, RenderedEvent};
-use super::registry::{Connected, Offered, Registry, State, Stream, Turn};
+use super::registry::{Connected, Offered, Registry, State, Stream, Turn, Woken};
 use super::room::Room;
 use crate::events::outbox::EventPage;
 use crate::events::{
@@ -25,6 +25,9 @@ const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 const MAX_REMEMBERED: usize = 500_000;
 /// Conversations whose unread messages are counted along for one principal.
 const MAX_COUNTED: usize = 256;
+
+/// Events that are put into queues before the streams are woken. More would keep the first clients waiting.
+const TOGETHER: usize = 32;
 
 struct StreamTap;
 
@@ -196,7 +199,34 @@ impl Batch {
     fn deliver(&self, hub: &Hub, registry: &Registry, turn: &Turn, events: &[StoredEvent]) {
         let now_ms = hub.clock().now_ms();
         let mut presence = String::new();
-        for stored in events {
+        for together in events.chunks(TOGETHER) {
+            self.deliver_together(hub, registry, turn, together, now_ms, &mut presence);
+        }
+        if !presence.is_empty() {
+            let chunk = Bytes::from(presence);
+            let mut streams = registry.all_streams();
+            streams.retain(|stream| !stream.is_expired(now_ms));
+            let mut woken = Woken::default();
+            let slow = streams.iter().filter(|stream| stream.offer(None, &chunk, &mut woken) == Offered::Full);
+            let slow: Vec<_> = slow.cloned().collect();
+            close_slow(hub, registry, &slow);
+            hub.metrics().stream_chunks.inc_by(streams.len() as u64);
+        }
+    }
+
+    /// Puts events into the queues of their streams, and then wakes the streams: each writes to its client once.
+    fn deliver_together(
+        &self,
+        hub: &Hub,
+        registry: &Registry,
+        turn: &Turn,
+        events: &[StoredEvent],
+        now_ms: i64,
+        presence: &mut String,
+    ) {
+        let mut woken = Woken::default();
+        let recounted = recounted(events);
+        for (stored, recounted) in events.iter().zip(recounted) {
             let room = stored.event.conversation().and_then(|conversation| turn.rooms.get(&conversation));
             let Some(rendered) = frames::render(stored, room.map(|room| &**room), &self.facts) else { continue };
             if let Event::Principal(PrincipalEvent::PresenceChanged { principal, is_online, .. }) = &stored.event {
@@ -209,20 +239,59 @@ impl Batch {
                 continue;
             }
             // The lock is let go between events, for those who come and go in the meantime.
-            let mut delivery = Delivery::new(stored, &rendered, room.map(|room| &**room), &self.unread, now_ms);
+            let room = room.map(|room| &**room);
+            let mut delivery = Delivery::new(stored, &rendered, room, &self.unread, recounted, now_ms, &mut woken);
             delivery.run(&mut registry.state());
             delivery.settle(hub, registry);
         }
-        if !presence.is_empty() {
-            let chunk = Bytes::from(presence);
-            let mut streams = registry.all_streams();
-            streams.retain(|stream| !stream.is_expired(now_ms));
-            let slow = streams.iter().filter(|stream| stream.offer(None, &chunk) == Offered::Full);
-            let slow: Vec<_> = slow.cloned().collect();
-            close_slow(hub, registry, &slow);
-            hub.metrics().stream_chunks.inc_by(streams.len() as u64);
+    }
+}
+
+/// Whose count comes with a later message of the same conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Recounted {
+    Nobody,
+    /// Everybody but the author of that message, whose own messages are not unread for them.
+    AllBut(PrincipalId),
+    Everybody,
+}
+
+impl Recounted {
+    fn includes(self, reader: PrincipalId) -> bool {
+        match self {
+            Self::Nobody => false,
+            Self::AllBut(author) => author != reader,
+            Self::Everybody => true,
         }
     }
+
+    fn and_all_but(self, author: PrincipalId) -> Self {
+        match self {
+            Self::Nobody => Self::AllBut(author),
+            Self::AllBut(other) if other == author => self,
+            Self::AllBut(_) | Self::Everybody => Self::Everybody,
+        }
+    }
+}
+
+/// For each of the events, who gets a count with a later one of them. Of several messages at once only the last needs one.
+fn recounted(events: &[StoredEvent]) -> Vec<Recounted> {
+    let mut later: HashMap<ConversationId, Recounted> = HashMap::new();
+    let mut recounted: Vec<Recounted> = events
+        .iter()
+        .rev()
+        .map(|stored| match &stored.event {
+            Event::Message(MessageEvent::Sent(sent)) => {
+                let entry = later.entry(sent.conversation).or_insert(Recounted::Nobody);
+                std::mem::replace(entry, entry.and_all_but(sent.author))
+            }
+            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) | Event::Reading(_) => {
+                Recounted::Nobody
+            }
+        })
+        .collect();
+    recounted.reverse();
+    recounted
 }
 
 pub(super) fn close_slow(hub: &Hub, registry: &Registry, slow: &[Arc<Stream>]) {
@@ -364,7 +433,9 @@ struct Delivery<'a> {
     rendered: &'a RenderedEvent,
     room: Option<&'a Room>,
     counts: &'a Counts,
+    recounted: Recounted,
     now_ms: i64,
+    woken: &'a mut Woken,
     id: String,
     /// The event without a count, for all who have none.
     plain: Option<Bytes>,
@@ -384,14 +455,18 @@ impl<'a> Delivery<'a> {
         rendered: &'a RenderedEvent,
         room: Option<&'a Room>,
         counts: &'a Counts,
+        recounted: Recounted,
         now_ms: i64,
+        woken: &'a mut Woken,
     ) -> Self {
         Self {
             stored,
             rendered,
             room,
             counts,
+            recounted,
             now_ms,
+            woken,
             id: String::new(),
             plain: None,
             counted: HashMap::new(),
@@ -461,7 +536,7 @@ impl<'a> Delivery<'a> {
                 self.expired.push(stream.clone());
                 continue;
             }
-            match stream.offer(Some(self.stored.position), &chunk) {
+            match stream.offer(Some(self.stored.position), &chunk, self.woken) {
                 Offered::Taken => self.delivered += 1,
                 Offered::Passed => {}
                 Offered::Full => self.slow.push(stream.clone()),
@@ -469,7 +544,7 @@ impl<'a> Delivery<'a> {
         }
     }
 
-    /// How much a participant has not read after this event; none if it leaves that as it is.
+    /// How much a participant has not read after this event; none if it leaves that as it is, or if a later event says it.
     fn count(&self, id: PrincipalId, connected: &mut Connected) -> Option<i64> {
         let conversation = self.stored.event.conversation()?;
         let counted = || self.counts.get(&conversation).and_then(|counts| counts.get(&id)).copied();
@@ -488,7 +563,7 @@ impl<'a> Delivery<'a> {
                     }
                     None => remember(connected, conversation, counted()?),
                 };
-                (!unread.is_quiet).then_some(unread.count)
+                (!unread.is_quiet && !self.recounted.includes(id)).then_some(unread.count)
             }
             Event::Message(MessageEvent::Deleted(_)) | Event::Reading(ReadingEvent::Moved { .. }) => {
                 Some(remember(connected, conversation, counted()?).count)
