@@ -315,7 +315,7 @@ async fn depth_counts_the_steps_of_automation() {
     let (ant, bee) = (ada.agent("ant").await, ada.agent("bee").await);
     let asked = ada.dm("ant", "do").await;
     assert_eq!(asked["depth"], 0);
-    assert_eq!(ant.dm("bee", "on my own").await["depth"], 0);
+    assert_eq!(ant.dm("bee", "on my own").await["depth"], 1);
     let first = ant.send(json!({"to": "bee", "body": "please", "reply_to": asked["id"]})).await;
     assert_eq!(first["depth"], 1);
     let second = bee.send(json!({"channel": "general", "body": "@ant done", "reply_to": first["id"]})).await;

@@ -35,7 +35,7 @@ async fn a_program_goes_on_where_it_answers() {
     // A person begins anew.
     assert_eq!(ada.send(answer).await["depth"], 0);
     // So does a program that answers nothing and works on nothing.
-    assert_eq!(program.tell(&ada, "send_message", json!({"to": "scout", "body": "x"})).await["depth"], 0);
+    assert_eq!(program.tell(&ada, "send_message", json!({"to": "scout", "body": "x"})).await["depth"], 1);
     // What a request says of itself counts for programs, too.
     let call = json!({"name": "send_message", "arguments": {"to": "scout", "body": "x"}});
     let sent = program.mcp("tools/call", call).header("webhook-loop-depth", "3").await.tool_answer();
@@ -53,7 +53,7 @@ async fn a_program_goes_on_from_what_it_works_on() {
         async move { request.header("webhook-loop-depth", depth.to_string()).await.status(201).json() }
     };
     let (deep, shallow) = (send("scout", 4).await, send("scout", 1).await);
-    assert_eq!(scout.say("general", "not yet at work").await["depth"], 0);
+    assert_eq!(scout.say("general", "not yet at work").await["depth"], 1);
     scout.claim(json!({"message_ids": [shallow["id"]]})).await;
     scout.claim(json!({"message_ids": [deep["id"]], "lease_seconds": 60})).await;
     // Neither an answer nor a header: the claim says it, in channels, in DMs, and for whoever is mentioned.
@@ -66,12 +66,12 @@ async fn a_program_goes_on_from_what_it_works_on() {
     let plain = ada.dm("scout", "hello").await;
     assert_eq!(scout.send(json!({"to": "bee", "body": "x", "reply_to": plain["id"]})).await["depth"], 6);
     // Others go by their own work.
-    assert_eq!(bee.say("general", "x").await["depth"], 0);
+    assert_eq!(bee.say("general", "x").await["depth"], 1);
     // A claim that has run out counts no longer, nor does one that is settled.
     hub.advance(2 * MINUTE);
     assert_eq!(scout.say("general", "x").await["depth"], 3);
     scout.settle(&shallow, "release", json!({})).await.ok();
-    assert_eq!(scout.say("general", "x").await["depth"], 0);
+    assert_eq!(scout.say("general", "x").await["depth"], 1);
     hub.finish().await;
 }
 
