@@ -13,6 +13,8 @@ use crate::access::Principal;
 /// Uses of a credential within this time are noted as one.
 pub const SEEN_EVERY_MS: i64 = 60_000;
 const CACHE_LIMIT: usize = 50_000;
+/// How long an identity is remembered where changes are not heard of.
+const MAX_AGE_MS: i64 = 60_000;
 
 /// What a lookup by hash found.
 #[derive(Debug, Clone)]
@@ -50,12 +52,22 @@ impl CredentialStores {
 
 /// Credentials that were found good, until anything about identities changes.
 ///
-/// Only on SQLite, where every change goes through this process: on PostgreSQL another hub could
-/// revoke a key without our noticing.
+/// On SQLite every change goes through this process. On PostgreSQL another hub could revoke a key without our noticing, so there
+/// an identity is only remembered for those who [look again](Use::LookedAtAgain).
 pub struct IdentityCache {
     is_on: bool,
+    hears_all_changes: bool,
     generation: Arc<AtomicU64>,
     entries: RwLock<HashMap<[u8; 32], Entry>>,
+}
+
+/// What a remembered identity is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Use {
+    /// Something that relies on it.
+    ReliedOn,
+    /// A command, which finds out by itself whether it is still good.
+    LookedAtAgain,
 }
 
 struct Entry {
@@ -63,11 +75,13 @@ struct Entry {
     generation: u64,
     principal: Arc<Principal>,
     seen_at: AtomicI64,
+    read_at: i64,
 }
 
 impl IdentityCache {
     pub fn new(engine: Engine, is_wanted: bool) -> Self {
-        Self { is_on: is_wanted && engine == Engine::Sqlite, generation: Arc::default(), entries: RwLock::default() }
+        let hears_all_changes = engine == Engine::Sqlite;
+        Self { is_on: is_wanted, hears_all_changes, generation: Arc::default(), entries: RwLock::default() }
     }
 
     /// Forgets everything once `tx` is committed, and before its caller is answered: whoever hears
@@ -85,9 +99,13 @@ impl IdentityCache {
     }
 
     /// The principal, and whether its use is due to be noted again.
-    pub fn get(&self, hash: &[u8; 32], now_ms: i64) -> Option<(Arc<Principal>, bool)> {
+    pub fn get(&self, hash: &[u8; 32], now_ms: i64, purpose: Use) -> Option<(Arc<Principal>, bool)> {
+        if !self.hears_all_changes && purpose == Use::ReliedOn {
+            return None;
+        }
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
-        let entry = entries.get(hash).filter(|entry| entry.generation == self.generation())?;
+        let is_young = |entry: &&Entry| self.hears_all_changes || now_ms - entry.read_at < MAX_AGE_MS;
+        let entry = entries.get(hash).filter(|entry| entry.generation == self.generation()).filter(is_young)?;
         let is_stale = now_ms - entry.seen_at.load(Ordering::Relaxed) >= SEEN_EVERY_MS;
         if is_stale {
             entry.seen_at.store(now_ms, Ordering::Relaxed);
@@ -95,7 +113,12 @@ impl IdentityCache {
         Some((entry.principal.clone(), is_stale))
     }
 
-    pub fn insert(&self, hash: [u8; 32], generation: u64, principal: Arc<Principal>, seen_at: i64) {
+    /// Forgets an identity that was found to be no longer good.
+    pub fn forget(&self, hash: &[u8; 32]) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(hash);
+    }
+
+    pub fn insert(&self, hash: [u8; 32], generation: u64, principal: Arc<Principal>, seen_at: i64, now_ms: i64) {
         if !self.is_on {
             return;
         }
@@ -103,7 +126,7 @@ impl IdentityCache {
         if entries.len() >= CACHE_LIMIT {
             entries.clear();
         }
-        entries.insert(hash, Entry { generation, principal, seen_at: AtomicI64::new(seen_at) });
+        entries.insert(hash, Entry { generation, principal, seen_at: AtomicI64::new(seen_at), read_at: now_ms });
     }
 }
 

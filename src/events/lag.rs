@@ -3,11 +3,25 @@
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
+use stoa_db::Engine;
+
 use crate::hub::{Hub, pause};
 
 /// A lag that an operator should know of.
 pub const NOTABLE: Duration = Duration::from_secs(5);
 const BETWEEN_LOOKS: Duration = Duration::from_secs(1);
+
+/// How often those who follow events or work look without a signal.
+const UNSIGNALLED_LOOK: Duration = Duration::from_secs(1);
+
+/// Ends when it is time to look although nothing was signalled: a hub that froze or died after a commit has told nobody of it. On
+/// SQLite there are no other hubs.
+pub(super) async fn unsignalled(hub: &Hub) {
+    match hub.db().engine() {
+        Engine::Postgres => pause(UNSIGNALLED_LOOK).await,
+        Engine::Sqlite => std::future::pending().await,
+    }
+}
 
 /// Since when the hub is behind; a part of its memory.
 #[derive(Debug)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use stoa_db::{DbError, Tx, params};
 
+use super::lag::unsignalled;
 use super::outbox::{self, EventPage, Position};
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
@@ -66,6 +67,7 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
         tokio::select! {
             () = hub.stopping() => break,
             _ = changes.changed() => {}
+            () = unsignalled(&hub) => {}
             () = next_look.wait(&hub) => {}
         }
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use stoa_db::DbError;
 
-use super::lag::Lag;
+use super::lag::{Lag, unsignalled};
 use super::outbox::{self, EventPage, Position, SkippedRow};
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
 
@@ -76,6 +76,7 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
         tokio::select! {
             () = hub.stopping() => return,
             _ = changes.changed() => {}
+            () = unsignalled(&hub) => {}
             () = wait => {}
         }
     }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use stoa_db::{DbError, Engine, Tx, params};
 use tokio::task::JoinSet;
 
+use super::lag::unsignalled;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, catch_panic, pause};
@@ -59,13 +60,13 @@ pub fn enqueue(tx: &mut Tx<'_>, queue: &'static str, subject: &str, due_at_ms: i
         "insert into work (queue, subject, due_at, created_at) values ($1, $2, $3, $4) on conflict (queue, subject) do nothing",
         params![queue, subject, due_at_ms, tx.now_ms()],
     )?;
-    tx.signal_change();
+    tx.signal_work();
     Ok(())
 }
 
 /// Does a queue's items until the hub stops, then finishes those that are under way.
 pub(crate) async fn serve(hub: Hub, worker: Arc<dyn Worker>) {
-    let mut changes = hub.db().changes();
+    let mut changes = hub.db().work();
     let mut running = JoinSet::new();
     loop {
         changes.mark_unchanged();
@@ -88,6 +89,7 @@ pub(crate) async fn serve(hub: Hub, worker: Arc<dyn Worker>) {
             () = hub.stopping() => break,
             Some(_) = running.join_next(), if !running.is_empty() => {}
             _ = changes.changed(), if !is_full => {}
+            () = unsignalled(&hub), if !is_full => {}
             () = wait_until_due(&hub, next_due), if !is_full => {}
         }
     }
@@ -188,7 +190,7 @@ fn settle(tx: &mut Tx<'_>, owner: &str, id: i64, attempt: i64, settlement: Settl
         Settlement::Done => tx.execute(sql, params![id, owner, attempt])?,
         Settlement::RetryAt(due) | Settlement::RepeatAt(due) => tx.execute(sql, params![id, owner, attempt, due])?,
     };
-    tx.signal_change();
+    tx.signal_work();
     Ok(())
 }
 

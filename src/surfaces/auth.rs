@@ -6,7 +6,7 @@ use std::time::Duration;
 use stoa_db::DbError;
 use stoa_model::credentials::{CredentialKind, recognise};
 
-use crate::access::identity::{CredentialForm, CredentialStore, CredentialStores, SEEN_EVERY_MS, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, CredentialStores, SEEN_EVERY_MS, Use, credential_hash};
 use crate::access::{Principal, Proof};
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
@@ -15,7 +15,7 @@ use crate::hub::{Hub, pause};
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whose bearer credential this is: an agent key, a managed API key.
-pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
+pub async fn authenticate_bearer(hub: &Hub, credential: &str, purpose: Use) -> Result<Arc<Principal>, HubError> {
     let refused = || {
         HubError::unauthenticated("invalid_credentials", "The key is not valid: unknown, expired or revoked.")
             .hint("Ask the owner of the agent for a current key.")
@@ -28,40 +28,46 @@ pub async fn authenticate_bearer(hub: &Hub, credential: &str) -> Result<Arc<Prin
         Some(kind) => kind,
         None => return Err(refused()),
     };
-    let found = authenticate(hub, CredentialForm::Bearer(kind), credential).await?;
+    let found = authenticate(hub, CredentialForm::Bearer(kind), credential, purpose).await?;
     found.ok_or_else(refused)
 }
 
 /// Whose bearer credential this is where OAuth tokens count too.
 pub async fn authenticate_agent_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
     if recognise(credential) != Some(CredentialKind::AccessToken) {
-        return authenticate_bearer(hub, credential).await;
+        return authenticate_bearer(hub, credential, Use::ReliedOn).await;
     }
     let form = CredentialForm::Bearer(CredentialKind::AccessToken);
-    authenticate(hub, form, credential).await?.ok_or_else(|| {
+    authenticate(hub, form, credential, Use::ReliedOn).await?.ok_or_else(|| {
         HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
             .hint("Renew it with the refresh token, or let the person log in again.")
     })
 }
 
 /// Whose session this is.
-pub async fn authenticate_session(hub: &Hub, token: &str) -> Result<Arc<Principal>, HubError> {
-    let found = authenticate(hub, CredentialForm::Session, token).await?;
+pub async fn authenticate_session(hub: &Hub, token: &str, purpose: Use) -> Result<Arc<Principal>, HubError> {
+    let found = authenticate(hub, CredentialForm::Session, token, purpose).await?;
     found.ok_or_else(|| {
         HubError::unauthenticated("session_expired", "The session has ended.")
             .hint("Log in again with POST /auth/login.")
     })
 }
 
-async fn authenticate(hub: &Hub, form: CredentialForm, credential: &str) -> Result<Option<Arc<Principal>>, HubError> {
+async fn authenticate(
+    hub: &Hub,
+    form: CredentialForm,
+    credential: &str,
+    purpose: Use,
+) -> Result<Option<Arc<Principal>>, HubError> {
     let store = hub.part::<CredentialStores>().and_then(|stores| stores.find(form));
     let Some(store) = store else { return Ok(None) };
     let hash = credential_hash(credential);
     let now = hub.clock().now_ms();
     let cache = hub.identities();
     // What one door has let in is a stranger at another: a key in a cookie is no session, however often it was used before.
-    let hit =
-        cache.get(&hash, now).filter(|(principal, _)| principal.proof.is_some_and(|proof| proof.store.form == form));
+    let hit = cache
+        .get(&hash, now, purpose)
+        .filter(|(principal, _)| principal.proof.is_some_and(|proof| proof.store.form == form));
     let (principal, is_stale) = match hit {
         Some(hit) => {
             hub.metrics().identity_lookups.with_label_values(&["cache"]).inc();
@@ -80,6 +86,7 @@ async fn authenticate(hub: &Hub, form: CredentialForm, credential: &str) -> Resu
                 generation,
                 principal.clone(),
                 if is_stale { now } else { found.seen_at.unwrap_or(now) },
+                now,
             );
             (principal, is_stale)
         }

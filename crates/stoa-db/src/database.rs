@@ -13,6 +13,7 @@ use crate::companion::{Companion, CompanionTask};
 use crate::environment::{Environment, SystemEnvironment};
 use crate::job::{Closure, Job};
 use crate::server::{self, ServerState};
+use crate::signals::{Bells, Signals};
 use crate::tx::{Effects, Moment};
 use crate::{DbError, FolderLock, Migration, OpenError, Tx, migrate, postgres, sqlite};
 
@@ -99,7 +100,7 @@ struct Shared {
     companion: RwLock<Option<Sender<CompanionTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
-    changes: watch::Sender<u64>,
+    bells: Bells,
     server: watch::Sender<ServerState>,
     begin_within: Duration,
     is_full: Arc<AtomicBool>,
@@ -189,7 +190,7 @@ impl NextRead {
 pub(crate) struct Context {
     pub(crate) environment: Arc<dyn Environment>,
     pub(crate) observer: Option<Observer>,
-    pub(crate) changes: watch::Sender<u64>,
+    pub(crate) bells: Bells,
     pub(crate) server: watch::Sender<ServerState>,
     /// Whether the last write failed because the disk is full.
     pub(crate) is_full: Arc<AtomicBool>,
@@ -228,18 +229,16 @@ impl Context {
         Ok(Moment { now_ms: self.environment.now_ms(), seed })
     }
 
-    /// Carries out what committed commands asked for. Returns whether one of them signalled a change.
-    pub(crate) fn carry_out(&self, effects: Effects) -> bool {
+    /// Carries out what committed commands asked for. Returns what they signalled.
+    pub(crate) fn carry_out(&self, effects: Effects) -> Signals {
         for effect in effects.after_commit {
             // An effect is code of a feature: its panic must not take the writer down.
             if catch_unwind(AssertUnwindSafe(effect)).is_err() {
                 tracing::error!("an after-commit effect panicked");
             }
         }
-        if effects.signals_change {
-            self.changes.send_modify(|count| *count += 1);
-        }
-        effects.signals_change
+        self.bells.ring(effects.signals);
+        effects.signals
     }
 
     /// Remembers whether a command failed because the disk is full.
@@ -268,18 +267,17 @@ impl Database {
     /// Blocks; call it before the runtime gets busy.
     pub fn open(options: Options, migrations: &'static [Migration]) -> Result<Self, OpenError> {
         let lock = Arc::new(FolderLock::acquire(&options.folder)?);
-        let (changes, _) = watch::channel(0);
         let (alive, threads) = mpsc::channel(1);
         let context = Context {
             environment: options.environment.clone(),
             observer: options.observer.clone(),
-            changes,
+            bells: Bells::new(),
             server: watch::Sender::new(ServerState::Answers),
             is_full: Arc::default(),
             _lock: lock.clone(),
             _alive: alive,
         };
-        let (changes, server, is_full) = (context.changes.clone(), context.server.clone(), context.is_full.clone());
+        let (bells, server, is_full) = (context.bells.clone(), context.server.clone(), context.is_full.clone());
         let alive = context._alive.downgrade();
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
         let (together_sender, together) = crossbeam_channel::bounded(options.write_queue);
@@ -309,7 +307,7 @@ impl Database {
                 companion: RwLock::new(Some(companion_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
-                changes,
+                bells,
                 server,
                 begin_within: options.begin_within,
                 is_full,
@@ -455,7 +453,12 @@ impl Database {
     /// Ticks after each commit that [signalled a change](Tx::signal_change), by this process or
     /// another one on the same database. Ticks may come late or once for several commits.
     pub fn changes(&self) -> watch::Receiver<u64> {
-        self.shared.changes.subscribe()
+        self.shared.bells.changes.subscribe()
+    }
+
+    /// The same for commits that [signalled work](Tx::signal_work).
+    pub fn work(&self) -> watch::Receiver<u64> {
+        self.shared.bells.work.subscribe()
     }
 
     /// Whether the server of the database can be worked with, as it changes.

@@ -72,6 +72,7 @@ mod migrate;
 mod postgres;
 mod row;
 mod server;
+mod signals;
 mod snapshot;
 mod sqlite;
 mod tx;

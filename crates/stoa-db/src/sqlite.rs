@@ -333,7 +333,7 @@ fn run_batch(connection: &Connection, batch: &mut [Queued], context: &Context) -
         }
         if keep {
             connection.prepare_cached("release command")?.raw_execute()?;
-            all.signals_change |= effects.signals_change;
+            all.signals |= effects.signals;
             all.after_commit.extend(effects.after_commit);
         } else {
             undone += 1;

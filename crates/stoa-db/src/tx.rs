@@ -9,6 +9,7 @@ use rand_chacha::rand_core::{Rng, SeedableRng};
 use crate::insert::Insert;
 use crate::postgres::course::{Course, NewRow, Table, owned};
 use crate::row::RowSource;
+use crate::signals::Signals;
 use crate::{DbError, Engine, Row, Value};
 
 /// An open transaction: a command's, or a read's snapshot.
@@ -42,7 +43,7 @@ pub(crate) struct Moment {
 /// What shall happen once the command is on disk, before its caller hears of it.
 #[derive(Default)]
 pub(crate) struct Effects {
-    pub(crate) signals_change: bool,
+    pub(crate) signals: Signals,
     pub(crate) after_commit: Vec<Box<dyn FnOnce() + Send>>,
 }
 
@@ -89,7 +90,12 @@ impl<'c> Tx<'c> {
     /// Wakes everybody who follows [`Database::changes`](crate::Database::changes), in every
     /// process on this database, once this command is committed.
     pub fn signal_change(&mut self) {
-        self.effects.signals_change = true;
+        self.effects.signals.change = true;
+    }
+
+    /// The same for those who follow [`Database::work`](crate::Database::work).
+    pub fn signal_work(&mut self) {
+        self.effects.signals.work = true;
     }
 
     /// Runs `effect` after the commit and before the caller is answered. It holds up everybody

@@ -19,7 +19,7 @@ use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::paging::ListQuery;
-use crate::surfaces::http::{ApiRouter, Body, NoBody, OptionalBody, Path, Query};
+use crate::surfaces::http::{ApiRouter, Body, Commander, NoBody, OptionalBody, Path, Query};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
@@ -49,10 +49,14 @@ pub fn routes() -> ApiRouter {
     responses((status = 201, body = SentMessage)), security(("session" = []), ("bearer" = [])))]
 async fn send_message(
     State(hub): State<Hub>,
-    actor: Actor,
+    caller: Commander,
     Body(request): Body<SendMessageRequest>,
 ) -> Result<(StatusCode, Json<SentMessage>), HubError> {
-    Ok((StatusCode::CREATED, Json(send::send_message(&hub, &actor, request).await?)))
+    let send = |actor: Actor| {
+        let (hub, request) = (hub.clone(), request.clone());
+        async move { send::send_message(&hub, &actor, request).await }
+    };
+    Ok((StatusCode::CREATED, Json(caller.command(&hub, send).await?)))
 }
 
 /// A message that the caller may see.

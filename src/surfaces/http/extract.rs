@@ -13,6 +13,7 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 
 use super::envelope::ResponseNotes;
+use crate::access::identity::Use;
 use crate::access::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::{Hub, pause};
@@ -50,6 +51,13 @@ pub struct Path<T>(pub T);
 /// Somebody at a page, who is logged in or is nobody yet. A session that has ended is as good as none.
 pub struct Visitor(pub Actor);
 
+/// A caller who asks for one command and nothing else. The command looks at the credential itself, so one that was good a moment ago
+/// will do until then.
+pub struct Commander {
+    actor: Actor,
+    headers: HeaderMap,
+}
+
 /// The whole body of a request, whatever it is.
 pub struct RawBody(pub Bytes);
 
@@ -60,20 +68,54 @@ impl FromRequestParts<Hub> for Actor {
     type Rejection = HubError;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
-        let principal = match bearer(&parts.headers)? {
-            Some(credential) => auth::authenticate_bearer(hub, credential).await?,
-            None => match cookie(&parts.headers, hub.session_cookie_name()) {
-                Some(token) => auth::authenticate_session(hub, token).await?,
-                None => {
-                    return Err(HubError::unauthenticated("unauthenticated", "This needs a session or a key.")
-                        .hint("Log in with POST /auth/login, or send `Authorization: Bearer <key>`."));
-                }
-            },
-        };
+        let principal = principal_of(&parts.headers, hub, Use::ReliedOn).await?;
         if !parts.method.is_safe() {
             admit_write(hub, &principal, parts)?;
         }
         Ok(Actor::new(principal, call(parts)))
+    }
+}
+
+/// Whose credential a request carries.
+async fn principal_of(headers: &HeaderMap, hub: &Hub, purpose: Use) -> Result<Arc<Principal>, HubError> {
+    if let Some(credential) = bearer(headers)? {
+        return auth::authenticate_bearer(hub, credential, purpose).await;
+    }
+    match cookie(headers, hub.session_cookie_name()) {
+        Some(token) => auth::authenticate_session(hub, token, purpose).await,
+        None => Err(HubError::unauthenticated("unauthenticated", "This needs a session or a key.")
+            .hint("Log in with POST /auth/login, or send `Authorization: Bearer <key>`.")),
+    }
+}
+
+impl FromRequestParts<Hub> for Commander {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
+        let call = call(parts);
+        // What was answered before is answered again without running the command.
+        let purpose = if call.idempotency.is_some() { Use::ReliedOn } else { Use::LookedAtAgain };
+        let principal = principal_of(&parts.headers, hub, purpose).await?;
+        admit_write(hub, &principal, parts)?;
+        Ok(Self { actor: Actor::new(principal, call), headers: parts.headers.clone() })
+    }
+}
+
+impl Commander {
+    /// Runs a command of the caller. If the credential has changed since it was last looked at, it is looked at anew.
+    pub async fn command<T, F>(self, hub: &Hub, command: impl Fn(Actor) -> F) -> Result<T, HubError>
+    where
+        F: Future<Output = Result<T, HubError>>,
+    {
+        let (proof, call) = (self.actor.principal.proof, self.actor.call.clone());
+        match (command(self.actor).await, proof) {
+            (Err(error), Some(proof)) if error.kind == ErrorKind::Unauthenticated => {
+                hub.identities().forget(&proof.hash);
+                let principal = principal_of(&self.headers, hub, Use::ReliedOn).await?;
+                command(Actor::new(principal, call)).await
+            }
+            (outcome, _) => outcome,
+        }
     }
 }
 
@@ -115,7 +157,7 @@ impl FromRequestParts<Hub> for Visitor {
         let Some(token) = cookie(&parts.headers, hub.session_cookie_name()) else {
             return Ok(Self(Actor::anonymous(call(parts))));
         };
-        match auth::authenticate_session(hub, token).await {
+        match auth::authenticate_session(hub, token, Use::ReliedOn).await {
             Ok(principal) => {
                 if !parts.method.is_safe() {
                     admit_write(hub, &principal, parts)?;

@@ -81,7 +81,8 @@ pub(crate) fn start(
     let prepared = std::thread::scope(|scope| scope.spawn(prepare).join());
     prepared.unwrap_or_else(|_| Err(OpenError::Postgres("the driver panicked".to_owned())))?;
 
-    let notifier = Arc::new(Notifier::default());
+    let seed = context.environment.seed().map_err(OpenError::Entropy)?;
+    let notifier = Arc::new(Notifier::new(seed));
     let writing = Arc::new(());
     let (locked_out, waiting) = crossbeam_channel::bounded(options.write_queue);
     for number in 0..options.postgres_writers.max(1) {
@@ -119,8 +120,9 @@ pub(crate) fn start(
     })?;
     let config = postgres::Config::from(config);
     let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
+    let notifier_in = notifier.clone();
     spawn("stoa-db-listen".to_owned(), move || {
-        listen(&listener_config, &watched, &listener_context.changes);
+        listen(&listener_config, &watched, &notifier_in, &listener_context.bells);
         drop(listener_context);
     })?;
     spawn("stoa-db-notify".to_owned(), move || {

@@ -8,28 +8,51 @@ use postgres::{Client, Config};
 
 use super::connect;
 use crate::DbError;
+use crate::signals::{Bells, Signals};
 
 const CHANNEL: &str = "stoa_changes";
 
 /// Asks the notify thread to tell other hubs. A NOTIFY inside each command would make commits
 /// wait for each other on the server's one queue lock; rung from here, a burst is one NOTIFY.
-#[derive(Default)]
 pub(super) struct Notifier {
-    rung: Mutex<bool>,
+    rung: Mutex<Signals>,
     bell: Condvar,
+    /// Names this process, which has heard of its own commits already.
+    origin: String,
 }
 
 impl Notifier {
-    pub(super) fn ring(&self) {
-        *self.rung.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        self.bell.notify_one();
+    pub(super) fn new(seed: [u8; 32]) -> Self {
+        let origin = seed[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        Self { rung: Mutex::default(), bell: Condvar::new(), origin }
     }
 
-    fn wait(&self, patience: Duration) -> bool {
+    pub(super) fn ring(&self, signals: Signals) {
+        if signals.is_any() {
+            *self.rung.lock().unwrap_or_else(PoisonError::into_inner) |= signals;
+            self.bell.notify_one();
+        }
+    }
+
+    fn wait(&self, patience: Duration) -> Signals {
         let rung = self.rung.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut rung, _) =
-            self.bell.wait_timeout_while(rung, patience, |rung| !*rung).unwrap_or_else(PoisonError::into_inner);
+            self.bell.wait_timeout_while(rung, patience, |rung| !rung.is_any()).unwrap_or_else(PoisonError::into_inner);
         std::mem::take(&mut *rung)
+    }
+
+    /// What is said to other processes.
+    fn statement(&self, signals: Signals) -> String {
+        format!("notify {CHANNEL}, '{} {}'", self.origin, signals.letter())
+    }
+
+    /// What others have said; none if it was this process.
+    fn heard(&self, payload: &str) -> Option<Signals> {
+        match payload.split_once(' ') {
+            Some((origin, _)) if origin == self.origin => None,
+            Some((_, letter)) => Some(Signals::from_letter(letter)),
+            None => Some(Signals::ALL),
+        }
     }
 }
 
@@ -38,7 +61,8 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
     loop {
         // Asked before the bell is looked at, so that the last ring of the last writer is heard.
         let is_open = writing.strong_count() > 0;
-        if !notifier.wait(if is_open { Duration::from_millis(200) } else { Duration::ZERO }) {
+        let signals = notifier.wait(if is_open { Duration::from_millis(200) } else { Duration::ZERO });
+        if !signals.is_any() {
             if is_open {
                 continue;
             }
@@ -47,39 +71,41 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
         if client.is_none() {
             client = connect(config).ok();
         }
-        let sent = client.as_mut().is_some_and(|client| client.batch_execute(&format!("notify {CHANNEL}")).is_ok());
+        let sent = client.as_mut().is_some_and(|client| client.batch_execute(&notifier.statement(signals)).is_ok());
         if !sent {
             // Rows are safe in the outbox; only the wake-up of other hubs is late.
             client = None;
             if !is_open {
                 return;
             }
-            notifier.ring();
+            notifier.ring(signals);
             std::thread::sleep(Duration::from_millis(250));
         }
     }
 }
 
-pub(super) fn listen(config: &Config, alive: &Weak<()>, changes: &tokio::sync::watch::Sender<u64>) {
+pub(super) fn listen(config: &Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) {
     while alive.strong_count() > 0 {
         // However it ends, the loop connects again and lets followers look once.
-        if let Err(error) = listen_once(config, alive, changes) {
+        if let Err(error) = listen_once(config, alive, notifier, bells) {
             tracing::warn!(%error, "the LISTEN connection was lost");
             std::thread::sleep(Duration::from_millis(250));
         }
-        changes.send_modify(|count| *count += 1);
+        bells.ring(Signals::ALL);
     }
 }
 
-fn listen_once(config: &Config, alive: &Weak<()>, changes: &tokio::sync::watch::Sender<u64>) -> Result<(), DbError> {
+fn listen_once(config: &Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) -> Result<(), DbError> {
     let mut client = connect(config)?;
     client.batch_execute(&format!("listen {CHANNEL}"))?;
     // What came before LISTEN took effect has to be looked for.
-    changes.send_modify(|count| *count += 1);
+    bells.ring(Signals::ALL);
     while alive.strong_count() > 0 {
         let mut notifications = client.notifications();
-        if notifications.timeout_iter(Duration::from_millis(200)).next()?.is_some() {
-            changes.send_modify(|count| *count += 1);
+        if let Some(notification) = notifications.timeout_iter(Duration::from_millis(200)).next()?
+            && let Some(signals) = notifier.heard(notification.payload())
+        {
+            bells.ring(signals);
         }
         drop(notifications);
         if client.is_closed() {

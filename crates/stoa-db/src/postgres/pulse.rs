@@ -18,8 +18,6 @@ use crate::{DbError, Environment};
 /// How long the server may say nothing.
 const SILENCE: Duration = Duration::from_millis(2500);
 const BETWEEN_BEATS: Duration = Duration::from_millis(500);
-/// How often all who follow changes look for themselves.
-const BEATS_BETWEEN_LOOKS: u64 = 2;
 const BETWEEN_TRIES: Duration = Duration::from_millis(100);
 /// How long it takes at most to notice that the database is being closed.
 const SHORTEST_REST: Duration = Duration::from_millis(50);
@@ -35,7 +33,6 @@ const ASK: &str = "select (extract(epoch from clock_timestamp()) * 1000)::bigint
 pub(super) fn follow(config: &Config, known_schema: i64, context: &Context, writing: &Weak<()>) {
     let mut session = None;
     let mut failing_since = None;
-    let mut beats = 0_u64;
     while writing.strong_count() > 0 {
         #[expect(clippy::disallowed_methods, reason = "measures for how long the server has said nothing")]
         let asked_at = Instant::now();
@@ -43,11 +40,6 @@ pub(super) fn follow(config: &Config, known_schema: i64, context: &Context, writ
             Ok(schema) => {
                 failing_since = None;
                 tell(&context.server, ServerState::of_schema(schema, known_schema));
-                beats += 1;
-                if beats.is_multiple_of(BEATS_BETWEEN_LOOKS) {
-                    // A hub that froze or died after a commit has notified nobody of it.
-                    context.changes.send_modify(|count| *count += 1);
-                }
                 BETWEEN_BEATS
             }
             Err(error) => {

@@ -121,6 +121,8 @@ impl Waiter {
 pub(crate) struct Session {
     client: Option<Client>,
     statements: HashMap<Box<str>, Statement>,
+    /// Those that ask the same query many times at once.
+    sets: HashMap<Box<str>, Statement>,
     /// Those that add many rows at once, by their table and whether the rows are numbered already.
     appends: HashMap<(&'static str, bool), Statement>,
     /// How the next transaction begins, until its first statement is sent.
@@ -134,7 +136,14 @@ pub(crate) struct Session {
 /// A statement with its parameters, sent together with others.
 pub(crate) struct Request<'a> {
     pub(crate) statement: Statement,
-    pub(crate) values: Vec<Value<'a>>,
+    pub(crate) values: Values<'a>,
+}
+
+pub(crate) enum Values<'a> {
+    /// One for each parameter.
+    Each(Vec<Value<'a>>),
+    /// A list for each parameter, of a statement that [asks several questions](Session::set_statement).
+    Lists(Vec<Vec<Value<'a>>>),
 }
 
 /// Why a transaction is not known to be stored.
@@ -168,6 +177,7 @@ impl Session {
         let mut session = Self {
             client: Some(client),
             statements: HashMap::new(),
+            sets: HashMap::new(),
             appends: HashMap::new(),
             beginning: None,
             was_answered: false,
@@ -276,7 +286,10 @@ impl Session {
         let was_answered = &mut self.was_answered;
         self.waiter.wait(async {
             let queries = requests.iter().map(|request| async move {
-                let rows = client.query_raw(&request.statement, request.values.iter().copied()).await?;
+                let rows = match &request.values {
+                    Values::Each(values) => client.query_raw(&request.statement, values.iter().copied()).await?,
+                    Values::Lists(lists) => client.query_raw(&request.statement, lists).await?,
+                };
                 rows.try_collect::<Vec<Row>>().await
             });
             let queries = try_join_all(queries);
@@ -302,12 +315,42 @@ impl Session {
         has_order: bool,
     ) -> Result<i64, DbError> {
         self.send_beginning()?;
-        let order = Request { statement: self.statement(order::TAKE)?, values: Vec::new() };
-        let row = Request { statement: self.statement(insert.one())?, values: values.to_vec() };
+        let order = Request { statement: self.statement(order::TAKE)?, values: Values::Each(Vec::new()) };
+        let row = Request { statement: self.statement(insert.one())?, values: Values::Each(values.to_vec()) };
         let requests = if has_order { vec![row] } else { vec![order, row] };
         let answers = self.query_all(&requests)?;
         let number = answers.last().and_then(|rows| rows.first()).ok_or(DbError::NoRow)?;
         Ok(number.try_get("number")?)
+    }
+
+    /// The statement that asks the same query with many values at once, each parameter being a list of them. Its rows say in the
+    /// column `question` which of them they answer, counted from 1.
+    pub(crate) fn set_statement(&mut self, sql: &str) -> Result<Statement, DbError> {
+        if let Some(statement) = self.sets.get(sql) {
+            return Ok(statement.clone());
+        }
+        // The server knows best which types the parameters have.
+        let one = self.statement(sql)?;
+        let lists: Vec<String> = one
+            .params()
+            .iter()
+            .enumerate()
+            .map(|(index, of_type)| format!("${}::{}[]", index + 1, of_type.name()))
+            .collect();
+        let names: Vec<String> = (1..=lists.len()).map(|number| format!("p{number}")).collect();
+        // The offset keeps the planner from looking at all questions as one, for which it would read whole tables.
+        let set = format!(
+            "select q.question, answer.* from unnest({}) with ordinality as q ({}, question) cross join lateral ({} offset 0) as answer",
+            lists.join(", "),
+            names.join(", "),
+            with_names(sql),
+        );
+        let statement = self.waiter.wait(self.client()?.prepare(&set))?;
+        if self.sets.len() >= STATEMENT_CACHE {
+            self.sets.clear();
+        }
+        self.sets.insert(sql.into(), statement.clone());
+        Ok(statement)
     }
 
     /// The statement that adds many rows at once, each parameter being a column of them.
@@ -397,6 +440,18 @@ impl Session {
         }
         self.batch_execute("rollback")
     }
+}
+
+/// A query whose parameters are columns of `q`.
+fn with_names(sql: &str) -> String {
+    let mut parts = sql.split('$');
+    let mut named = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let is_parameter = part.starts_with(|first: char| first.is_ascii_digit());
+        named.push_str(if is_parameter { "q.p" } else { "$" });
+        named.push_str(part);
+    }
+    named
 }
 
 /// The answer to what is asked of a connection whose server fell silent.

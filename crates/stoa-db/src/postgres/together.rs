@@ -10,13 +10,18 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tokio_postgres::Row;
+
 use super::course::{Answer, Course, NewRow, Question, State, Table};
 use super::order;
-use super::session::{CommitError, Request, Session};
+use super::session::{CommitError, Request, Session, Values};
 use super::worker::BEGIN;
 use crate::job::Job;
 use crate::tx::{Connection, Effects, Moment};
 use crate::{DbError, OwnedValue, ToValue, Tx, Value};
+
+/// So many questions of one kind are worth a statement of their own.
+const LEAST_SET: usize = 3;
 
 /// A command of a batch.
 pub(super) struct Member {
@@ -139,16 +144,55 @@ fn answer_queries(session: &mut Session, asking: &mut [&mut Member]) -> Result<(
         });
         answers_of.push(place);
     }
-    let mut requests = Vec::with_capacity(distinct.len());
-    for (sql, values) in &distinct {
-        let values: Vec<Value<'_>> = values.iter().map(ToValue::to_value).collect();
-        requests.push(Request { statement: session.statement(sql)?, values });
-    }
-    let answers: Vec<_> = session.query_all(&requests)?.into_iter().map(Arc::new).collect();
+    let answers: Vec<_> = ask(session, &distinct)?.into_iter().map(Arc::new).collect();
     for (member, place) in asking.iter_mut().zip(answers_of) {
         member.course.answer(Answer::Rows(answers[place].clone()));
     }
     Ok(())
+}
+
+/// Asks all questions at once, and those that differ in nothing but their values in one statement.
+fn ask(session: &mut Session, questions: &[(String, Vec<OwnedValue>)]) -> Result<Vec<Vec<Row>>, DbError> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    let mut group_of: HashMap<&str, usize> = HashMap::new();
+    for (place, (sql, _)) in questions.iter().enumerate() {
+        let group = *group_of.entry(sql).or_insert_with(|| {
+            groups.push(Vec::new());
+            groups.len() - 1
+        });
+        groups[group].push(place);
+    }
+    let mut requests = Vec::with_capacity(questions.len());
+    // For each request the questions that it answers.
+    let mut asked: Vec<Vec<usize>> = Vec::new();
+    for group in groups {
+        let (sql, values) = &questions[group[0]];
+        if group.len() < LEAST_SET || values.is_empty() {
+            for place in group {
+                let values = questions[place].1.iter().map(ToValue::to_value).collect();
+                requests.push(Request { statement: session.statement(sql)?, values: Values::Each(values) });
+                asked.push(vec![place]);
+            }
+            continue;
+        }
+        let list = |parameter: usize| group.iter().map(|place| questions[*place].1[parameter].to_value()).collect();
+        let lists = (0..values.len()).map(list).collect();
+        requests.push(Request { statement: session.set_statement(sql)?, values: Values::Lists(lists) });
+        asked.push(group);
+    }
+    let mut answers: Vec<Vec<Row>> = questions.iter().map(|_| Vec::new()).collect();
+    for (asked, rows) in asked.iter().zip(session.query_all(&requests)?) {
+        if let [only] = asked[..] {
+            answers[only] = rows;
+            continue;
+        }
+        for row in rows {
+            let question = usize::try_from(row.try_get::<_, i64>("question")?).unwrap_or(0);
+            let place = question.checked_sub(1).and_then(|index| asked.get(index)).ok_or(DbError::NoRow)?;
+            answers[*place].push(row);
+        }
+    }
+    Ok(answers)
 }
 
 /// Bytes that are the same for the same question.
@@ -181,12 +225,12 @@ fn draw_numbers(session: &mut Session, asking: &mut [&mut Member], has_order: bo
     }
     let mut requests = Vec::new();
     if !has_order {
-        requests.push(Request { statement: session.statement(order::TAKE)?, values: Vec::new() });
+        requests.push(Request { statement: session.statement(order::TAKE)?, values: Values::Each(Vec::new()) });
     }
     let first = requests.len();
     for (Table(insert), count) in &tables {
         let statement = session.statement(&order::draw(insert.table, insert.key))?;
-        requests.push(Request { statement, values: vec![Value::Integer(*count)] });
+        requests.push(Request { statement, values: Values::Each(vec![Value::Integer(*count)]) });
     }
     let answers = session.query_all(&requests)?;
     for ((table, _), rows) in tables.iter().zip(&answers[first..]) {

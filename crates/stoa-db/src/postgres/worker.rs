@@ -134,9 +134,7 @@ impl Worker {
                 }
                 Attempt::Undone => None,
                 Attempt::Committed(effects) => {
-                    if self.context.carry_out(effects) {
-                        notifier.ring();
-                    }
+                    notifier.ring(self.context.carry_out(effects));
                     let duration = started.since.elapsed();
                     self.context.observe(&CommitReport { commands: 1, undone: 0, duration });
                     None
@@ -283,13 +281,11 @@ impl Worker {
             }
             commands += 1;
             let (job, of_member) = member.into_parts();
-            effects.signals_change |= of_member.signals_change;
+            effects.signals |= of_member.signals;
             effects.after_commit.extend(of_member.after_commit);
             answered.push(job);
         }
-        if self.context.carry_out(effects) {
-            notifier.ring();
-        }
+        notifier.ring(self.context.carry_out(effects));
         self.context.observe(&CommitReport { commands, undone, duration: since.elapsed() });
         for job in answered {
             job.answer(None);
