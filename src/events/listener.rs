@@ -15,6 +15,8 @@ const BATCH: i64 = 500;
 /// How long a hub keeps a listener to itself without advancing it.
 const LEASE: Duration = Duration::from_secs(30);
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+/// How long a hub leaves a listener alone that another one runs.
+const REST_WHILE_TAKEN: Duration = Duration::from_millis(250);
 
 /// Something that follows the events. It may see one twice, never none, and always in order.
 /// Among several hubs on one database one at a time runs it.
@@ -56,12 +58,20 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
                 NextLook::After(FAILURE_PAUSE)
             }
         };
-        if let NextLook::AfterRest(rest) = next_look {
+        let rest = match next_look {
+            NextLook::AfterRest(rest) => rest,
+            // Each event would be a reason to look whether the other hub still has it.
+            NextLook::FromOther(_) => REST_WHILE_TAKEN,
+            NextLook::OnSignal | NextLook::After(_) => Duration::ZERO,
+        };
+        if !rest.is_zero() {
             tokio::select! {
                 () = hub.stopping() => break,
                 () = pause(rest) => {}
                 () = hub.hurried() => {}
             }
+        }
+        if matches!(next_look, NextLook::AfterRest(_)) {
             continue;
         }
         tokio::select! {
@@ -85,8 +95,8 @@ enum NextLook {
     After(Duration),
     /// Not before, whatever is signalled.
     AfterRest(Duration),
-    /// When another hub's lease ends.
-    At(i64),
+    /// When the lease of another hub ends, or when it may have let go of it.
+    FromOther(i64),
 }
 
 impl NextLook {
@@ -94,7 +104,7 @@ impl NextLook {
         match self {
             NextLook::OnSignal => std::future::pending().await,
             NextLook::After(duration) | NextLook::AfterRest(duration) => pause(duration).await,
-            NextLook::At(ms) => hub.clock().sleep_until(ms).await,
+            NextLook::FromOther(ms) => hub.clock().sleep_until(ms).await,
         }
     }
 }
@@ -119,7 +129,7 @@ async fn advance(hub: &Hub, listener: &dyn Listener) -> Result<NextLook, HubErro
         let (name, owner, batch) = (listener.name(), hub.instance().to_owned(), listener.batch());
         // Looking costs no write, which would be in the way of others.
         match hub.read(move |tx| look(tx, name, &owner, batch)).await? {
-            Look::Taken(until) => return Ok(NextLook::At(until)),
+            Look::Taken(until) => return Ok(NextLook::FromOther(until)),
             Look::Free => {
                 let owner = hub.instance().to_owned();
                 hub.write(move |tx| claim(tx, name, &owner)).await?;

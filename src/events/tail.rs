@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use stoa_db::DbError;
+use stoa_db::{DbError, Engine};
 
 use super::lag::{Lag, unsignalled};
 use super::outbox::{self, EventPage, Position, SkippedRow};
@@ -16,6 +16,8 @@ const BATCH: i64 = 500;
 /// Characters of a kind that the log shows.
 const MAX_LOGGED_KIND: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
+/// How long the tail leaves the database alone after it has read something.
+const REST: Duration = Duration::from_millis(2);
 
 /// Something that sees every event on every hub, in order.
 pub trait Tap: Send + Sync + 'static {
@@ -54,10 +56,15 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
                         }
                     }
                     position = end;
-                    if let Some(last) = page.events.last() {
+                    let is_full = i64::try_from(page.rows()).is_ok_and(|rows| rows >= BATCH);
+                    if let Some(last) = page.events.last().filter(|_| is_full) {
                         lag.seen_until(last.at_ms);
+                        continue;
                     }
-                    continue;
+                    if hub.db().engine() == Engine::Postgres {
+                        // Other hubs tell of each of their commits. While they come one after another, some are read together.
+                        pause(REST).await;
+                    }
                 }
                 lag.end();
                 None

@@ -118,15 +118,16 @@ pub(crate) fn start(
         pulse::follow(&pulse_config, known_schema, &pulse_context, &watched);
         drop(pulse_context);
     })?;
-    let config = postgres::Config::from(config);
-    let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
+    let (listener_config, listener_context, watched) =
+        (postgres::Config::from(config.clone()), context.clone(), writing.clone());
     let notifier_in = notifier.clone();
     spawn("stoa-db-listen".to_owned(), move || {
-        listen(&listener_config, &watched, &notifier_in, &listener_context.bells);
+        listen(&listener_config, &watched, &notifier_in, &listener_context);
         drop(listener_context);
     })?;
     spawn("stoa-db-notify".to_owned(), move || {
-        notify(&config, &notifier, &writing);
+        let patience = Patience::of(Kind::Commands.limit()).with(context.server.subscribe());
+        notify(&config, &notifier, &patience, &writing);
         drop(context);
     })
 }

@@ -4,13 +4,16 @@ use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use postgres::fallible_iterator::FallibleIterator;
-use postgres::{Client, Config};
+use tokio_postgres::Config;
 
-use super::connect;
+use super::session::{Patience, Session};
+use super::{SETTINGS, connect};
 use crate::DbError;
+use crate::database::Context;
 use crate::signals::{Bells, Signals};
 
 const CHANNEL: &str = "stoa_changes";
+const BETWEEN_NOTICES: Duration = Duration::from_millis(2);
 
 /// Asks the notify thread to tell other hubs. A NOTIFY inside each command would make commits
 /// wait for each other on the server's one queue lock; rung from here, a burst is one NOTIFY.
@@ -56,8 +59,8 @@ impl Notifier {
     }
 }
 
-pub(super) fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
-    let mut client: Option<Client> = None;
+pub(super) fn notify(config: &Config, notifier: &Notifier, patience: &Patience, writing: &Weak<()>) {
+    let mut session: Option<Session> = None;
     loop {
         // Asked before the bell is looked at, so that the last ring of the last writer is heard.
         let is_open = writing.strong_count() > 0;
@@ -68,13 +71,16 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
             }
             return;
         }
-        if client.is_none() {
-            client = connect(config).ok();
+        if session.is_none() {
+            session = Session::connect(config, &[SETTINGS], patience.clone()).ok();
         }
-        let sent = client.as_mut().is_some_and(|client| client.batch_execute(&notifier.statement(signals)).is_ok());
-        if !sent {
+        let sent = session.as_mut().is_some_and(|session| session.batch_execute(&notifier.statement(signals)).is_ok());
+        if sent {
+            // While commits come one after another, others are told of some of them together.
+            std::thread::sleep(BETWEEN_NOTICES);
+        } else {
             // Rows are safe in the outbox; only the wake-up of other hubs is late.
-            client = None;
+            session = None;
             if !is_open {
                 return;
             }
@@ -84,8 +90,14 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, writing: &Weak<()>) {
     }
 }
 
-pub(super) fn listen(config: &Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) {
+pub(super) fn listen(config: &postgres::Config, alive: &Weak<()>, notifier: &Notifier, context: &Context) {
+    let bells = &context.bells;
     while alive.strong_count() > 0 {
+        // Nothing ends the wait for a server that does not answer.
+        if context.server.borrow().fault().is_some() {
+            std::thread::sleep(Duration::from_millis(100));
+            continue;
+        }
         // However it ends, the loop connects again and lets followers look once.
         if let Err(error) = listen_once(config, alive, notifier, bells) {
             tracing::warn!(%error, "the LISTEN connection was lost");
@@ -95,7 +107,7 @@ pub(super) fn listen(config: &Config, alive: &Weak<()>, notifier: &Notifier, bel
     }
 }
 
-fn listen_once(config: &Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) -> Result<(), DbError> {
+fn listen_once(config: &postgres::Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) -> Result<(), DbError> {
     let mut client = connect(config)?;
     client.batch_execute(&format!("listen {CHANNEL}"))?;
     // What came before LISTEN took effect has to be looked for.
