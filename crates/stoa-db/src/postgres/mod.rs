@@ -38,6 +38,8 @@ const NO_LIMITS: &str = "set idle_in_transaction_session_timeout = 0; set statem
 #[derive(Clone, Copy)]
 enum Kind {
     Commands,
+    /// Commands that share a transaction.
+    Together,
     Reads,
 }
 
@@ -49,6 +51,11 @@ impl Kind {
             Kind::Commands => {
                 "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s'"
             }
+            // Planning the same few statements for each batch would take longer than running them.
+            Kind::Together => {
+                "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s';
+                set plan_cache_mode = force_generic_plan"
+            }
             Kind::Reads => "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '60s'",
         }
     }
@@ -56,7 +63,7 @@ impl Kind {
     /// How long it waits for an answer. The server gives up before that, so a connection without an answer is dead.
     fn limit(self) -> Duration {
         match self {
-            Kind::Commands => Duration::from_secs(10),
+            Kind::Commands | Kind::Together => Duration::from_secs(10),
             Kind::Reads => Duration::from_secs(65),
         }
     }
@@ -94,7 +101,7 @@ pub(crate) fn start(
             drop(writing);
         })?;
     }
-    let worker = Worker::new(&config, Kind::Commands, &context);
+    let worker = Worker::new(&config, Kind::Together, &context);
     let (notifier_in, writing_in, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
     spawn("stoa-db-together".to_owned(), move || {
         worker.run_together(&together, limit, &alone, &locked_out, &notifier_in);

@@ -19,7 +19,12 @@ const FREE: &str = "select a.pid::bigint as pid, pg_terminate_backend(a.pid) as 
 
 /// Draws as many numbers for a table as `$1` says.
 pub(crate) fn draw(table: &str, key: &str) -> String {
-    format!("select nextval(pg_get_serial_sequence('{table}', '{key}')) as number from generate_series(1, $1::bigint)")
+    // The sequence is looked for once, not for each number.
+    format!(
+        "select nextval(found.sequence) as number
+         from (select pg_get_serial_sequence('{table}', '{key}')::regclass as sequence offset 0) as found,
+             generate_series(1, $1::bigint)"
+    )
 }
 
 /// Takes the order from a hub that holds it and does nothing. Call it outside of a transaction.

@@ -22,6 +22,10 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(3);
 /// The attempt after which the pauses no longer grow.
 const LONGEST_PAUSE_AT: u32 = 30;
 
+/// After a batch of so many commands the next one waits a little for company.
+const LINGERS_AFTER: usize = 4;
+const LONGEST_LINGER: Duration = Duration::from_micros(2500);
+
 /// Urgent reads that are sent to the server at once, at most.
 const URGENT_BATCH: usize = 64;
 
@@ -207,19 +211,27 @@ impl Worker {
         locked_out: &Sender<Started>,
         notifier: &Notifier,
     ) {
+        let mut linger = Duration::ZERO;
         while let Ok(first) = jobs.recv() {
             let mut batch = vec![first];
+            // Who was just answered is about to ask again. The fewer and larger the batches, the less each command costs.
+            std::thread::sleep(linger);
             batch.extend(jobs.try_iter().take(limit.saturating_sub(1)));
             // One by itself has nobody to share with. It needs fewer round trips than a batch does, too.
             if batch.len() == 1 {
                 batch.into_iter().for_each(|job| self.run_command(job, locked_out, notifier));
+                linger = Duration::ZERO;
                 continue;
             }
+            #[expect(clippy::disallowed_methods, reason = "measures how long a batch takes")]
+            let (commands, since) = (batch.len(), Instant::now());
             for job in self.commit_together(batch, notifier) {
                 if let Err(TrySendError::Full(WriterTask::Command(job))) = alone.try_send(WriterTask::Command(job)) {
                     job.answer(Some(DbError::Busy));
                 }
             }
+            let is_busy = commands >= LINGERS_AFTER;
+            linger = if is_busy { (since.elapsed() / 3).min(LONGEST_LINGER) } else { Duration::ZERO };
         }
     }
 

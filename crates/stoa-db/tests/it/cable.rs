@@ -44,7 +44,6 @@ impl Cable {
     }
 
     /// Has the server's answer to the next commit lost.
-    #[allow(dead_code, reason = "the tests of one crate need it")]
     pub(crate) fn lose_commit_answer(&self) {
         self.state.loses_commit_answer.store(true, Ordering::SeqCst);
     }
@@ -86,7 +85,6 @@ impl Cable {
         self.state.thaw.notify_all();
     }
 
-    #[allow(dead_code, reason = "the tests of one crate need it")]
     pub(crate) fn mend(&self) {
         self.state.is_cut.store(false, Ordering::SeqCst);
     }
