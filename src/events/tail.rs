@@ -17,7 +17,7 @@ const BATCH: i64 = 500;
 const MAX_LOGGED_KIND: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 /// How long the tail leaves the database alone after it has read something.
-const REST: Duration = Duration::from_millis(2);
+const REST: Duration = Duration::from_millis(4);
 
 /// Something that sees every event on every hub, in order.
 pub trait Tap: Send + Sync + 'static {

@@ -171,7 +171,9 @@ async fn secrets_are_stored_nowhere() {
 }
 
 async fn actor(hub: &TestHub, key: &str) -> Actor {
-    let principal = stoa::surfaces::auth::authenticate_bearer(hub.inner(), key).await.unwrap();
+    let principal = stoa::surfaces::auth::authenticate_bearer(hub.inner(), key, stoa::access::identity::Use::ReliedOn)
+        .await
+        .unwrap();
     Actor::new(principal, Arc::new(Call::default()))
 }
 

@@ -13,7 +13,7 @@ use crate::database::Context;
 use crate::signals::{Bells, Signals};
 
 const CHANNEL: &str = "stoa_changes";
-const BETWEEN_NOTICES: Duration = Duration::from_millis(2);
+const BETWEEN_NOTICES: Duration = Duration::from_millis(4);
 
 /// Asks the notify thread to tell other hubs. A NOTIFY inside each command would make commits
 /// wait for each other on the server's one queue lock; rung from here, a burst is one NOTIFY.
