@@ -180,6 +180,11 @@ impl HubError {
         Self::new(ErrorKind::Unavailable, code, detail).retry_after(retry_after_seconds)
     }
 
+    /// For a change that could not be made now, and of which nothing is stored.
+    fn busy(detail: &str, cause: &DbError) -> Self {
+        Self::not_yet("busy", detail, 1).because(cause).hint(TRY_AGAIN)
+    }
+
     /// For a call that took longer than calls may take.
     pub fn too_late() -> Self {
         let detail = "The hub could not answer in time. What you asked for may still be done.";
@@ -286,9 +291,15 @@ impl std::error::Error for HubError {}
 impl From<DbError> for HubError {
     fn from(error: DbError) -> Self {
         let detail = match &error {
-            DbError::Busy | DbError::Late | DbError::Locked(_) | DbError::Conflict(_) => {
-                let detail = "The hub has more to do than it can keep up with, and stored nothing.";
-                return Self::not_yet("busy", detail, 1).because(&error).hint(TRY_AGAIN);
+            DbError::Busy | DbError::Late => {
+                return Self::busy("The hub has more to do than it can keep up with. Nothing was stored.", &error);
+            }
+            DbError::Locked(_) => {
+                let detail = "Another transaction holds a lock that this change needs. Nothing was stored.";
+                return Self::busy(detail, &error);
+            }
+            DbError::Conflict(_) => {
+                return Self::busy("Other changes came first, again and again. Nothing was stored.", &error);
             }
             DbError::Closed => "The hub is shutting down.",
             DbError::Full => {

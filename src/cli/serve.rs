@@ -35,7 +35,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
 
-    /// Connections to PostgreSQL for commands and reads, at least 3; three more carry notifications and watch the server, and a fourth is used while somebody else holds a lock
+    /// Connections to PostgreSQL for commands and reads, at least 3; the hub opens three more for notifications and monitoring, and a fourth while a command waits for a lock
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
@@ -71,7 +71,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_RATE_LIMIT", default_value_t = 600)]
     rate_limit: u32,
 
-    /// How long the hub may take to answer a request, like 10s; calls that wait for something to happen have that besides
+    /// How long the hub may take to answer a request, like 10s; calls that wait for something to happen get this time on top of the wait
     #[arg(long, env = "STOA_REQUEST_TIMEOUT", default_value = "10s", value_parser = parse_lifetime)]
     request_timeout: Duration,
 

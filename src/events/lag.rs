@@ -72,8 +72,10 @@ pub(super) async fn watch(hub: Hub) {
         if behind >= NOTABLE && !is_warned {
             tracing::warn!(
                 seconds = behind.as_secs(),
-                "this hub is behind: its streams and waits are late; the database is slow, away or held up"
+                "this hub is behind: its event streams are late; the database is slow, away or locked"
             );
+        } else if behind < NOTABLE && is_warned {
+            tracing::info!("this hub has caught up with events");
         }
         is_warned = behind >= NOTABLE;
     }

@@ -81,6 +81,27 @@ async fn transactions_that_others_leave_open_hold_up_no_message() {
 }
 
 #[tokio::test]
+async fn a_table_that_somebody_locks_leaves_no_broken_connection() {
+    if !on_postgres() {
+        return;
+    }
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    // A hub of the tests has two writers, and both have a statement to prepare for their first event.
+    let holder = Outsider::new(&hub.database(), "begin; lock table outbox in access exclusive mode");
+    let calls = (0..6).map(|number| ada.post("/api/channels", &json!({"name": format!("c{number}")})).may_fail());
+    for reply in together(calls).await {
+        reply.problem(503, "busy");
+    }
+    drop(holder);
+    let calls = (0..6).map(|number| ada.post("/api/channels", &json!({"name": format!("c{number}")})));
+    for reply in together(calls).await {
+        reply.status(201);
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn hubs_whose_clocks_differ_give_no_claim_twice() {
     if !on_postgres() {
         return;
@@ -124,7 +145,6 @@ async fn while_the_database_is_frozen_every_call_is_answered() {
     let tool = json!({"name": "send_message", "arguments": {"to": "ada", "body": "into the cold"}});
     let calls = [
         hub.nobody().get("/readyz"),
-        hub.nobody().get("/metrics"),
         hub.nobody().post("/auth/login", &login),
         ada.get("/auth/me"),
         ada.get("/api/channels"),
@@ -139,6 +159,8 @@ async fn while_the_database_is_frozen_every_call_is_answered() {
     for reply in together(calls.map(Call::may_fail)).await {
         assert_eq!(reply.code(), 503, "{reply:?}");
     }
+    let figures = hub.nobody().get("/metrics").await.ok();
+    assert!(figures.text().contains("stoa_event_lag_seconds"), "{figures:?}");
     cable.thaw();
     let mut server = hub.inner().db().server();
     server.wait_for(|state| *state == ServerState::Answers).await.unwrap();

@@ -162,7 +162,9 @@ impl From<postgres::Error> for DbError {
             DbError::Locked(cause.message().to_owned())
         } else if *code == SqlState::DISK_FULL {
             DbError::Full
-        } else if ["08", "53", "57"].iter().any(|class| code.code().starts_with(class)) {
+        } else if *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
+            || ["08", "53", "57"].iter().any(|class| code.code().starts_with(class))
+        {
             // Connection exceptions, insufficient resources, operator intervention.
             DbError::Unavailable(cause.message().to_owned())
         } else {

@@ -4,7 +4,7 @@
 const NEVER: [&str; 3] = ["STOA_", "LD_", "DYLD_"];
 
 /// Names that choose the code that a program runs, the shell or tool it starts, or where it looks for its settings.
-const RESERVED: [&str; 34] = [
+const RESERVED: [&str; 52] = [
     "PATH",
     "HOME",
     "SHELL",
@@ -39,11 +39,29 @@ const RESERVED: [&str; 34] = [
     "CURL_HOME",
     "KUBECONFIG",
     "SSH_ASKPASS",
+    "SUDO_ASKPASS",
+    "ZDOTDIR",
+    "MANPAGER",
+    "LESSCLOSE",
+    "VIMINIT",
+    "LUA_INIT",
+    "PHPRC",
+    "RUSTC_WRAPPER",
+    "CARGO_HOME",
+    "MAKEFLAGS",
+    "GOFLAGS",
+    "GOPROXY",
+    "DOTNET_STARTUP_HOOKS",
+    "OPENSSL_MODULES",
+    "SANDBOX_FLAGS",
+    "AWS_CONFIG_FILE",
+    "OLLAMA_HOST",
+    "PIP_CONFIG_FILE",
 ];
 
 /// The same by how names begin: interpreters, package managers, version control, certificates, settings folders, and
 /// the agent programs themselves.
-const RESERVED_BEGINNINGS: [&str; 14] = [
+const RESERVED_BEGINNINGS: [&str; 18] = [
     "NODE_",
     "NPM_",
     "BUN_",
@@ -57,11 +75,16 @@ const RESERVED_BEGINNINGS: [&str; 14] = [
     "CLAUDE_",
     "CODEX_",
     "GEMINI_CLI_",
+    "GEMINI_SANDBOX",
     "DOCKER_",
+    "YARN_",
+    "PIP_",
+    "UV_",
 ];
 
 /// Where a program sends what it says, the key of its model included, and whose certificates it believes there.
-const RESERVED_ENDINGS: [&str; 4] = ["_PROXY", "_BASE_URL", "_API_BASE", "_CA_BUNDLE"];
+const RESERVED_ENDINGS: [&str; 7] =
+    ["_PROXY", "_BASE_URL", "_API_BASE", "_ENDPOINT", "_ENDPOINT_URL", "_INDEX_URL", "_CA_BUNDLE"];
 
 /// What programs need to be given: a key in the wrong variable does nothing.
 const CREDENTIAL_ENDINGS: [&str; 4] = ["_KEY", "_TOKEN", "_SECRET", "_PASSWORD"];
@@ -122,6 +145,12 @@ mod tests {
             "CODEX_HOME",
             "GEMINI_CLI_TRUST_WORKSPACE",
             "JAVA_TOOL_OPTIONS",
+            "ZDOTDIR",
+            "GOPROXY",
+            "AWS_ENDPOINT_URL",
+            "AZURE_OPENAI_ENDPOINT",
+            "PIP_INDEX_URL",
+            "GEMINI_SANDBOX",
         ] {
             assert!(is_reserved_variable(name), "{name}");
         }

@@ -7,13 +7,15 @@ use stoa_db::{Engine, Tx, params};
 use stoa_model::system::{DatabaseView, ListenerView, ReadyDetails, ReadyView, SystemView};
 
 use crate::access::Actor;
-use crate::error::HubError;
+use crate::error::{ErrorKind, HubError};
 use crate::events::{lag, listener};
 use crate::feature::Features;
 use crate::features::audit;
 use crate::hub::Hub;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
+/// How long figures that are in the database are waited for.
+const GAUGES_WITHIN: Duration = Duration::from_secs(2);
 const NOTABLE_CORRECTION_MS: u64 = 5000;
 /// With less than this the disk counts as full, even if a small message may still fit.
 const MIN_FREE_BYTES: u64 = 1024 * 1024;
@@ -71,8 +73,8 @@ pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
     }
     if clock_correction_ms.unsigned_abs() > NOTABLE_CORRECTION_MS {
         warnings.push(format!(
-            "The clock of this machine is {clock_correction_ms} ms away from the database's. The hub corrects that; set the clock \
-             right."
+            "The clock of this machine is {clock_correction_ms} ms behind the database's, or ahead of it if that is negative. The hub \
+             corrects that; set the clock."
         ));
     }
     let details = ReadyDetails { event_lag_seconds: behind.as_secs(), clock_correction_ms, warnings };
@@ -109,11 +111,17 @@ fn free_bytes(folder: &Path) -> Option<u64> {
 /// The figures in the text format of Prometheus.
 pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
     let hub_in = hub.clone();
-    hub.read(move |tx| {
+    let update = hub.read(move |tx| {
         let gauges = Features::of(&hub_in).iter().filter_map(|feature| feature.metrics);
         gauges.into_iter().try_for_each(|update| update(&hub_in, tx))
-    })
-    .await?;
+    });
+    // Without a database most figures can still be told, and it is then that operators look at them.
+    match tokio::time::timeout(GAUGES_WITHIN, update).await {
+        Ok(Ok(())) => {}
+        Ok(Err(error)) if error.kind == ErrorKind::Unavailable => tracing::debug!(%error, "some figures are old"),
+        Ok(Err(error)) => return Err(error),
+        Err(_) => tracing::debug!("some figures are old: the database does not answer"),
+    }
     hub.metrics().event_lag_seconds.set(lag::lag(hub).as_secs_f64());
     hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
     hub.metrics().render().map_err(HubError::internal)

@@ -6,6 +6,7 @@
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use axum::extract::Query;
 use axum::http::{Method, Uri};
 use stoa_model::messages::MAX_WAIT_SECONDS;
 
@@ -39,7 +40,10 @@ impl Progress {
 /// How long an answer may take.
 pub(super) fn limit(hub: &Hub, method: &Method, uri: &Uri) -> Duration {
     let longest = MAX_WAIT_SECONDS.unsigned_abs();
-    let wait = || uri.query()?.split('&').find_map(|pair| pair.strip_prefix("wait="))?.parse::<u64>().ok();
+    let wait = || {
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
+        pairs.iter().find(|(name, _)| name == "wait")?.1.parse::<u64>().ok()
+    };
     let seconds = if uri.path().trim_end_matches('/') == MCP_PATH {
         // Which of its calls wait for something to happen is known when they are read.
         longest

@@ -56,7 +56,9 @@ impl Kind {
                 "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s';
                 set plan_cache_mode = force_generic_plan"
             }
-            Kind::Reads => "set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '60s'",
+            Kind::Reads => {
+                "set lock_timeout = '1s'; set idle_in_transaction_session_timeout = '60s'; set statement_timeout = '60s'"
+            }
         }
     }
 
@@ -125,8 +127,7 @@ pub(crate) fn start(
         pulse::follow(&pulse_config, known_schema, &pulse_context, &watched);
         drop(pulse_context);
     })?;
-    let (listener_config, listener_context, watched) =
-        (postgres::Config::from(config.clone()), context.clone(), writing.clone());
+    let (listener_config, listener_context, watched) = (config.clone(), context.clone(), writing.clone());
     let notifier_in = notifier.clone();
     spawn("stoa-db-listen".to_owned(), move || {
         listen(&listener_config, &watched, &notifier_in, &listener_context);

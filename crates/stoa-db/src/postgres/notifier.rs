@@ -1,18 +1,25 @@
 //! Wakes other hubs after a commit, and is woken by them.
 
+use std::future::poll_fn;
 use std::sync::{Condvar, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
-use postgres::fallible_iterator::FallibleIterator;
-use tokio_postgres::Config;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{AsyncMessage, Config, Connection, NoTls};
 
 use super::session::{Patience, Session};
-use super::{SETTINGS, connect};
+use super::{SETTINGS, tls};
 use crate::DbError;
 use crate::database::Context;
 use crate::signals::{Bells, Signals};
 
 const CHANNEL: &str = "stoa_changes";
+/// How long the server may take to answer.
+const ANSWER_LIMIT: Duration = Duration::from_secs(3);
+/// How long it takes at most to notice that the database is being closed.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 const BETWEEN_NOTICES: Duration = Duration::from_millis(4);
 
 /// Asks the notify thread to tell other hubs. A NOTIFY inside each command would make commits
@@ -90,10 +97,10 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, patience: &Patience, 
     }
 }
 
-pub(super) fn listen(config: &postgres::Config, alive: &Weak<()>, notifier: &Notifier, context: &Context) {
+pub(super) fn listen(config: &Config, alive: &Weak<()>, notifier: &Notifier, context: &Context) {
     let bells = &context.bells;
     while alive.strong_count() > 0 {
-        // Nothing ends the wait for a server that does not answer.
+        // There is nothing to hear from a server that does not answer.
         if context.server.borrow().fault().is_some() {
             std::thread::sleep(Duration::from_millis(100));
             continue;
@@ -107,21 +114,62 @@ pub(super) fn listen(config: &postgres::Config, alive: &Weak<()>, notifier: &Not
     }
 }
 
-fn listen_once(config: &postgres::Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) -> Result<(), DbError> {
-    let mut client = connect(config)?;
-    client.batch_execute(&format!("listen {CHANNEL}"))?;
+fn listen_once(config: &Config, alive: &Weak<()>, notifier: &Notifier, bells: &Bells) -> Result<(), DbError> {
+    let fault = |error: std::io::Error| DbError::Unavailable(error.to_string());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(fault)?;
+    runtime.block_on(async {
+        let (sender, heard) = mpsc::unbounded_channel();
+        let client = match config.get_ssl_mode() {
+            SslMode::Require => {
+                let (client, connection) = in_time(config.connect(tls()?)).await?;
+                tokio::spawn(carry(connection, sender));
+                client
+            }
+            _ => {
+                let (client, connection) = in_time(config.connect(NoTls)).await?;
+                tokio::spawn(carry(connection, sender));
+                client
+            }
+        };
+        in_time(client.batch_execute(&format!("listen {CHANNEL}"))).await?;
+        hear(heard, alive, notifier, bells).await
+    })
+}
+
+/// What the server is asked once has to be answered soon: nothing else would end the wait.
+async fn in_time<T>(answer: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DbError> {
+    let answer = tokio::time::timeout(ANSWER_LIMIT, answer).await;
+    Ok(answer.map_err(|_| DbError::Unavailable("the server does not answer".to_owned()))??)
+}
+
+/// Passes on what the server says by itself, until the connection ends.
+async fn carry<S, T>(mut connection: Connection<S, T>, heard: mpsc::UnboundedSender<String>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        if let AsyncMessage::Notification(notification) = message
+            && heard.send(notification.payload().to_owned()).is_err()
+        {
+            return;
+        }
+    }
+}
+
+async fn hear(
+    mut heard: mpsc::UnboundedReceiver<String>,
+    alive: &Weak<()>,
+    notifier: &Notifier,
+    bells: &Bells,
+) -> Result<(), DbError> {
     // What came before LISTEN took effect has to be looked for.
     bells.ring(Signals::ALL);
     while alive.strong_count() > 0 {
-        let mut notifications = client.notifications();
-        if let Some(notification) = notifications.timeout_iter(Duration::from_millis(200)).next()?
-            && let Some(signals) = notifier.heard(notification.payload())
-        {
-            bells.ring(signals);
-        }
-        drop(notifications);
-        if client.is_closed() {
-            return Err(DbError::Unavailable("connection closed".to_owned()));
+        match tokio::time::timeout(BETWEEN_LOOKS, heard.recv()).await {
+            Ok(Some(payload)) => bells.ring(notifier.heard(&payload).unwrap_or_default()),
+            Ok(None) => return Err(DbError::Unavailable("connection closed".to_owned())),
+            Err(_) => {}
         }
     }
     Ok(())

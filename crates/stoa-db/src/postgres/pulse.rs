@@ -26,6 +26,8 @@ const TOLERANCE_MS: i64 = 10;
 /// A difference that an operator should know of.
 const NOTABLE_MS: i64 = 5000;
 
+const SHORT_LOCK: &str = "set lock_timeout = '1s'";
+
 const ASK: &str = "select (extract(epoch from clock_timestamp()) * 1000)::bigint as now_ms,
     (select coalesce(max(number), 0)::bigint from schema_migrations) as schema";
 
@@ -40,6 +42,12 @@ pub(super) fn follow(config: &Config, known_schema: i64, context: &Context, writ
             Ok(schema) => {
                 failing_since = None;
                 tell(&context.server, ServerState::of_schema(schema, known_schema));
+                BETWEEN_BEATS
+            }
+            // Somebody has locked the table: that is an answer, too.
+            Err(DbError::Locked(_)) => {
+                failing_since = None;
+                session = None;
                 BETWEEN_BEATS
             }
             Err(error) => {
@@ -78,7 +86,7 @@ fn tell(server: &watch::Sender<ServerState>, state: ServerState) -> bool {
 fn beat(session: &mut Option<Session>, config: &Config, environment: &dyn Environment) -> Result<i64, DbError> {
     let session = match session {
         Some(session) => session,
-        None => session.insert(Session::connect(config, &[SETTINGS, NO_LIMITS], Patience::of(SILENCE))?),
+        None => session.insert(Session::connect(config, &[SETTINGS, NO_LIMITS, SHORT_LOCK], Patience::of(SILENCE))?),
     };
     ask(session, environment)
 }

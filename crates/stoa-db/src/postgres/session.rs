@@ -146,6 +146,9 @@ pub(crate) enum Values<'a> {
     Lists(Vec<Vec<Value<'a>>>),
 }
 
+/// A statement that adds rows, and the rows.
+type Addition<'r> = (Statement, Vec<&'r NewRow>);
+
 /// Why a transaction is not known to be stored.
 pub(crate) enum CommitError {
     /// The server undid it.
@@ -376,6 +379,25 @@ impl Session {
         Ok(statement)
     }
 
+    /// The statements of a commit: the one that takes the order, and those that add rows, each with its rows.
+    fn prepare_commit<'r>(
+        &mut self,
+        rows: &'r [NewRow],
+        has_order: bool,
+    ) -> Result<(Option<Statement>, Vec<Addition<'r>>), DbError> {
+        self.send_beginning()?;
+        let order = if has_order || rows.is_empty() { None } else { Some(self.statement(order::TAKE)?) };
+        let mut groups: Vec<Addition<'_>> = Vec::new();
+        for row in rows {
+            let statement = self.append_statement(row.table, row.number.is_some())?;
+            match groups.iter_mut().find(|(_, group)| group[0].belongs_with(row)) {
+                Some((_, group)) => group.push(row),
+                None => groups.push((statement, vec![row])),
+            }
+        }
+        Ok((order, groups))
+    }
+
     /// Adds rows and commits, in one message to the server. So the order of commits is held only as long as the server needs to
     /// write: a hub that stops here holds up nobody.
     pub(crate) fn commit(&mut self, rows: &[NewRow], has_order: bool) -> Result<(), CommitError> {
@@ -383,20 +405,16 @@ impl Session {
             self.beginning = None;
             return Ok(());
         }
-        let mut prepare = || {
-            self.send_beginning()?;
-            let order = if has_order || rows.is_empty() { None } else { Some(self.statement(order::TAKE)?) };
-            let mut groups: Vec<(Statement, Vec<&NewRow>)> = Vec::new();
-            for row in rows {
-                let statement = self.append_statement(row.table, row.number.is_some())?;
-                match groups.iter_mut().find(|(_, group)| group[0].belongs_with(row)) {
-                    Some((_, group)) => group.push(row),
-                    None => groups.push((statement, vec![row])),
+        let (order, groups) = match self.prepare_commit(rows, has_order) {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                // The transaction is still open, and the next command would be part of it.
+                if self.rollback().is_err() {
+                    self.waiter.is_lost.set(true);
                 }
+                return Err(CommitError::Undone(error));
             }
-            Ok((order, groups))
         };
-        let (order, groups) = prepare().map_err(CommitError::Undone)?;
         let client = self.client().map_err(CommitError::Undone)?;
         let columns: Vec<Vec<Vec<Value<'_>>>> = groups
             .iter()
@@ -418,7 +436,12 @@ impl Session {
             // Polled in this order, so sent in this order.
             let ((order, appends), committed) = join(join(order, appends), client.batch_execute("commit")).await;
             // The commit of a transaction that has failed undoes it, and is no error by itself.
-            order.and(appends).map(drop).and(committed)
+            let stored = order.and(appends).map(drop).and(committed);
+            // Only the server can say that nothing is stored.
+            stored.map_err(|error| match error.as_db_error() {
+                Some(_) => DbError::from(error),
+                None => DbError::Unavailable(error.to_string()),
+            })
         });
         stored.map_err(|error| match error {
             error @ DbError::Unavailable(_) => CommitError::Unknown(error),

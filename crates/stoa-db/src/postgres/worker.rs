@@ -84,7 +84,12 @@ impl Worker {
     pub(super) fn run_locked_out(mut self, locked_out: &Receiver<Started>, notifier: &Notifier) {
         let mut waiting = VecDeque::new();
         while let Some(started) = waiting.pop_front().or_else(|| locked_out.recv().ok()) {
-            waiting.extend(self.settle(started, notifier));
+            // Many may wait, and each try takes its time: nobody counts on what comes too late.
+            if started.since.elapsed() >= LOCK_PATIENCE {
+                started.job.answer(Some(DbError::Locked("it was held for too long".to_owned())));
+            } else {
+                waiting.extend(self.settle(started, notifier));
+            }
             waiting.extend(locked_out.try_iter());
             if waiting.is_empty() {
                 // The connection is one more than the operator allows, so it is kept only while it is needed.

@@ -46,7 +46,7 @@ async fn a_held_row_keeps_only_those_waiting_who_need_it() {
     let notes = counters().await;
     let outsider = Outsider::begin(&notes, "select * from counters where name = 'held' for update");
     let mut waiting = Vec::new();
-    for _ in 0..4 {
+    for _ in 0..12 {
         waiting.push(submit(notes.write(add("held"))).await);
     }
     // One writer serves them all, and those who need the row came first.
