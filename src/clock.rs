@@ -103,7 +103,7 @@ impl Environment for Clock {
     fn correct(&self, by_ms: i64) -> i64 {
         match &self.0 {
             Source::System(clock) => clock.correction_ms.fetch_add(by_ms, Ordering::Relaxed) + by_ms,
-            // Whoever moves it by hand means what it shows.
+            // A test sets it on purpose.
             Source::Manual(_) => 0,
         }
     }

@@ -1,5 +1,5 @@
--- What a message points to is never deleted. To check that, PostgreSQL locks the rows that it points to, so that a message would
--- wait for whoever holds one of them, and with it all messages that are stored in the same transaction.
+-- The hub never deletes what a message points to. To check a foreign key, PostgreSQL locks the row that it points to. If another
+-- transaction holds that row, the message waits, and so do all messages of the same transaction.
 alter table messages
     drop constraint messages_conversation_id_fkey,
     drop constraint messages_channel_id_fkey,

@@ -1,5 +1,5 @@
--- Whether a person reacted, with a session. A program that acts for a person is none; until now the two were not told
--- apart, and what was accepted as a person's reaction stays one.
+-- Whether a person reacted, with a session. A program that acts for a person is no person. Earlier versions made no
+-- difference, so a user's earlier reaction stays a person's.
 alter table reactions add column is_by_person integer not null default 0 check (is_by_person in (0, 1));
 update reactions set is_by_person = 1 where principal_id in (select id from principals where kind = 'user');
 

@@ -191,7 +191,7 @@ impl Actor {
         }
     }
 
-    /// Whether a person is calling. Only a session says so: a key or a token is held by a program, whoever it acts for.
+    /// Whether a person is calling. Only a session proves it: programs hold keys and tokens, even if they act for a person.
     pub fn is_person(&self) -> bool {
         self.session().is_some()
     }

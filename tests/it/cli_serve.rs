@@ -218,7 +218,7 @@ fn on_a_small_disk(place: &Place) -> Option<Hub> {
     Some(Hub::start(&mut command, place.data()))
 }
 
-/// Writes to a file until no byte fits any more.
+/// Writes to a file until the disk is full.
 fn fill(file: &Path) {
     let mut file = fs::File::create(file).unwrap();
     for size in [1 << 20, 4096, 1] {

@@ -223,7 +223,7 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
 /// How many steps of automation led to what this caller says now: one more than what it follows from. A person begins
 /// a new chain, unless the request itself says that it belongs to one. A program continues the chain of the message that
 /// it answers and of the deepest message that it is working on, whether it says so or not; on its own it is one step from
-/// whoever started it.
+/// the person who started it.
 fn depth_of(actor: &Actor, parent: Option<&MessageRow>, working_depth: Option<i64>) -> i64 {
     let carried = actor.call.loop_depth;
     let followed = if actor.is_person() { [None; 2] } else { [parent.map(|parent| parent.depth), working_depth] };

@@ -1,7 +1,7 @@
 //! Keeps the index up to date: follows what happens, and fills it anew where it cannot.
 //!
 //! The index knows itself how far it has come, and says so in the transaction that brings it there. So nothing depends on
-//! what was known elsewhere: after a crash, a restore or a lost file it goes on from where it is, or begins anew.
+//! what was known elsewhere: after a crash, a restore or a lost file it goes on from where it is, or starts over.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -109,19 +109,19 @@ pub async fn prepare(hub: &Hub) -> Result<(), HubError> {
             );
             // Clients of event streams may have seen the same events as the index.
             hub.write(outbox::rename_history).await?;
-            return begin_anew(hub).await;
+            return start_over(hub).await;
         }
-        Ok(Found::Unusable) => begin_anew(hub).await?,
+        Ok(Found::Unusable) => start_over(hub).await?,
         Ok(Found::Usable) => {}
         Err(error) => {
-            tracing::warn!(%error, "the search index cannot be read and is made anew");
+            tracing::warn!(%error, "the search index cannot be read and is rebuilt");
             return report_damage(hub).await;
         }
     }
     let Some(run) = run else { return Ok(()) };
     let written: Result<(), DbError> = hub.db().write_companion(move |tx| sqlite::update_run(tx, &run)).await;
     if let Err(error) = written {
-        tracing::warn!(%error, "the search index cannot be written and is made anew");
+        tracing::warn!(%error, "the search index cannot be written and is rebuilt");
         return report_damage(hub).await;
     }
     Ok(())
@@ -150,16 +150,16 @@ fn begin_run(tx: &mut Tx<'_>) -> Result<String, HubError> {
     Ok(run)
 }
 
-async fn begin_anew(hub: &Hub) -> Result<(), HubError> {
+async fn start_over(hub: &Hub) -> Result<(), HubError> {
     hub.write(|tx| Ok::<_, HubError>(listeners::forget(tx, LISTENER)?)).await
 }
 
-/// Has the index thrown away and made anew.
+/// Has the index thrown away and rebuilt.
 pub(super) async fn report_damage(hub: &Hub) -> Result<(), HubError> {
     if hub.memory::<Condition>().is_damaged.swap(true, Ordering::SeqCst) {
         return Ok(());
     }
-    begin_anew(hub).await
+    start_over(hub).await
 }
 
 /// The state, if it is one of this history and nothing that happened after it is forgotten.
@@ -247,7 +247,7 @@ async fn catch_up(hub: &Hub, through: Position, given: Arc<[Change]>) -> Result<
             }
             Ok(Progress::Lost) => return rebuild(hub).await,
             Err(DbError::Damaged(reason)) => {
-                tracing::warn!(reason, "the search index is damaged and made anew");
+                tracing::warn!(reason, "the search index is damaged and rebuilt");
                 return rebuild(hub).await;
             }
             Err(error) => return Err(error.into()),

@@ -102,7 +102,7 @@ impl FromRequestParts<Hub> for Commander {
 }
 
 impl Commander {
-    /// Runs a command of the caller. If the credential has changed since it was last looked at, it is looked at anew.
+    /// Runs a command of the caller. If the credential has changed since the hub last looked it up, the hub looks it up again.
     pub async fn command<T, F>(self, hub: &Hub, command: impl Fn(Actor) -> F) -> Result<T, HubError>
     where
         F: Future<Output = Result<T, HubError>>,

@@ -134,6 +134,21 @@ impl Call {
         self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.what))
     }
 
+    /// Sends the request; none if the connection breaks.
+    pub(crate) async fn attempt(self) -> Option<Reply> {
+        self.exchange().await.ok()
+    }
+
+    async fn exchange(self) -> Result<Reply, reqwest::Error> {
+        let answer = self.request.send().await?;
+        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let body = answer.bytes().await?.to_vec();
+        let reply = Reply { what: self.what, status, headers, body };
+        assert!(self.may_fail || status < 500, "the hub failed: {reply:?}");
+        assert!(reply.header("x-request-id").is_some(), "no request id: {reply:?}");
+        Ok(reply)
+    }
+
     /// For the few tests in which the hub is made to fail.
     pub(crate) fn may_fail(mut self) -> Self {
         self.may_fail = true;
@@ -147,13 +162,8 @@ impl IntoFuture for Call {
 
     fn into_future(self) -> Self::IntoFuture {
         Box::pin(async move {
-            let answer = self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.what));
-            let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
-            let body = answer.bytes().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.what)).to_vec();
-            let reply = Reply { what: self.what, status, headers, body };
-            assert!(self.may_fail || status < 500, "the hub failed: {reply:?}");
-            assert!(reply.header("x-request-id").is_some(), "no request id: {reply:?}");
-            reply
+            let what = self.what.clone();
+            self.exchange().await.unwrap_or_else(|error| panic!("{what}: {error:?}"))
         })
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn notify(config: &Config, notifier: &Notifier, patience: &Patience, 
         }
         let sent = session.as_mut().is_some_and(|session| session.batch_execute(&notifier.statement(signals)).is_ok());
         if sent {
-            // While commits come one after another, others are told of some of them together.
+            // One notice then covers all commits of that time.
             std::thread::sleep(BETWEEN_NOTICES);
         } else {
             // Rows are safe in the outbox; only the wake-up of other hubs is late.
