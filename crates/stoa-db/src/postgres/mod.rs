@@ -29,9 +29,15 @@ mod worker;
 /// How long a thread tries to get its connection back before it answers "unavailable".
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
 
+/// How long a server may take to answer a hub that starts.
+const START_PATIENCE: Duration = Duration::from_secs(5);
+
 /// Settings of every connection.
-const SETTINGS: &str =
-    "set timezone = 'UTC'; set standard_conforming_strings = on; set synchronous_commit = on; set jit = off";
+///
+/// Plans are kept, and most are made while the tables are small. A plan that reads a small table as a whole would go on doing so
+/// when it has grown, until the server counts its rows the next time. So plans go through an index wherever there is one.
+const SETTINGS: &str = "set timezone = 'UTC'; set standard_conforming_strings = on; set synchronous_commit = on;
+    set jit = off; set enable_seqscan = off";
 const NO_LIMITS: &str = "set idle_in_transaction_session_timeout = 0; set statement_timeout = 0";
 
 /// What a connection is for.
@@ -84,6 +90,7 @@ pub(crate) fn start(
     // The client runs an event loop of its own, which it may not do on a thread of the caller's.
     let now_ms = context.environment.now_ms();
     let prepare = || {
+        require_answer(&config).map_err(|error| OpenError::Postgres(error.to_string()))?;
         prepare(&config, migrations, options.migrate_to, now_ms)?;
         set_clock(&config, &context).map_err(|error| OpenError::Postgres(error.to_string()))
     };
@@ -151,9 +158,14 @@ fn prepare(
     migrate::migrate_postgres(&mut client, migrations, migrate_to, now_ms)
 }
 
+/// A migration may take as long as it takes, so it is not begun on a server that is frozen: nobody would ever hear why.
+fn require_answer(config: &Config) -> Result<(), DbError> {
+    Session::connect(config, &[SETTINGS], Patience::of(START_PATIENCE)).map(drop)
+}
+
 /// Hubs whose machines disagree about the time would disagree about who has lost a claim, so the server's time counts.
 fn set_clock(config: &Config, context: &Context) -> Result<(), DbError> {
-    let mut session = connect_patiently(config, NO_LIMITS, &Patience::endless())?;
+    let mut session = connect_patiently(config, NO_LIMITS, &Patience::of(START_PATIENCE))?;
     pulse::ask(&mut session, &*context.environment).map(drop)
 }
 

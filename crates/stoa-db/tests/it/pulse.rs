@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use stoa_db::{Database, DbError, Engine, Environment, ServerState, SystemEnvironment};
 
+use crate::cable::Cable;
 use crate::support::{NOTES, Notes, Place, insert, off_the_runtime, runs_on};
 
 /// The system's clock on a machine where it is wrong.
@@ -66,4 +67,20 @@ async fn a_newer_schema_ends_the_work() {
     let (write, read) = tokio::join!(notes.write(insert("after")), notes.read(crate::support::bodies_in));
     assert!(matches!(write, Err(DbError::Unavailable(_))), "{write:?}");
     assert!(matches!(read, Err(DbError::Unavailable(_))), "{read:?}");
+}
+
+#[tokio::test]
+async fn a_frozen_server_is_not_waited_for_at_the_start() {
+    if !runs_on(Engine::Postgres) {
+        return;
+    }
+    let place = Place::new();
+    let (cable, url) = Cable::to(place.url().unwrap());
+    cable.freeze();
+    let mut options = place.options();
+    options.postgres_url = Some(url);
+    let Err(error) = Database::open(options, NOTES) else { panic!("it opened") };
+    assert!(error.to_string().contains("does not answer"), "{error}");
+    cable.thaw();
+    place.open(NOTES).unwrap().close().await;
 }
