@@ -150,8 +150,8 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
         environment: Arc::new(config.clock.clone()),
         readers: if config.database_url.is_some() { connections / 2 - urgent_readers } else { 4 },
         urgent_readers,
-        // One more runs commands that share a transaction.
-        postgres_writers: (connections - connections / 2 - 1).max(1),
+        // Two more run commands that share a transaction.
+        postgres_writers: (connections - connections / 2).saturating_sub(2).max(1),
         observer: Some(Arc::new(move |report| {
             #[expect(clippy::cast_precision_loss, reason = "a batch has at most a few hundred commands")]
             observed.commit_commands.observe(report.commands as f64);

@@ -3,13 +3,15 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use stoa_db::{DbError, Tx, params};
+use stoa_db::{DbError, Insert, Tx, params};
 
 use crate::access::{Actor, Credential, Idempotency};
 use crate::error::{ErrorKind, HubError};
 use crate::storage::keys::{KeyRing, Purpose};
 
 const DIGEST_BYTES: usize = 32;
+
+static ANSWER: Insert = Insert::new("idempotency", "created_at", &["caller", "route", "key", "answer", "created_at"]);
 
 /// How long an answer is kept.
 pub const RETENTION_MS: i64 = 24 * 3600 * 1000;
@@ -25,6 +27,8 @@ pub fn once<T: Serialize + DeserializeOwned>(
 ) -> Result<T, HubError> {
     let caller = caller(actor, wish);
     let context = context(&caller, &wish.route, &wish.key);
+    // The second of two that come at once finds the answer of the first.
+    tx.hold("idempotency", params![caller, wish.route, wish.key])?;
     let earlier = tx.query_optional(
         "select answer, created_at from idempotency where caller = $1 and route = $2 and key = $3",
         params![caller, wish.route, wish.key],
@@ -56,10 +60,7 @@ pub fn once<T: Serialize + DeserializeOwned>(
     serde_json::to_writer(&mut plain, &answer).map_err(HubError::internal)?;
     let sealed =
         keys.seal(Purpose::IdempotencyAnswer, &context, tx.random_bytes(), &plain).map_err(HubError::internal)?;
-    tx.execute(
-        "insert into idempotency (caller, route, key, answer, created_at) values ($1, $2, $3, $4, $5)",
-        params![caller, wish.route, wish.key, sealed, tx.now_ms()],
-    )?;
+    tx.append(&ANSWER, params![caller, wish.route, wish.key, sealed, tx.now_ms()])?;
     Ok(answer)
 }
 

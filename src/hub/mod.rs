@@ -294,7 +294,7 @@ impl Hub {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         match &actor.call.idempotency {
-            Some(wish) => self.command_once(actor, wish.clone(), command).await,
+            Some(wish) => self.0.db.write(self.once(actor, wish.clone(), command)).await,
             None => self.0.db.write(checked(actor, command)).await,
         }
     }
@@ -307,12 +307,30 @@ impl Hub {
         T: Serialize + DeserializeOwned + Send + 'static,
     {
         match &actor.call.idempotency {
-            Some(wish) => self.command_once(actor, wish.clone(), command).await,
+            Some(wish) => self.0.db.write_together(self.once(actor, wish.clone(), command)).await,
             None => self.0.db.write_together(checked(actor, command)).await,
         }
     }
 
-    async fn command_once<T, F>(&self, actor: &Actor, wish: Idempotency, command: F) -> Result<T, HubError>
+    /// The same for a change of what is there already, all of which it [holds](Tx::hold).
+    pub async fn command_holding<T, F>(&self, actor: &Actor, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Serialize + DeserializeOwned + Send + 'static,
+    {
+        match &actor.call.idempotency {
+            Some(wish) => self.0.db.write_holding(self.once(actor, wish.clone(), command)).await,
+            None => self.0.db.write_holding(checked(actor, command)).await,
+        }
+    }
+
+    /// A command that is done once, however often it is asked for.
+    fn once<T, F>(
+        &self,
+        actor: &Actor,
+        wish: Idempotency,
+        command: F,
+    ) -> impl Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static
     where
         F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -320,7 +338,7 @@ impl Hub {
         let command = checked(actor, command);
         // The keys are asked for when the command runs: they may change while it waits.
         let (hub, actor) = (self.clone(), actor.clone());
-        self.0.db.write(move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)).await
+        move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)
     }
 
     /// The name of the value by which the hub knows its key again.

@@ -15,7 +15,7 @@ struct BusyWriters {
 
 impl BusyWriters {
     async fn of(hub: &TestHub) -> Self {
-        // A hub of the tests has two on PostgreSQL, and another one for messages, which goes to the same when it is alone.
+        // A hub of the tests has two on PostgreSQL, and two for commands that share a transaction, which are done here when one is alone.
         let writers = if on_postgres() { 2 } else { 1 };
         let (release, held) = mpsc::channel::<()>();
         let held = std::sync::Arc::new(std::sync::Mutex::new(held));

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::listeners::{happen, subjects};
 use crate::support::{
-    Human, KEY, PASSWORD, Proof, Recorder, TestHub, how_many, off_the_runtime, on_postgres, together,
+    Human, KEY, PASSWORD, Proof, Recorder, TestHub, how_many, items, off_the_runtime, on_postgres, together,
 };
 
 #[tokio::test]
@@ -45,6 +45,77 @@ async fn no_change_of_one_thing_is_lost() {
     assert_ne!(agent.json()["instructions"], "");
     assert_ne!(agent.json()["cooldown_seconds"], 30);
     assert_ne!(agent.json()["display_name"], "scout");
+    hub.finish().await;
+}
+
+/// What agents do most often, all at once. It has to come out as if each had waited for the one before.
+#[tokio::test]
+async fn what_agents_do_at_once_comes_out_as_one_by_one() {
+    const AGENTS: usize = 6;
+    const MESSAGES: usize = 4;
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.post("/api/channels", &json!({"name": "work"})).await.status(201);
+    let mut agents = Vec::new();
+    for number in 0..AGENTS {
+        agents.push(ada.agent(&format!("agent{number}")).await);
+    }
+    let mut messages = Vec::new();
+    let mut news = Vec::new();
+    for number in 0..MESSAGES {
+        messages.push(ada.say("work", &format!("task {number}")).await);
+        news.push(ada.say("general", &format!("news {number}")).await);
+    }
+    for agent in &agents {
+        for number in 0..3 {
+            ada.dm(&agent.name, &format!("work {number}")).await;
+        }
+    }
+    let (agents, messages, news) = (&agents, &messages, &news);
+    let calls = (0..AGENTS).flat_map(|number| {
+        let agent = &agents[number];
+        let reacting = messages.iter().flat_map(move |message| {
+            let key = format!("{number} {}", message["id"]);
+            [
+                agent.react(message, "approve"),
+                // The same twice under one key: it is done once.
+                agent.react(message, "reject").header("idempotency-key", &key),
+                agent.react(message, "reject").header("idempotency-key", &key),
+                agent.react(message, "in_progress"),
+            ]
+        });
+        let reading = news.iter().map(move |message| {
+            agent.post("/api/notifications/mark-read", &json!({"channel": "general", "message_id": message["id"]}))
+        });
+        // Twice as many claims as there is to claim.
+        let claiming = (0..6).map(move |_| agent.post("/api/inbox/claim", &json!({})));
+        let key = format!("send {number}");
+        let send = move || agent.post("/api/messages", &json!({"channel": "work", "body": "done"}));
+        let sending = (0..3).map(move |_| send().header("idempotency-key", &key));
+        reacting.chain(reading).chain(claiming).chain(sending).collect::<Vec<_>>()
+    });
+    let replies = together(calls).await;
+    let unexpected: Vec<_> = replies.iter().filter(|reply| ![200, 201, 409].contains(&reply.code())).collect();
+    assert!(unexpected.is_empty(), "{unexpected:?}");
+    // One claimed each message, and all others lost.
+    let refused: Vec<_> = replies.iter().filter(|reply| reply.code() == 409).map(|reply| reply.json()).collect();
+    let lost = refused.iter().filter(|problem| problem["code"] == "already_claimed").count();
+    assert_eq!(lost, MESSAGES * (AGENTS - 1), "{refused:?}");
+    for message in messages {
+        let reactions = ada.message(message).await["reactions"].as_array().unwrap().clone();
+        let count = |name: &str| reactions.iter().filter(|reaction| reaction["reaction"] == name).count();
+        assert_eq!((count("approve"), count("reject"), count("in_progress")), (AGENTS, AGENTS, 1));
+    }
+    for agent in agents {
+        let claimed = items(agent.get("/api/inbox?status=processing").await.ok());
+        assert_eq!(claimed.len(), 3);
+        let unread = agent.get("/api/notifications/unread").await.ok().json();
+        let general = unread.as_array().unwrap().iter().find(|entry| entry["name"] == "general").unwrap();
+        let read = news.iter().position(|message| message["id"] == general["last_read_message_id"]).unwrap();
+        assert_eq!(general["unread_count"], MESSAGES - 1 - read);
+    }
+    let said = ada.list("/api/channels/work/messages").await;
+    assert_eq!(said.len(), MESSAGES + AGENTS);
     hub.finish().await;
 }
 

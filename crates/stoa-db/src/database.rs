@@ -54,7 +54,7 @@ pub struct Options {
     pub readers: usize,
     /// More of them, kept for [urgent reads](Database::read_urgent).
     pub urgent_readers: usize,
-    /// Threads with a connection each for commands, beside the one for those that share a transaction; SQLite always has one.
+    /// Threads with a connection each for commands, beside the two for those that share a transaction; SQLite always has one.
     pub postgres_writers: usize,
     /// The last migration to apply; none means all.
     pub migrate_to: Option<i64>,
@@ -97,6 +97,8 @@ struct Shared {
     writer: RwLock<Option<Sender<WriterTask>>>,
     /// Commands that may share a transaction; only PostgreSQL has a queue of its own for them.
     together: RwLock<Option<Sender<Box<dyn Job>>>>,
+    /// The same for those that change rows.
+    holding: RwLock<Option<Sender<Box<dyn Job>>>>,
     companion: RwLock<Option<Sender<CompanionTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
@@ -282,6 +284,7 @@ impl Database {
         let (write_sender, write_receiver) = crossbeam_channel::bounded(options.write_queue);
         let (together_sender, together) = crossbeam_channel::bounded(options.write_queue);
         let (companion_sender, companion_tasks) = crossbeam_channel::bounded(options.write_queue);
+        let (holding_sender, holding) = crossbeam_channel::bounded(options.write_queue);
         let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
         let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
         let reads = ReadQueue { urgent, others: Some(others) };
@@ -293,7 +296,7 @@ impl Database {
             }
             Some(url) => {
                 let commands = (write_sender.clone(), write_receiver);
-                postgres::start(url, &options, migrations, context, commands, together, &reads)?;
+                postgres::start(url, &options, migrations, context, commands, [together, holding], &reads)?;
                 (Engine::Postgres, DatabaseLocation::Postgres(url.clone()))
             }
         };
@@ -304,6 +307,7 @@ impl Database {
                 migrations,
                 writer: RwLock::new(Some(write_sender)),
                 together: RwLock::new(Some(together_sender)),
+                holding: RwLock::new(Some(holding_sender)),
                 companion: RwLock::new(Some(companion_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
@@ -343,12 +347,32 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
+        self.write_by(&self.shared.together, command).await
+    }
+
+    /// The same for a command that also changes rows, all of which it [holds](Tx::hold) before: nobody else who holds the same runs
+    /// beside it. What it reads apart from that must not depend on what others of its kind change.
+    pub async fn write_holding<T, E, F>(&self, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.write_by(&self.shared.holding, command).await
+    }
+
+    async fn write_by<T, E, F>(&self, queue: &RwLock<Option<Sender<Box<dyn Job>>>>, command: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
         // SQLite commits all commands together.
         if self.engine() == Engine::Sqlite {
             return self.write(command).await;
         }
         let (job, answer) = self.command(command).await?;
-        submit(&self.shared.together, job)?;
+        submit(queue, job)?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
 
@@ -469,8 +493,11 @@ impl Database {
     /// Commands that wait for a writer now.
     pub fn write_queue_length(&self) -> usize {
         let writer = self.shared.writer.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let together = self.shared.together.read().unwrap_or_else(std::sync::PoisonError::into_inner);
-        writer.as_ref().map_or(0, Sender::len) + together.as_ref().map_or(0, Sender::len)
+        let lanes = [&self.shared.together, &self.shared.holding].map(|lane| {
+            let lane = lane.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            lane.as_ref().map_or(0, Sender::len)
+        });
+        writer.as_ref().map_or(0, Sender::len) + lanes.iter().sum::<usize>()
     }
 
     /// Whether the disk was full at the last write that was tried. Only another write can tell whether it still is.
@@ -511,6 +538,7 @@ impl Database {
     pub async fn close(&self) {
         close_queue(&self.shared.writer);
         close_queue(&self.shared.together);
+        close_queue(&self.shared.holding);
         close_queue(&self.shared.companion);
         close_queue(&self.shared.reader);
         close_queue(&self.shared.urgent_reader);

@@ -41,8 +41,8 @@
 //!   [`Tx`], which gives the same ones to each repetition.
 //! * **Rows can be numbered in the order of their commits**: those that are added with [`Tx::append`] and
 //!   [`Tx::append_numbered`]. Who reads on from the last number they saw misses none.
-//! * **Commands that only query and append can share a transaction** on PostgreSQL, too:
-//!   [`Database::write_together`].
+//! * **Commands can share a transaction** on PostgreSQL, too: those that only query and append
+//!   ([`Database::write_together`]), and those that say before what they change ([`Database::write_holding`]).
 //! * **A failed statement fails its command**, even when the command ignores the error: PostgreSQL
 //!   would have rolled back anyway, so SQLite does the same. For "first wins" use
 //!   `on conflict do nothing` and count the rows.

@@ -7,10 +7,10 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
 use crate::insert::Insert;
-use crate::postgres::course::{Course, NewRow, Table, owned};
+use crate::postgres::course::{Course, NewRow, Table, key_of, owned};
 use crate::row::RowSource;
 use crate::signals::Signals;
-use crate::{DbError, Engine, Row, Value};
+use crate::{DbError, Engine, OwnedValue, Row, Value};
 
 /// An open transaction: a command's, or a read's snapshot.
 pub struct Tx<'c> {
@@ -24,7 +24,17 @@ pub struct Tx<'c> {
     pub(crate) appended: Vec<NewRow>,
     /// Whether the order of commits is held already.
     pub(crate) has_order: bool,
+    /// The queries that are looked for now, to be asked at once.
+    sought: Option<Vec<Sought>>,
+    /// What was asked ahead, by question.
+    known: HashMap<Vec<u8>, Vec<tokio_postgres::Row>>,
 }
+
+/// A query and its values.
+type Sought = (String, Vec<OwnedValue>);
+
+/// Queries that are asked ahead at once, at most.
+const MOST_AHEAD: usize = 1024;
 
 pub(crate) enum Connection<'c> {
     Sqlite(&'c rusqlite::Connection),
@@ -58,6 +68,8 @@ impl<'c> Tx<'c> {
             effects: Effects::default(),
             appended: Vec::new(),
             has_order: false,
+            sought: None,
+            known: HashMap::new(),
         }
     }
 
@@ -107,12 +119,25 @@ impl<'c> Tx<'c> {
     /// Runs a statement and returns how many rows it changed.
     pub fn execute(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, DbError> {
         self.require_usable()?;
+        self.begin_change()?;
         let changed = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::execute(connection, sql, params),
             Connection::Postgres(session) => session.execute(sql, params),
-            Connection::Shared(course) => Err(course.refuse()),
+            Connection::Shared(course) => course.change(sql, params),
         };
         self.noted(changed)
+    }
+
+    /// Keeps others of its kind from running beside this command if they hold the same: a command
+    /// [says so](crate::Database::write_holding) of all that it changes, before it changes anything. Elsewhere this does nothing,
+    /// because the engine sees to it by itself.
+    pub fn hold(&mut self, what: &'static str, which: &[Value<'_>]) -> Result<(), DbError> {
+        self.require_usable()?;
+        let held = match &mut self.connection {
+            Connection::Sqlite(_) | Connection::Postgres(_) => Ok(()),
+            Connection::Shared(course) => course.hold(what, which),
+        };
+        self.noted(held)
     }
 
     /// Adds a row that this command does not look at again. Rows of the table are numbered in the order of their commits.
@@ -121,6 +146,7 @@ impl<'c> Tx<'c> {
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::execute(connection, insert.one(), params).map(drop),
             Connection::Postgres(_) => {
+                self.begin_change()?;
                 self.appended.push(NewRow { table: Table(insert), number: None, values: owned(params) });
                 Ok(())
             }
@@ -136,6 +162,7 @@ impl<'c> Tx<'c> {
     /// everybody else who wants a number waits until this command is committed: it should be among the last things to do.
     pub fn append_numbered(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<i64, DbError> {
         self.require_usable()?;
+        self.begin_change()?;
         let number = match &mut self.connection {
             Connection::Sqlite(connection) => {
                 let mut number = Err(DbError::NoRow);
@@ -197,6 +224,36 @@ impl<'c> Tx<'c> {
         self.query_optional(sql, params, map)?.ok_or(DbError::NoRow)
     }
 
+    /// Asks at once what `parts` would ask one after the other, so that a server is not waited for each time. Run them again
+    /// afterwards: they find the answers. Of each part only the first query is asked, and nothing may be changed.
+    ///
+    /// An engine without a server has nothing to gain from that, so it does nothing.
+    pub fn ahead(&mut self, parts: impl FnOnce(&mut Self)) -> Result<(), DbError> {
+        self.require_usable()?;
+        if !matches!(self.connection, Connection::Postgres(_)) || self.sought.is_some() {
+            return Ok(());
+        }
+        self.sought = Some(Vec::new());
+        parts(self);
+        let sought = self.sought.take().unwrap_or_default();
+        let Connection::Postgres(session) = &mut self.connection else { return Ok(()) };
+        // One by itself is asked when it is needed.
+        if sought.len() < 2 {
+            return Ok(());
+        }
+        let answered = session.query_ahead(&sought);
+        let answered = self.noted(answered)?;
+        let keys = sought.iter().map(|(sql, values)| key_of(sql, values));
+        self.known.extend(keys.zip(answered.into_iter().map(|answered| answered.rows)));
+        Ok(())
+    }
+
+    /// A change may change what was asked ahead.
+    fn begin_change(&mut self) -> Result<(), DbError> {
+        self.known.clear();
+        if self.sought.is_some() { Err(DbError::Postponed) } else { Ok(()) }
+    }
+
     /// Visits each row as it arrives, without keeping them all in memory.
     pub fn query_each(
         &mut self,
@@ -205,6 +262,21 @@ impl<'c> Tx<'c> {
         mut visit: impl FnMut(&Row<'_>) -> Result<(), DbError>,
     ) -> Result<(), DbError> {
         self.require_usable()?;
+        if !sql.starts_with("select") {
+            self.begin_change()?;
+        }
+        if let Some(sought) = &mut self.sought {
+            if sought.len() < MOST_AHEAD {
+                sought.push((sql.to_owned(), owned(params)));
+            }
+            return Err(DbError::Postponed);
+        }
+        if !self.known.is_empty()
+            && let Some(rows) = self.known.remove(&key_of(sql, &owned(params)))
+        {
+            let visited = rows.iter().try_for_each(|row| visit(&Row(RowSource::Postgres(row))));
+            return self.noted(visited);
+        }
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => crate::sqlite::query_each(connection, sql, params, &mut visit),
             Connection::Postgres(session) => {
@@ -220,6 +292,7 @@ impl<'c> Tx<'c> {
     /// Runs several statements without parameters, as migrations have them.
     pub fn execute_batch(&mut self, sql: &str) -> Result<(), DbError> {
         self.require_usable()?;
+        self.begin_change()?;
         let outcome = match &mut self.connection {
             Connection::Sqlite(connection) => connection.execute_batch(sql).map_err(DbError::from),
             Connection::Postgres(session) => session.batch_execute(sql),

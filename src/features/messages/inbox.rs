@@ -1,7 +1,7 @@
 //! The inbox as a work queue: DMs wait, are claimed for a time, and are done, failed or given back.
 
 use serde_json::{Map, Value};
-use stoa_db::Tx;
+use stoa_db::{Tx, params};
 use stoa_model::MessageId;
 use stoa_model::messages::{
     ClaimRequest, DEFAULT_LEASE_SECONDS, DoneRequest, FailRequest, InboxStatus, Items, MAX_WAIT_SECONDS, MessageStatus,
@@ -117,7 +117,8 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
     require_work(actor)?;
     request.check()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_holding(actor, move |tx| {
+        tx.hold("inbox", params![actor_in.id().0])?;
         let lease_until = tx.now_ms() + request.lease_seconds.unwrap_or(DEFAULT_LEASE_SECONDS) * 1000;
         let wanted = match (&request.message_ids, &request.extend) {
             (Some(ids), _) => Wanted::Free(ids),

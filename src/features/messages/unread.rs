@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use stoa_db::{DbError, Tx};
+use stoa_db::{DbError, Tx, params};
 use stoa_model::messages::{PartnerView, preview};
 use stoa_model::notifications::{ConversationKind, MAX_UNREAD, MarkReadRequest, UnreadView};
 use stoa_model::permissions::Permission;
@@ -27,10 +27,15 @@ pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, Hu
     hub.read(move |tx| {
         let mut unread = Vec::new();
         let reaches = |conversation: &ConversationForReader| actor.require_channel(&conversation.name).is_ok();
-        for conversation in unread_store::list_channel_conversations(tx, actor.id())?.into_iter().filter(reaches) {
+        let mut channels = unread_store::list_channel_conversations(tx, actor.id())?;
+        channels.retain(reaches);
+        let dms = unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)?;
+        let all: Vec<_> = channels.iter().chain(&dms).map(|known| (known.id, known.last_message)).collect();
+        count_ahead(tx, actor.id(), &all)?;
+        for conversation in channels {
             unread.push(unread_view(tx, &actor, ConversationKind::Channel, conversation)?);
         }
-        for conversation in unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)? {
+        for conversation in dms {
             unread.push(unread_view(tx, &actor, ConversationKind::Dm, conversation)?);
         }
         Ok(unread)
@@ -51,6 +56,21 @@ fn unread_view(
         unread_count,
         last_message_id: conversation.last_message,
         last_read_message_id: conversation.last_read,
+    })
+}
+
+/// Asks at once what [`count`] will ask for each of the conversations.
+fn count_ahead(
+    tx: &mut Tx<'_>,
+    reader: PrincipalId,
+    conversations: &[(ConversationId, Option<MessageId>)],
+) -> Result<(), DbError> {
+    tx.ahead(|tx| {
+        for (conversation, last) in conversations {
+            let Some(last) = last else { continue };
+            let _ = channels::list_quiet(tx, *conversation, &[reader]);
+            let _ = unread_store::count_unread(tx, reader, *conversation, *last);
+        }
     })
 }
 
@@ -114,8 +134,10 @@ pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Re
     actor.require(Permission::MessagesRead)?;
     request.check()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_holding(actor, move |tx| {
         let (kind, name, conversation) = find_conversation(tx, &actor_in, &request)?;
+        let held = conversation.map_or(0, |conversation| conversation.0);
+        tx.hold("reading", params![actor_in.id().0, held])?;
         let last = conversation.map(|conversation| unread_store::find_last(tx, conversation)).transpose()?.flatten();
         let read = match (request.message_id, conversation) {
             (None, _) => last,
@@ -166,6 +188,8 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
         let last: Vec<MessageId> = conversations.iter().filter_map(|conversation| conversation.last_message).collect();
         let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
         let latest = view::complete_uncounted(tx, &actor, latest)?;
+        let all: Vec<_> = conversations.iter().map(|known| (known.id, known.last_message)).collect();
+        count_ahead(tx, reader, &all)?;
         let mut partners = Vec::new();
         for conversation in conversations {
             let message = latest.iter().find(|message| Some(message.id) == conversation.last_message);

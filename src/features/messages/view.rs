@@ -67,8 +67,19 @@ pub(super) fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>) ->
     }
     let mut sight = Sight::default();
     let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
+    tx.ahead(|tx| {
+        let _ = store::list_answered(tx, &ids);
+        let _ = reactions::of(tx, &ids);
+        let _ = attachments::of(tx, &shown_by(&rows));
+    })?;
+    let answered = store::list_answered(tx, &ids)?;
+    tx.ahead(|tx| {
+        for parent in &answered {
+            let _ = store::count_replies(tx, *parent);
+        }
+    })?;
     let mut counts: HashMap<MessageId, i64> = HashMap::new();
-    for parent in store::list_answered(tx, &ids)? {
+    for parent in answered {
         for (conversation, replies) in store::count_replies(tx, parent)? {
             if sight.sees(tx, actor, conversation)? {
                 *counts.entry(parent).or_default() += replies;
@@ -94,9 +105,7 @@ pub(super) fn complete_uncounted(
 fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight) -> Result<Vec<MessageView>, DbError> {
     let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
     let mut reactions = reactions::of(tx, &ids)?;
-    // A DM that tells of a mention shows the files of the message that it tells of.
-    let shown: Vec<MessageId> = rows.iter().map(|row| row.mention_of.unwrap_or(row.id)).collect();
-    let attached = attachments::of(tx, &shown)?;
+    let attached = attachments::of(tx, &shown_by(&rows))?;
     let mut views = Vec::with_capacity(rows.len());
     for row in rows {
         let is_hidden = match row.origin {
@@ -116,6 +125,11 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
         views.push(view);
     }
     Ok(views)
+}
+
+/// The messages whose files are shown: a DM that tells of a mention shows those of the message that it tells of.
+fn shown_by(rows: &[MessageRow]) -> Vec<MessageId> {
+    rows.iter().map(|row| row.mention_of.unwrap_or(row.id)).collect()
 }
 
 pub(super) fn complete_one(tx: &mut Tx<'_>, actor: &Actor, row: MessageRow) -> Result<MessageView, HubError> {

@@ -1,7 +1,7 @@
 //! Reacting: one command that checks, stores, and brings state, status and trust up to date.
 
 use serde_json::{Map, Value};
-use stoa_db::Tx;
+use stoa_db::{Tx, params};
 use stoa_model::channels::ChannelSettings;
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
@@ -24,12 +24,9 @@ use crate::hub::Hub;
 pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactRequest) -> Result<ReactedView, HubError> {
     require_reactor(actor)?;
     request.check()?;
-    let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let message = find_reactable(tx, &actor_in, id)?;
-        let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+    change(hub, actor, id, move |tx, change| {
         change.require_own(tx, request.reaction)?;
-        let action = if reactions::remove(tx, id, actor_in.id(), request.reaction)? {
+        let action = if reactions::remove(tx, id, change.principal, request.reaction)? {
             ReactionAction::Removed
         } else {
             change.require_trust(tx, request.reaction)?;
@@ -44,18 +41,33 @@ pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactReques
 /// Takes a reaction of the caller's back.
 pub async fn unreact(hub: &Hub, actor: &Actor, id: MessageId, reaction: Reaction) -> Result<ReactedView, HubError> {
     require_reactor(actor)?;
-    let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
-        let message = find_reactable(tx, &actor_in, id)?;
-        let change = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+    change(hub, actor, id, move |tx, change| {
         change.require_own(tx, reaction)?;
-        if !reactions::remove(tx, id, actor_in.id(), reaction)? {
+        if !reactions::remove(tx, id, change.principal, reaction)? {
             let detail = format!("You have no reaction {} on this message.", reaction.name());
             return Err(HubError::new(ErrorKind::NotFound, "not_found", detail));
         }
         change.finish(tx, reaction, ReactionAction::Removed)
     })
     .await
+}
+
+/// Changes the reactions of the caller on a message that they see.
+async fn change(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    change: impl Fn(&mut Tx<'_>, &Change<'_>) -> Result<ReactedView, HubError> + Send + 'static,
+) -> Result<ReactedView, HubError> {
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    let command = move |tx: &mut Tx<'_>| {
+        let message = find_reactable(tx, &actor_in, id)?;
+        tx.hold("reactions", params![id.0])?;
+        let of_caller = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
+        change(tx, &of_caller)
+    };
+    // What a person says also changes trust, which more depends on than can be held.
+    if actor.is_person() { hub.command(actor, command).await } else { hub.command_holding(actor, command).await }
 }
 
 /// All reactions on a message that the caller may see.

@@ -73,7 +73,7 @@ impl Setup {
         let shown = admin_password.clone();
         let config = Config {
             database_url: database.as_ref().map(|database| Secret::new(database.url.clone())),
-            database_connections: 5,
+            database_connections: 7,
             admin_socket: Some(folder.path().join("admin.sock")),
             attachments_url: place::attachments_url(),
             bcrypt_cost: 4,

@@ -7,6 +7,9 @@ use tokio_postgres::Row;
 use crate::insert::Insert;
 use crate::{DbError, OwnedValue, ToValue, Value};
 
+/// Questions of one command. It is run again for each, so one that asks more is faster alone.
+const MOST_QUESTIONS: usize = 64;
+
 /// What a command has asked so far and what it was answered. It is run from its beginning each time, and finds the
 /// answers of the earlier runs here.
 #[derive(Default)]
@@ -14,6 +17,11 @@ pub(crate) struct Course {
     answered: Vec<(Question, Answer)>,
     /// How many of the answers the present run has used.
     used: usize,
+    /// Whether it may change rows, once it [holds](crate::Tx::hold) them.
+    may_change: bool,
+    holds: bool,
+    /// Whether it has changed any.
+    pub(crate) has_changed: bool,
     pub(crate) state: State,
 }
 
@@ -23,7 +31,7 @@ pub(crate) enum State {
     /// It needs no more than it has, and adds these rows.
     Done(Vec<NewRow>),
     Asks(Question),
-    /// It does what cannot be done beside others.
+    /// It does what cannot be done beside others, or needs what another one holds.
     Alone,
     #[default]
     Ready,
@@ -31,14 +39,27 @@ pub(crate) enum State {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Question {
-    Query { sql: String, values: Vec<OwnedValue> },
+    Query {
+        sql: String,
+        values: Vec<OwnedValue>,
+    },
+    /// A statement that changes or locks rows.
+    Change {
+        sql: String,
+        values: Vec<OwnedValue>,
+    },
     Number(Table),
+    /// Whether it may have this to itself.
+    Hold(Vec<u8>),
 }
 
 #[derive(Clone)]
 pub(crate) enum Answer {
     Rows(Arc<Vec<Row>>),
+    /// The rows of a change, and how many it changed.
+    Changed(Arc<Vec<Row>>, u64),
     Number(i64),
+    Held,
 }
 
 /// A row to be added with the commit.
@@ -69,9 +90,14 @@ pub(crate) fn owned(values: &[Value<'_>]) -> Vec<OwnedValue> {
 }
 
 impl Course {
+    pub(crate) fn new(may_change: bool) -> Self {
+        Self { may_change, ..Self::default() }
+    }
+
     /// Begins another run.
     pub(crate) fn restart(&mut self) {
         self.used = 0;
+        self.holds = false;
         self.state = State::Done(Vec::new());
     }
 
@@ -84,19 +110,49 @@ impl Course {
             }
             // It does not do the same twice, so its answers may be wrong.
             Some(_) => self.state = State::Alone,
+            None if self.used >= MOST_QUESTIONS => self.state = State::Alone,
             None => self.state = State::Asks(question),
         }
         Err(DbError::Postponed)
     }
 
     pub(crate) fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Arc<Vec<Row>>, DbError> {
-        // Anything else could change what others have read.
-        if !sql.starts_with("select") || self.reads_own_rows(sql) {
+        if self.reads_own_rows(sql) {
             return Err(self.refuse());
+        }
+        if !sql.starts_with("select") || sql.contains("for update") {
+            return self.change_with_rows(sql, values).map(|(rows, _)| rows);
         }
         match self.ask(Question::Query { sql: sql.to_owned(), values: owned(values) })? {
             Answer::Rows(rows) => Ok(rows),
-            Answer::Number(_) => Err(self.refuse()),
+            Answer::Changed(..) | Answer::Number(_) | Answer::Held => Err(self.refuse()),
+        }
+    }
+
+    /// Runs a statement that changes rows, and returns how many.
+    pub(crate) fn change(&mut self, sql: &str, values: &[Value<'_>]) -> Result<u64, DbError> {
+        self.change_with_rows(sql, values).map(|(_, changed)| changed)
+    }
+
+    fn change_with_rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(Arc<Vec<Row>>, u64), DbError> {
+        // What it does not hold others may have read.
+        if !self.holds || !self.may_change {
+            return Err(self.refuse());
+        }
+        match self.ask(Question::Change { sql: sql.to_owned(), values: owned(values) })? {
+            Answer::Changed(rows, changed) => Ok((rows, changed)),
+            Answer::Rows(_) | Answer::Number(_) | Answer::Held => Err(self.refuse()),
+        }
+    }
+
+    /// Asks to have something to itself.
+    pub(crate) fn hold(&mut self, what: &str, which: &[Value<'_>]) -> Result<(), DbError> {
+        match self.ask(Question::Hold(key_of(what, &owned(which))))? {
+            Answer::Held => {
+                self.holds = true;
+                Ok(())
+            }
+            Answer::Rows(_) | Answer::Changed(..) | Answer::Number(_) => Err(self.refuse()),
         }
     }
 
@@ -123,15 +179,34 @@ impl Course {
                 self.append(table, Some(number), values);
                 Ok(number)
             }
-            Answer::Rows(_) => Err(self.refuse()),
+            Answer::Rows(_) | Answer::Changed(..) | Answer::Held => Err(self.refuse()),
         }
     }
 
     pub(crate) fn answer(&mut self, answer: Answer) {
         if let State::Asks(question) = std::mem::take(&mut self.state) {
+            self.has_changed |= matches!(answer, Answer::Changed(_, 1..));
             self.answered.push((question, answer));
         }
     }
+}
+
+/// Bytes that are the same for the same statement and the same values.
+pub(crate) fn key_of(sql: &str, values: &[OwnedValue]) -> Vec<u8> {
+    let mut key = sql.as_bytes().to_vec();
+    for value in values {
+        let (kind, bytes): (u8, &[u8]) = match value {
+            OwnedValue::Null => (0, &[]),
+            OwnedValue::Integer(number) => (1, &number.to_be_bytes()),
+            OwnedValue::Real(number) => (2, &number.to_be_bytes()),
+            OwnedValue::Text(text) => (3, text.as_bytes()),
+            OwnedValue::Blob(bytes) => (4, bytes),
+        };
+        key.push(kind);
+        key.extend_from_slice(&bytes.len().to_be_bytes());
+        key.extend_from_slice(bytes);
+    }
+    key
 }
 
 impl NewRow {

@@ -44,8 +44,10 @@ const NO_LIMITS: &str = "set idle_in_transaction_session_timeout = 0; set statem
 #[derive(Clone, Copy)]
 enum Kind {
     Commands,
-    /// Commands that share a transaction.
+    /// Commands that share a transaction and only add rows.
     Together,
+    /// Commands that share a transaction and change rows, which each has to itself.
+    Holding,
     Reads,
 }
 
@@ -58,7 +60,7 @@ impl Kind {
                 "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s'"
             }
             // Planning the same few statements for each batch would take longer than running them.
-            Kind::Together => {
+            Kind::Together | Kind::Holding => {
                 "set lock_timeout = '300ms'; set idle_in_transaction_session_timeout = '2s'; set statement_timeout = '8s';
                 set plan_cache_mode = force_generic_plan"
             }
@@ -71,7 +73,7 @@ impl Kind {
     /// How long it waits for an answer. The server gives up before that, so a connection without an answer is dead.
     fn limit(self) -> Duration {
         match self {
-            Kind::Commands | Kind::Together => Duration::from_secs(10),
+            Kind::Commands | Kind::Together | Kind::Holding => Duration::from_secs(10),
             Kind::Reads => Duration::from_secs(65),
         }
     }
@@ -83,7 +85,7 @@ pub(crate) fn start(
     migrations: &'static [Migration],
     context: Context,
     (alone, commands): (Sender<WriterTask>, Receiver<WriterTask>),
-    together: Receiver<Box<dyn Job>>,
+    [together, holding]: [Receiver<Box<dyn Job>>; 2],
     reads: &ReadQueue,
 ) -> Result<(), OpenError> {
     let config = parse(url)?;
@@ -110,12 +112,18 @@ pub(crate) fn start(
             drop(writing);
         })?;
     }
-    let worker = Worker::new(&config, Kind::Together, &context);
-    let (notifier_in, writing_in, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
-    spawn("stoa-db-together".to_owned(), move || {
-        worker.run_together(&together, limit, &alone, &locked_out, &notifier_in);
-        drop(writing_in);
-    })?;
+    let lanes = [("stoa-db-together", Kind::Together, together), ("stoa-db-holding", Kind::Holding, holding)];
+    for (name, kind, jobs) in lanes {
+        let worker = Worker::new(&config, kind, &context);
+        let (notifier, writing, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
+        let (alone, locked_out) = (alone.clone(), locked_out.clone());
+        spawn(name.to_owned(), move || {
+            worker.run_together(&jobs, limit, &alone, &locked_out, &notifier);
+            drop(writing);
+        })?;
+    }
+    // Only the threads keep them, which end when their own queues do.
+    drop((alone, locked_out));
     let worker = Worker::new(&config, Kind::Commands, &context);
     let (notifier_in, writing_in) = (notifier.clone(), writing.clone());
     spawn("stoa-db-locked".to_owned(), move || {

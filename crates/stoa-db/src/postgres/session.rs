@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::time::Duration;
 
+use futures_util::StreamExt;
 use futures_util::future::{Either, join, join_all, select, try_join_all};
-use futures_util::{StreamExt, TryStreamExt};
 use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -19,7 +19,7 @@ use super::course::{NewRow, Table};
 use super::{order, tls};
 use crate::insert::Insert;
 use crate::server::ServerState;
-use crate::{DbError, Value};
+use crate::{DbError, OwnedValue, ToValue, Value};
 
 const STATEMENT_CACHE: usize = 512;
 /// How long a connection may take to say goodbye.
@@ -146,6 +146,14 @@ pub(crate) enum Values<'a> {
     Lists(Vec<Vec<Value<'a>>>),
 }
 
+/// What a statement was answered with.
+#[derive(Default)]
+pub(crate) struct Answered {
+    pub(crate) rows: Vec<Row>,
+    /// How many rows it changed; of a query, how many it found.
+    pub(crate) changed: u64,
+}
+
 /// A statement that adds rows, and the rows.
 type Addition<'r> = (Statement, Vec<&'r NewRow>);
 
@@ -213,7 +221,7 @@ impl Session {
     }
 
     /// Sends the beginning of the transaction, if that has not happened yet.
-    fn send_beginning(&mut self) -> Result<(), DbError> {
+    pub(crate) fn send_beginning(&mut self) -> Result<(), DbError> {
         match self.beginning.take() {
             Some(beginning) => {
                 self.waiter.wait(self.client()?.batch_execute(beginning))?;
@@ -282,32 +290,47 @@ impl Session {
         })
     }
 
-    /// Sends several queries at once and returns the rows of each.
-    pub(crate) fn query_all(&mut self, requests: &[Request<'_>]) -> Result<Vec<Vec<Row>>, DbError> {
+    /// Sends several statements at once and returns the answer to each.
+    pub(crate) fn query_all(&mut self, requests: &[Request<'_>]) -> Result<Vec<Answered>, DbError> {
         let beginning = self.beginning.take();
         let client = self.client.as_ref().filter(|_| !self.waiter.is_lost.get()).ok_or_else(lost)?;
         let was_answered = &mut self.was_answered;
         self.waiter.wait(async {
             let queries = requests.iter().map(|request| async move {
-                let rows = match &request.values {
+                let answer = match &request.values {
                     Values::Each(values) => client.query_raw(&request.statement, values.iter().copied()).await?,
                     Values::Lists(lists) => client.query_raw(&request.statement, lists).await?,
                 };
-                rows.try_collect::<Vec<Row>>().await
+                let mut answer = pin!(answer);
+                let mut rows = Vec::new();
+                while let Some(row) = answer.next().await {
+                    rows.push(row?);
+                }
+                Ok(Answered { rows, changed: answer.rows_affected().unwrap_or(0) })
             });
             let queries = try_join_all(queries);
-            let rows = match beginning {
+            let answers: Result<Vec<Answered>, tokio_postgres::Error> = match beginning {
                 Some(beginning) => {
-                    let (begun, rows) = join(client.batch_execute(beginning), queries).await;
+                    let (begun, answers) = join(client.batch_execute(beginning), queries).await;
                     begun?;
-                    rows
+                    answers
                 }
                 None => queries.await,
             };
-            let rows = rows?;
+            let answers = answers?;
             *was_answered = true;
-            Ok::<_, DbError>(rows)
+            Ok::<_, DbError>(answers)
         })
+    }
+
+    /// Sends several queries at once.
+    pub(crate) fn query_ahead(&mut self, queries: &[(String, Vec<OwnedValue>)]) -> Result<Vec<Answered>, DbError> {
+        let mut requests = Vec::with_capacity(queries.len());
+        for (sql, values) in queries {
+            let values = values.iter().map(ToValue::to_value).collect();
+            requests.push(Request { statement: self.statement(sql)?, values: Values::Each(values) });
+        }
+        self.query_all(&requests)
     }
 
     /// Adds a row, as the last of all so far unless somebody holds the order of commits already.
@@ -322,7 +345,7 @@ impl Session {
         let row = Request { statement: self.statement(insert.one())?, values: Values::Each(values.to_vec()) };
         let requests = if has_order { vec![row] } else { vec![order, row] };
         let answers = self.query_all(&requests)?;
-        let number = answers.last().and_then(|rows| rows.first()).ok_or(DbError::NoRow)?;
+        let number = answers.last().and_then(|answered| answered.rows.first()).ok_or(DbError::NoRow)?;
         Ok(number.try_get("number")?)
     }
 

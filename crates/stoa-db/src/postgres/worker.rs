@@ -248,7 +248,7 @@ impl Worker {
         for job in batch {
             match self.context.moment() {
                 _ if job.is_late() => job.answer(Some(DbError::Late)),
-                Ok(moment) => members.push(together::Member::new(job, moment)),
+                Ok(moment) => members.push(together::Member::new(job, moment, matches!(self.kind, Kind::Holding))),
                 Err(error) => job.answer(Some(error)),
             }
         }
@@ -268,21 +268,21 @@ impl Worker {
             if matches!(error, DbError::Unavailable(_)) || session.rollback().is_err() {
                 self.session = None;
             }
-            // They take no lock but the order of commits. Each by itself would wait for it just as long.
             let is_locked = matches!(error, DbError::Locked(_));
             if is_locked {
                 self.free_order();
             }
-            let is_patient = since.elapsed() < LOCK_PATIENCE;
-            match error {
-                DbError::Locked(_) if is_patient => members.iter_mut().for_each(together::Member::forget),
-                DbError::Locked(_) => return answer_all(members, &error),
-                _ => {
-                    let commands = members.len();
-                    tracing::debug!(%error, commands, "commands that shared a transaction are run one by one");
-                    return members.into_iter().map(together::Member::into_job).collect();
-                }
+            // They take no lock but the order of commits. Each by itself would wait for it just as long.
+            let is_for_order = is_locked && matches!(self.kind, Kind::Together);
+            if !is_for_order {
+                let commands = members.len();
+                tracing::debug!(%error, commands, "commands that shared a transaction are run one by one");
+                return members.into_iter().map(together::Member::into_job).collect();
             }
+            if since.elapsed() >= LOCK_PATIENCE {
+                return answer_all(members, &error);
+            }
+            members.iter_mut().for_each(together::Member::forget);
         }
         let mut alone = Vec::new();
         let mut effects = Effects::default();
@@ -364,7 +364,7 @@ impl Worker {
         let mut members = Vec::with_capacity(batch.len());
         for job in batch {
             match self.context.moment() {
-                Ok(moment) => members.push(together::Member::new(job, moment)),
+                Ok(moment) => members.push(together::Member::new(job, moment, false)),
                 Err(error) => job.answer(Some(error)),
             }
         }
@@ -378,17 +378,7 @@ impl Worker {
                 Err(error) => answer_all(members, &error),
             };
         }
-        let mut alone = Vec::new();
-        for member in members {
-            match member.outcome() {
-                together::MemberOutcome::Alone => alone.push(member.into_job()),
-                together::MemberOutcome::Committed | together::MemberOutcome::Undone => {
-                    let overruled = member.appends().then(append_in_read);
-                    member.into_job().answer(overruled);
-                }
-            }
-        }
-        alone
+        members.into_iter().filter_map(answer_read).collect()
     }
 
     fn session(&mut self) -> Result<&mut Session, DbError> {
@@ -409,6 +399,18 @@ fn answer_all(members: Vec<together::Member>, error: &DbError) -> Vec<Box<dyn Jo
         member.into_job().answer(Some(error.clone()));
     }
     Vec::new()
+}
+
+/// Answers a read that is done. Gives it back if it has to be run alone.
+fn answer_read(member: together::Member) -> Option<Box<dyn Job>> {
+    match member.outcome() {
+        together::MemberOutcome::Alone => Some(member.into_job()),
+        together::MemberOutcome::Committed | together::MemberOutcome::Undone => {
+            let overruled = member.appends().then(append_in_read);
+            member.into_job().answer(overruled);
+            None
+        }
+    }
 }
 
 /// Appended rows are written with the commit, which a read does not have.

@@ -328,3 +328,128 @@ async fn without_a_server_every_command_and_read_is_answered() {
     notes.place.come_back();
     notes.write_together(append("after")).await.unwrap();
 }
+
+/// Adds one to a counter by reading and writing it, as a command that runs alone may.
+fn count_up(tx: &mut Tx<'_>, counter: &str) -> Result<i64, DbError> {
+    tx.hold("counter", params![counter])?;
+    let sql = "select value from counters where name = $1";
+    let value: i64 = tx.query_one(sql, params![counter], |row| row.get("value"))?;
+    let changed = tx.execute("update counters set value = $2 where name = $1", params![counter, value + 1])?;
+    assert_eq!(changed, 1);
+    // It sees what it has changed.
+    let now = tx.query_one(sql, params![counter], |row| row.get("value"))?;
+    tx.append(&NOTE, params![format!("{counter} {now}")])?;
+    Ok(now)
+}
+
+#[tokio::test]
+async fn commands_that_hold_what_they_change_lose_nothing() {
+    const COUNTERS: i64 = 5;
+    const EACH: i64 = 4;
+    let notes = Notes::open_with(one_writer);
+    let prepare = |tx: &mut Tx<'_>| {
+        for counter in 0..COUNTERS {
+            tx.execute("insert into counters (name, value) values ($1, 0)", params![format!("c{counter}")])?;
+        }
+        Ok::<_, DbError>(())
+    };
+    notes.write(prepare).await.unwrap();
+    let (mut gate, doorway) = gate();
+    let first = submit(notes.write_holding(move |tx| {
+        doorway.pass();
+        count_up(tx, "c0")
+    }))
+    .await;
+    gate.reached().await;
+    let mut submitted = Vec::new();
+    for _ in 0..EACH {
+        for counter in 0..COUNTERS {
+            submitted.push(submit(notes.write_holding(move |tx| count_up(tx, &format!("c{counter}")))).await);
+        }
+    }
+    gate.open();
+    first.answer().await.unwrap();
+    for command in submitted {
+        command.answer().await.unwrap();
+    }
+    let total = notes.place.peek("select cast(sum(value) as bigint) from counters");
+    assert_eq!(total, COUNTERS * EACH + 1);
+    // Each number was given out once.
+    let bodies = notes.bodies().await;
+    assert_eq!(BTreeSet::from_iter(&bodies).len(), bodies.len(), "{bodies:?}");
+    if runs_on(Engine::Postgres) {
+        // The first of each counter share a transaction, and the others come after them.
+        assert!(notes.commits().contains(&(COUNTERS as usize, 0)), "{:?}", notes.commits());
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_fails_after_a_change_takes_no_other_with_it() {
+    let notes = Notes::open_with(one_writer);
+    let prepare = |tx: &mut Tx<'_>| {
+        tx.execute("insert into counters (name, value) values ('a', 0), ('b', 0), ('c', 0), ('d', 0)", &[])
+    };
+    notes.write(prepare).await.unwrap();
+    let (mut gate, doorway) = gate();
+    let first = submit(notes.write_holding(move |tx| {
+        doorway.pass();
+        count_up(tx, "a")
+    }))
+    .await;
+    gate.reached().await;
+    let good = submit(notes.write_holding(|tx| count_up(tx, "b"))).await;
+    let bad = submit(notes.write_holding(|tx| {
+        count_up(tx, "c")?;
+        Err::<(), _>(DbError::NoRow)
+    }))
+    .await;
+    // It does not say what it changes, so it is run alone.
+    let unheld =
+        submit(notes.write_holding(|tx| tx.execute("update counters set value = 9 where name = 'd'", &[]))).await;
+    gate.open();
+    first.answer().await.unwrap();
+    assert_eq!(good.answer().await.unwrap(), 1);
+    assert!(matches!(bad.answer().await, Err(DbError::NoRow)));
+    assert_eq!(unheld.answer().await.unwrap(), 1);
+    assert_eq!(notes.place.peek("select cast(sum(value) as bigint) from counters"), 1 + 1 + 9);
+    assert_eq!(notes.bodies().await, ["a 1", "b 1"]);
+}
+
+#[tokio::test]
+async fn what_is_asked_ahead_is_what_is_found() {
+    let notes = Notes::open();
+    let prepare =
+        |tx: &mut Tx<'_>| tx.execute("insert into counters (name, value) values ('a', 1), ('b', 2), ('c', 3)", &[]);
+    notes.write(prepare).await.unwrap();
+    fn value(tx: &mut Tx<'_>, name: &str) -> Result<i64, DbError> {
+        tx.query_one("select value from counters where name = $1", params![name], |row| row.get("value"))
+    }
+    fn both_ahead(tx: &mut Tx<'_>) -> Result<(), DbError> {
+        tx.ahead(|tx| {
+            let _ = value(tx, "a");
+            let _ = value(tx, "b");
+            let _ = value(tx, "nobody");
+        })
+    }
+    let read = |tx: &mut Tx<'_>| {
+        both_ahead(tx)?;
+        // Asked ahead or not, once or twice.
+        Ok::<_, DbError>([value(tx, "b")?, value(tx, "a")?, value(tx, "c")?, value(tx, "a")?])
+    };
+    assert_eq!(notes.read(read).await.unwrap(), [2, 1, 3, 1]);
+    let change = |tx: &mut Tx<'_>| {
+        both_ahead(tx)?;
+        tx.execute("update counters set value = 10 where name = 'a'", &[])?;
+        Ok::<_, DbError>([value(tx, "a")?, value(tx, "b")?])
+    };
+    assert_eq!(notes.write(change).await.unwrap(), [10, 2]);
+    // Nothing is changed ahead, and a failure to come is not one yet.
+    let careless = |tx: &mut Tx<'_>| {
+        tx.ahead(|tx| {
+            let _ = tx.execute("update counters set value = 20 where name = 'b'", &[]);
+            let _ = value(tx, "nobody");
+        })?;
+        value(tx, "b")
+    };
+    assert_eq!(notes.write(careless).await.unwrap(), 2);
+}
