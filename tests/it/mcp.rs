@@ -93,12 +93,19 @@ async fn every_revision_is_spoken() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
-    for version in ["2025-06-18", "2025-11-25"] {
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
         let params =
             json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let answer = scout.mcp("initialize", params).await.rpc_result();
         assert_eq!(answer["protocolVersion"], version);
-        assert_eq!(answer["serverInfo"]["name"], "stoa");
+        let about = &answer["serverInfo"];
+        assert_eq!((&about["name"], &about["title"]), (&json!("stoa"), &json!("Stoa")));
+        let address = about["websiteUrl"].as_str().unwrap();
+        for icon in about["icons"].as_array().unwrap() {
+            let path = icon["src"].as_str().unwrap().strip_prefix(address).unwrap();
+            let file = hub.nobody().get(path).await.ok();
+            assert_eq!(file.header("content-type"), icon["mimeType"].as_str());
+        }
         assert_eq!(object(&answer["capabilities"]), ["completions", "prompts", "resources", "tools"]);
         let initialized = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
         scout.mcp_at("/mcp", &initialized).header("mcp-protocol-version", version).await.status(202);
@@ -111,7 +118,7 @@ async fn every_revision_is_spoken() {
         json!({"protocolVersion": "2099-01-01", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
     assert_eq!(scout.mcp("initialize", params).await.rpc_result()["protocolVersion"], "2025-11-25");
     let discovered = scout.mcp_latest("server/discover", json!({})).await.rpc_result();
-    assert_eq!(discovered["supportedVersions"], json!(["2025-06-18", "2025-11-25", LATEST]));
+    assert_eq!(discovered["supportedVersions"], json!(["2025-03-26", "2025-06-18", "2025-11-25", LATEST]));
     let called = scout.mcp_latest("tools/call", json!({"name": "my_status", "arguments": {}})).await;
     assert_eq!(called.tool_answer()["name"], "scout");
     let listed = scout.mcp_latest("tools/list", json!({})).await.rpc_result();

@@ -10,7 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, ContentBlock,
     CustomRequest, CustomResult, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
-    Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
+    Icon, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
     ListResourcesResult, ListToolsResult, MetaObject, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage,
     ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource, ResourceContents,
     ResourceTemplate, Role, ServerCapabilities, ServerConfig, SubscriptionFilter, Tool as ListedTool, ToolAnnotations,
@@ -77,6 +77,18 @@ pub(super) struct McpServer {
 impl McpServer {
     pub(super) fn new(hub: Hub, offer: Arc<Offer>) -> Self {
         Self { hub, offer }
+    }
+
+    /// What a program shows its user of this hub.
+    fn about(&self) -> Implementation {
+        let address = self.hub.base_url();
+        let icon = |file: &str, kind: &str, size: &str| {
+            Icon::new(format!("{address}/{file}")).with_mime_type(kind).with_sizes(vec![size.to_owned()])
+        };
+        Implementation::new("stoa", env!("CARGO_PKG_VERSION"))
+            .with_title("Stoa")
+            .with_website_url(address)
+            .with_icons(vec![icon("favicon.svg", "image/svg+xml", "any"), icon("icon-192.png", "image/png", "192x192")])
     }
 
     async fn call(&self, caller: &Caller, tool: &Tool, request: CallToolRequestParams) -> CallToolResult {
@@ -264,14 +276,16 @@ impl ServerHandler for McpServer {
             .enable_resources()
             .enable_resources_subscribe()
             .build();
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("stoa", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+        ServerConfig::new(capabilities).with_server_info(self.about()).with_instructions(INSTRUCTIONS)
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        const VERSIONS: &[ProtocolVersion] =
-            &[ProtocolVersion::V_2025_06_18, ProtocolVersion::V_2025_11_25, ProtocolVersion::V_2026_07_28];
+        const VERSIONS: &[ProtocolVersion] = &[
+            ProtocolVersion::V_2025_03_26,
+            ProtocolVersion::V_2025_06_18,
+            ProtocolVersion::V_2025_11_25,
+            ProtocolVersion::V_2026_07_28,
+        ];
         Cow::Borrowed(VERSIONS)
     }
 
