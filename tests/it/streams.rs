@@ -216,6 +216,14 @@ async fn unread_messages_are_counted_as_they_come_and_go() {
     of_bob.expect("message_deleted").await;
     bob.post("/api/notifications/mark-read", &json!({"channel": "general"})).await.ok();
     assert_eq!(of_bob.expect("unread_update").await["unread_count"], 0);
+    // Who leaves with something unread and comes back has nothing to catch up on.
+    post(&ada, "general", "unread").await;
+    assert_eq!(of_bob.expect("unread_update").await["unread_count"], 1);
+    of_bob.expect("new_message").await;
+    bob.call("POST", "/api/channels/general/leave").await.ok();
+    bob.call("POST", "/api/channels/general/join").await.ok();
+    let unread = of_bob.until("unread_update").await;
+    assert_eq!(unread, json!({"kind": "channel", "name": "general", "unread_count": 0}));
     // Both sides of a DM call it by the other's name.
     dm(&ada, "bob", "hello").await;
     assert_eq!(of_bob.expect("unread_update").await, json!({"kind": "dm", "name": "ada", "unread_count": 1}));

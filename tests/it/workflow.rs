@@ -345,6 +345,9 @@ async fn settings_out_of_range_are_refused() {
     ] {
         ada.put("/api/channels/work/settings", &json!({field: value})).await.invalid(&[field]);
     }
+    // Nobody means a negative zero, and engines keep it differently.
+    let changed = ada.put("/api/channels/work/settings", &json!({"approve_threshold": -0.0})).await.ok();
+    assert!(changed.text().contains(r#""approve_threshold":0.0"#), "{}", changed.text());
     hub.finish().await;
 }
 

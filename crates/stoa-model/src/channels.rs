@@ -172,8 +172,9 @@ impl UpdateChannelSettingsRequest {
         let given = self.clone();
         settings.workflow_enabled = given.workflow_enabled.unwrap_or(settings.workflow_enabled);
         settings.auto_approve = given.auto_approve.unwrap_or(settings.auto_approve);
-        settings.publish_threshold = given.publish_threshold.unwrap_or(settings.publish_threshold);
-        settings.approve_threshold = given.approve_threshold.unwrap_or(settings.approve_threshold);
+        // The sum turns a negative zero into the usual one: engines keep the two apart differently.
+        settings.publish_threshold = given.publish_threshold.unwrap_or(settings.publish_threshold) + 0.0;
+        settings.approve_threshold = given.approve_threshold.unwrap_or(settings.approve_threshold) + 0.0;
         if let Some(after) = given.stalemate_remind_after {
             settings.stalemate_remind_after = after;
         }

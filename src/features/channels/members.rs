@@ -10,7 +10,7 @@ use super::service::{RevisedChannel, details, find_visible, require_managed};
 use super::store::{self, ChannelRow};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{self, ChannelEvent};
+use crate::events::{self, ChannelEvent, ReadingEvent};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
 
@@ -26,8 +26,13 @@ pub(super) fn add(
     if !store::insert_member(tx, channel, principal)? {
         return Ok(false);
     }
+    let was_here = store::find_cursor(tx, principal, conversation)?.is_some();
     store::upsert_cursor_at_end(tx, principal, conversation)?;
     events::emit(hub, tx, actor, ChannelEvent::MemberAdded { channel, conversation, principal })?;
+    if was_here {
+        // What they had not read when they left counts no more.
+        events::emit(hub, tx, actor, ReadingEvent::Moved { principal, conversation })?;
+    }
     Ok(true)
 }
 
