@@ -429,6 +429,12 @@ impl ClaimRequest {
         faults.require("extend", !is_both, "must not be given together with message_ids");
         faults.finish()
     }
+
+    /// How many messages it is about, at most.
+    pub fn most(&self) -> usize {
+        let ids = self.message_ids.as_ref().or(self.extend.as_ref()).map(Vec::len);
+        ids.unwrap_or_else(|| usize::try_from(self.limit.unwrap_or(1)).unwrap_or(0))
+    }
 }
 
 impl DoneRequest {

@@ -24,6 +24,9 @@ use crate::paging::{ListQuery, page_with};
 /// When those who found too many waiting may come again.
 const RETRY_SECONDS: u64 = 5;
 
+/// Messages of a claim that shares a transaction. Others would wait while more are put together.
+const MAX_SHARED_CLAIM: usize = 8;
+
 /// What part of an inbox is asked for, and how.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct InboxQuery {
@@ -117,7 +120,8 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
     require_work(actor)?;
     request.check()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command_holding(actor, move |tx| {
+    let is_small = request.most() <= MAX_SHARED_CLAIM;
+    let command = move |tx: &mut Tx<'_>| {
         tx.hold("inbox", params![actor_in.id().0])?;
         let lease_until = tx.now_ms() + request.lease_seconds.unwrap_or(DEFAULT_LEASE_SECONDS) * 1000;
         let wanted = match (&request.message_ids, &request.extend) {
@@ -134,8 +138,8 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
         }
         rows.sort_by_key(|row| (std::cmp::Reverse(row.priority), row.id));
         Ok(Items { items: view::complete(tx, &actor_in, rows)? })
-    })
-    .await
+    };
+    if is_small { hub.command_holding(actor, command).await } else { hub.command(actor, command).await }
 }
 
 pub async fn done(hub: &Hub, actor: &Actor, id: MessageId, request: DoneRequest) -> Result<SettledMessage, HubError> {

@@ -135,8 +135,8 @@ impl Course {
     }
 
     fn change_with_rows(&mut self, sql: &str, values: &[Value<'_>]) -> Result<(Arc<Vec<Row>>, u64), DbError> {
-        // What it does not hold others may have read.
-        if !self.holds || !self.may_change {
+        // What it does not hold others may have read, and what it has appended is not there yet.
+        if !self.holds || !self.may_change || self.reads_own_rows(sql) {
             return Err(self.refuse());
         }
         match self.ask(Question::Change { sql: sql.to_owned(), values: owned(values) })? {

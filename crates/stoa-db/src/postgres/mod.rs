@@ -29,6 +29,8 @@ mod worker;
 /// How long a thread tries to get its connection back before it answers "unavailable".
 const RECONNECT_PATIENCE: Duration = Duration::from_secs(3);
 
+/// Commands that share a transaction in which they change rows, at most: each waits for all, with what it has locked.
+const HOLDING_BATCH: usize = 32;
 /// How long a server may take to answer a hub that starts.
 const START_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -112,10 +114,14 @@ pub(crate) fn start(
             drop(writing);
         })?;
     }
-    let lanes = [("stoa-db-together", Kind::Together, together), ("stoa-db-holding", Kind::Holding, holding)];
-    for (name, kind, jobs) in lanes {
+    let limit = options.batch_limit;
+    let lanes = [
+        ("stoa-db-together", Kind::Together, together, limit),
+        ("stoa-db-holding", Kind::Holding, holding, limit.min(HOLDING_BATCH)),
+    ];
+    for (name, kind, jobs, limit) in lanes {
         let worker = Worker::new(&config, kind, &context);
-        let (notifier, writing, limit) = (notifier.clone(), writing.clone(), options.batch_limit);
+        let (notifier, writing) = (notifier.clone(), writing.clone());
         let (alone, locked_out) = (alone.clone(), locked_out.clone());
         spawn(name.to_owned(), move || {
             worker.run_together(&jobs, limit, &alone, &locked_out, &notifier);
@@ -168,7 +174,9 @@ fn prepare(
 
 /// A migration may take as long as it takes, so it is not begun on a server that is frozen: nobody would ever hear why.
 fn require_answer(config: &Config) -> Result<(), DbError> {
-    Session::connect(config, &[SETTINGS], Patience::of(START_PATIENCE)).map(drop)
+    let ask = || Session::connect(config, &[SETTINGS], Patience::of(START_PATIENCE)).map(drop);
+    // One that is slow because it has just started answers the second time.
+    ask().or_else(|_| ask())
 }
 
 /// Hubs whose machines disagree about the time would disagree about who has lost a claim, so the server's time counts.

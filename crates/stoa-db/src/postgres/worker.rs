@@ -26,6 +26,9 @@ const LONGEST_PAUSE_AT: u32 = 30;
 const LINGERS_AFTER: usize = 4;
 const LONGEST_LINGER: Duration = Duration::from_micros(2500);
 
+/// How often a batch that lost a race is tried again, before each of its commands is run alone.
+const MOST_RACES: u64 = 3;
+
 /// Urgent reads that are sent to the server at once, at most.
 const URGENT_BATCH: usize = 64;
 
@@ -252,6 +255,7 @@ impl Worker {
                 Err(error) => job.answer(Some(error)),
             }
         }
+        let mut races = 0;
         loop {
             let session = match self.session() {
                 Ok(session) => session,
@@ -274,7 +278,12 @@ impl Worker {
             }
             // They take no lock but the order of commits. Each by itself would wait for it just as long.
             let is_for_order = is_locked && matches!(self.kind, Kind::Together);
-            if !is_for_order {
+            // Who lost a race to another transaction may win the next one. Each by itself would meet more of them.
+            let is_race = matches!(error, DbError::Conflict(_)) && races < MOST_RACES;
+            if is_race {
+                races += 1;
+                std::thread::sleep(Duration::from_millis(races));
+            } else if !is_for_order {
                 let commands = members.len();
                 tracing::debug!(%error, commands, "commands that shared a transaction are run one by one");
                 return members.into_iter().map(together::Member::into_job).collect();
