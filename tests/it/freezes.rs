@@ -35,7 +35,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// Reads the plan from the environment. Without one, it is short enough for every run of the tests.
+    /// The environment gives the plan. Its defaults are short, because every run of the tests uses them.
     fn new() -> Self {
         let number =
             |name: &str, default: u64| std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default);

@@ -287,8 +287,7 @@ impl Worker {
                 let commands = members.len();
                 tracing::debug!(%error, commands, "commands that shared a transaction are run one by one");
                 return members.into_iter().map(together::Member::into_job).collect();
-            }
-            if since.elapsed() >= LOCK_PATIENCE {
+            } else if since.elapsed() >= LOCK_PATIENCE {
                 return answer_all(members, &error);
             }
             members.iter_mut().for_each(together::Member::forget);
