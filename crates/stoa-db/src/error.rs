@@ -76,6 +76,16 @@ pub enum OpenError {
     Entropy(String),
 }
 
+impl OpenError {
+    /// Says why the server cannot be used, without what a command would have to know besides.
+    pub(crate) fn of_server(error: DbError) -> Self {
+        match error {
+            DbError::Unavailable(reason) => Self::Postgres(reason),
+            error => Self::Postgres(error.to_string()),
+        }
+    }
+}
+
 impl DbError {
     pub(crate) fn decode(column: &str, reason: impl Into<String>) -> Self {
         DbError::Decode { column: column.to_owned(), reason: reason.into() }

@@ -61,7 +61,7 @@ pub(crate) fn migrate_postgres(
     up_to: Option<i64>,
     now_ms: i64,
 ) -> Result<(), OpenError> {
-    let fault = |error: postgres::Error| OpenError::Postgres(DbError::from(error).to_string());
+    let fault = |error: postgres::Error| OpenError::of_server(error.into());
     client.execute("select pg_advisory_lock($1)", &[&POSTGRES_LOCK]).map_err(fault)?;
     // The lock belongs to the connection; when an error ends it early, closing it lets go.
     client.batch_execute(CREATE_TABLE).map_err(fault)?;

@@ -94,9 +94,9 @@ pub(crate) fn start(
     // The client runs an event loop of its own, which it may not do on a thread of the caller's.
     let now_ms = context.environment.now_ms();
     let prepare = || {
-        require_answer(&config).map_err(|error| OpenError::Postgres(error.to_string()))?;
+        require_answer(&config).map_err(OpenError::of_server)?;
         prepare(&config, migrations, options.migrate_to, now_ms)?;
-        set_clock(&config, &context).map_err(|error| OpenError::Postgres(error.to_string()))
+        set_clock(&config, &context).map_err(OpenError::of_server)
     };
     let prepared = std::thread::scope(|scope| scope.spawn(prepare).join());
     prepared.unwrap_or_else(|_| Err(OpenError::Postgres("the driver panicked".to_owned())))?;
@@ -167,7 +167,7 @@ fn prepare(
     migrate_to: Option<i64>,
     now_ms: i64,
 ) -> Result<(), OpenError> {
-    let mut client = connect(&config.clone().into()).map_err(|error| OpenError::Postgres(error.to_string()))?;
+    let mut client = connect(&config.clone().into()).map_err(OpenError::of_server)?;
     require_version(&mut client)?;
     migrate::migrate_postgres(&mut client, migrations, migrate_to, now_ms)
 }
@@ -230,7 +230,7 @@ fn connect(config: &postgres::Config) -> Result<Client, DbError> {
 }
 
 fn require_version(client: &mut Client) -> Result<(), OpenError> {
-    let fault = |error: postgres::Error| OpenError::Postgres(DbError::from(error).to_string());
+    let fault = |error: postgres::Error| OpenError::of_server(error.into());
     let row = client
         .query_one("select current_setting('server_version_num')::int, current_setting('server_encoding')", &[])
         .map_err(fault)?;
