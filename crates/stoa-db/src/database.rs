@@ -194,7 +194,7 @@ pub(crate) struct Context {
     pub(crate) observer: Option<Observer>,
     pub(crate) bells: Bells,
     pub(crate) server: watch::Sender<ServerState>,
-    /// Whether the last write failed because the disk is full.
+    /// Whether a write failed because the disk is full.
     pub(crate) is_full: Arc<AtomicBool>,
     /// Held by each thread: commands run to their end even when the last handle is gone, and
     /// nobody else may come into the folder before.
@@ -252,9 +252,6 @@ impl Context {
 
     /// Tells the observer of a commit. Its panic must not take the writer down either.
     pub(crate) fn observe(&self, report: &CommitReport) {
-        if report.undone == 0 {
-            self.is_full.store(false, Ordering::Relaxed);
-        }
         if let Some(observer) = &self.observer
             && catch_unwind(AssertUnwindSafe(|| observer(report))).is_err()
         {
@@ -500,9 +497,15 @@ impl Database {
         writer.as_ref().map_or(0, Sender::len) + lanes.iter().sum::<usize>()
     }
 
-    /// Whether the disk was full at the last write that was tried. Only another write can tell whether it still is.
+    /// Whether a write found the disk full since [`note_room`](Self::note_room) was last called.
     pub fn is_full(&self) -> bool {
         self.shared.is_full.load(Ordering::Relaxed)
+    }
+
+    /// Notes that there is room again. Not every commit shows that: a command may change nothing, and a small change
+    /// may fit where a message does not. So the caller decides with a write of its own.
+    pub fn note_room(&self) {
+        self.shared.is_full.store(false, Ordering::Relaxed);
     }
 
     /// Gives back the space of deleted rows.

@@ -98,6 +98,7 @@ async fn can_read_and_write(hub: &Hub) -> Result<(), HubError> {
             Hub::set_meta(tx, "last_space_check", &now)
         })
         .await?;
+        hub.db().note_room();
     }
     Ok(())
 }
