@@ -111,7 +111,7 @@ impl Metrics {
             )),
             events_skipped: registered!(IntCounter::new(
                 "stoa_events_skipped_total",
-                "Events that this hub could not read, because a newer version wrote them or they are damaged"
+                "Events that this hub could not read for those who stream or wait here, because a newer version wrote them or they are damaged"
             )),
             event_lag_seconds: registered!(Gauge::new(
                 "stoa_event_lag_seconds",

@@ -18,11 +18,20 @@ const MAX_LOGGED_KIND: usize = 64;
 const FAILURE_PAUSE: Duration = Duration::from_millis(500);
 /// How long the tail leaves the database alone after it has read something.
 const REST: Duration = Duration::from_millis(4);
+/// How many such rests it takes while nobody streams or waits here.
+const RESTS_WHILE_IDLE: u32 = 12;
 
 /// Something that sees every event on every hub, in order.
 pub trait Tap: Send + Sync + 'static {
     /// Called once, before anything is served: what comes to [`handle`](Self::handle) is behind this.
     fn begin(&self, _hub: &Hub, _position: Position) {}
+
+    /// Whether nobody is there to whom an event would go.
+    fn is_idle(&self, hub: &Hub) -> bool;
+
+    /// Takes note, if it is still idle, that nobody needs the events up to `end`, and says whether it did. Some of
+    /// them may come nevertheless, when another tap needs them.
+    fn skip_to(&self, hub: &Hub, end: Position) -> bool;
 
     /// A page may have rows but no events, if they cannot be read.
     fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()>;
@@ -44,6 +53,17 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     loop {
         changes.mark_unchanged();
         lag.begin(hub.clock().now_ms());
+        if let Some(end) = skip_unwanted(&hub, &taps).await {
+            position = end;
+            lag.end();
+            rest_while_idle(&hub, &taps).await;
+            tokio::select! {
+                () = hub.stopping() => return,
+                _ = changes.changed() => {}
+                () = unsignalled(&hub) => {}
+            }
+            continue;
+        }
         let read = hub.read_urgent(move |tx| outbox::events_after(tx, position, BATCH));
         let next_look = match read.await {
             Ok(page) => {
@@ -89,7 +109,27 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     }
 }
 
-/// Every hub reads every row here once, so this is where those that cannot be read are counted. One line for each page, so
+/// Where the outbox ends, if nobody here needs what comes before that: then the rows need not be fetched. Who comes
+/// after the taps have agreed finds all of it in the database, since the end was read before.
+async fn skip_unwanted(hub: &Hub, taps: &[Arc<dyn Tap>]) -> Option<Position> {
+    if !taps.iter().all(|tap| tap.is_idle(hub)) {
+        return None;
+    }
+    let end = hub.read_urgent(outbox::end).await.ok()?;
+    taps.iter().all(|tap| tap.skip_to(hub, end)).then_some(end)
+}
+
+/// Ends soon after somebody comes who needs events.
+async fn rest_while_idle(hub: &Hub, taps: &[Arc<dyn Tap>]) {
+    for _ in 0..RESTS_WHILE_IDLE {
+        if hub.is_stopping() || !taps.iter().all(|tap| tap.is_idle(hub)) {
+            return;
+        }
+        pause(REST).await;
+    }
+}
+
+/// Every row that somebody here needs is read here once, so this is where those that cannot be read are counted. One line for each page, so
 /// that many of them do not fill the log.
 fn report_skipped(hub: &Hub, skipped: &[SkippedRow]) {
     let (Some(first), Some(last)) = (skipped.first(), skipped.last()) else { return };

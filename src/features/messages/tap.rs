@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use super::inbox;
-use crate::events::Tap;
 use crate::events::outbox::EventPage;
+use crate::events::{Position, Tap};
 use crate::hub::{BoxFuture, Hub};
 
 /// Wakes callers that wait for their inbox.
@@ -13,9 +13,18 @@ pub fn tap() -> Arc<dyn Tap> {
 }
 
 impl Tap for InboxTap {
+    fn is_idle(&self, hub: &Hub) -> bool {
+        hub.waiters().is_empty()
+    }
+
+    fn skip_to(&self, hub: &Hub, _end: Position) -> bool {
+        // Who waits looks into the database once more after they have begun to wait.
+        self.is_idle(hub)
+    }
+
     fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()> {
         Box::pin(async move {
-            if hub.waiters().is_empty() {
+            if self.is_idle(hub) {
                 return;
             }
             for stored in &page.events {

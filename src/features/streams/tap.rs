@@ -40,6 +40,23 @@ impl Tap for StreamTap {
         hub.memory::<Registry>().state().position = position;
     }
 
+    fn is_idle(&self, hub: &Hub) -> bool {
+        hub.memory::<Registry>().state().is_empty()
+    }
+
+    fn skip_to(&self, hub: &Hub, end: Position) -> bool {
+        let registry = hub.memory::<Registry>();
+        let Ok(mut turn) = registry.turn.try_lock() else { return false };
+        let mut state = registry.state();
+        if !state.is_empty() {
+            return false;
+        }
+        // Some of them may have been changed by what is skipped.
+        turn.forget_rooms();
+        state.position = end;
+        true
+    }
+
     fn handle<'a>(&'a self, hub: &'a Hub, page: &'a EventPage) -> BoxFuture<'a, ()> {
         Box::pin(hand_out(hub, page))
     }
