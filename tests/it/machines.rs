@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use stoa_db::DbError;
 
 use crate::support::{ALL_SCOPES, Human, Machine, RegistryFile, TestHub, eventually, items};
 use crate::walk::{Row, admin, machine, public};
@@ -532,6 +533,28 @@ async fn evidence_comes_in_pages() {
         let code = scene.demo.get(&format!("/machine/evidence?{bad}")).await.code();
         assert!([400, 422].contains(&code), "{bad}: {code}");
     }
+    scene.hub.finish().await;
+}
+
+/// Who goes on from the last event that they saw must find it, whatever the clocks of the hubs say.
+#[tokio::test]
+async fn an_event_that_is_stored_later_comes_later() {
+    let scene = Scene::begin().await;
+    let send = async |id: &str| scene.demo.event(&scene.demo.made(id, "t", json!(1))).await.status(202);
+    send("first").await;
+    let of_a_fast_clock = scene
+        .hub
+        .inner()
+        .write(|tx| tx.execute("update machine_events set received_at = received_at + 5000", &[]).map(drop));
+    of_a_fast_clock.await.unwrap_or_else(|error: DbError| panic!("{error}"));
+    send("second").await;
+    let list =
+        async |query: &str| array(&scene.demo.get(&format!("/machine/evidence?{query}")).await.ok().json()["items"]);
+    let all = list("").await;
+    let ids: Vec<_> = all.iter().map(|event| event["event_id"].as_str().unwrap()).collect();
+    assert_eq!(ids, ["first", "second"]);
+    let since = list(&format!("since={}", all[0]["received_at"].as_str().unwrap())).await;
+    assert_eq!(since, all);
     scene.hub.finish().await;
 }
 

@@ -172,6 +172,7 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
     let ids: Vec<&str> = items.iter().flatten().map(|event| event.event_id.as_str()).collect();
     let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
     let channels_by_name = find_channels(hub, tx, actor, items)?;
+    let received_at = store::next_received_at(tx, actor.id())?;
     let mut answer = IngestAnswer::default();
     for item in items {
         let result = match item {
@@ -193,7 +194,7 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
             Ok(event) => {
                 answer.accepted += 1;
                 known.insert(event.event_id.clone());
-                accept(hub, tx, actor, &channels_by_name, event)?
+                accept(hub, tx, actor, &channels_by_name, event, received_at)?
             }
         };
         answer.results.push(result);
@@ -242,6 +243,7 @@ fn accept(
     actor: &Actor,
     channels_by_name: &BTreeMap<String, Option<ChannelForPosting>>,
     event: &Prepared,
+    received_at: i64,
 ) -> Result<IngestResult, HubError> {
     let (outcome, reason, message) = match &event.message {
         None => (EventOutcome::Stored, None, None),
@@ -262,6 +264,7 @@ fn accept(
             config: event.message.as_ref().map(|message| (message.source.as_str(), message.version)),
             message,
             request_id: &actor.call.request_id,
+            received_at,
         },
     )?;
     Ok(IngestResult {

@@ -332,6 +332,19 @@ pub(super) struct NewEvent<'a> {
     pub(super) config: Option<(&'a str, i64)>,
     pub(super) message: Option<MessageId>,
     pub(super) request_id: &'a str,
+    pub(super) received_at: i64,
+}
+
+/// When events that are taken in now came in: not before any that is there. Who lists events from a time on, or behind a
+/// place, would miss those that got an earlier time and were stored later. Two requests of one principal that run at
+/// once on PostgreSQL conflict here, and one of them runs again.
+pub(super) fn next_received_at(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<i64, DbError> {
+    let newest: Option<i64> = tx.query_optional(
+        "select received_at from machine_events where principal_id = $1 order by received_at desc, id desc limit 1",
+        params![principal.0],
+        |row| row.get("received_at"),
+    )?;
+    Ok(newest.map_or(tx.now_ms(), |newest| newest.max(tx.now_ms())))
 }
 
 /// The caller has looked before whether it is there. On PostgreSQL another hub may take it in meanwhile: the conflict makes
@@ -352,7 +365,7 @@ pub(super) fn insert_event(tx: &mut Tx<'_>, principal: PrincipalId, event: &NewE
             event.config.map(|(_, version)| version),
             event.message.map(|message| message.0),
             Some(event.request_id).filter(|id| !id.is_empty()),
-            tx.now_ms()
+            event.received_at
         ],
     )?;
     if inserted == 0 { Err(HubError::internal("an event was there that was not there before")) } else { Ok(()) }
