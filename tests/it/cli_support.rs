@@ -272,6 +272,11 @@ impl Hub {
 
     /// Ends the hub as a power cut would, without a word.
     pub(crate) fn kill(mut self) {
+        self.kill_now();
+    }
+
+    /// The same, for a hub that is replaced by another.
+    pub(crate) fn kill_now(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }

@@ -54,7 +54,7 @@ impl Plan {
 }
 
 /// Numbers that look random and are the same for the same seed.
-fn draw(seed: &mut u64, below: u64) -> u64 {
+pub(crate) fn draw(seed: &mut u64, below: u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) % below
 }

@@ -36,6 +36,7 @@ mod cli_support;
 mod crash;
 mod csrf;
 mod deadlines;
+mod followers;
 mod freezes;
 mod hubs;
 mod idempotency;

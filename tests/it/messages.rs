@@ -1,7 +1,9 @@
 //! Messages: what is sent, answered, edited and taken back.
 
 use serde_json::{Value, json};
+use stoa::clock::Clock;
 use stoa_db::{DbError, params};
+use stoa_model::Timestamp;
 
 use crate::backup::back_up;
 use crate::mcp::{ToolRow, refused};
@@ -536,5 +538,24 @@ async fn a_damaged_row_does_not_hide_the_others() {
     assert_eq!(ada.found("needle").await, ["a needle after", shown, "a needle before"]);
     let folder = tempfile::tempdir().unwrap();
     back_up(&hub, folder.path(), "backup.tar.gz").await;
+    hub.finish().await;
+}
+
+/// Ids, times and pages have one order, also after the clock was set back.
+#[tokio::test]
+async fn a_later_message_has_no_earlier_time() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let before = ada.say("general", "before").await;
+    let back = Clock::manual(Timestamp::from_ms(hub.now_ms() - 3_600_000));
+    let hub = hub.stop().await.configure(|config| config.clock = back).start().await;
+    let ada = hub.log_in("ada").await;
+    // Beside others on PostgreSQL, and alone because it names somebody.
+    hub.human("ben").await;
+    for body in ["after", "after, @ben"] {
+        let after = ada.say("general", body).await;
+        assert_eq!(after["created_at"], before["created_at"]);
+        assert_eq!(ada.message(&after).await["created_at"], after["created_at"]);
+    }
     hub.finish().await;
 }

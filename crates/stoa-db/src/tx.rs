@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use crate::insert::Insert;
+use crate::insert::{Insert, Numbered};
 use crate::postgres::course::{Course, NewRow, Table, key_of, owned};
 use crate::row::RowSource;
 use crate::signals::Signals;
@@ -144,7 +144,9 @@ impl<'c> Tx<'c> {
     pub fn append(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<(), DbError> {
         self.require_usable()?;
         let outcome = match &mut self.connection {
-            Connection::Sqlite(connection) => crate::sqlite::execute(connection, insert.one(), params).map(drop),
+            Connection::Sqlite(connection) => {
+                crate::sqlite::execute(connection, insert.one(Engine::Sqlite), params).map(drop)
+            }
             Connection::Postgres(_) => {
                 self.begin_change()?;
                 self.appended.push(NewRow { table: Table(insert), number: None, values: owned(params) });
@@ -160,26 +162,28 @@ impl<'c> Tx<'c> {
 
     /// Adds a row and returns its number. Rows of the table are numbered in the order of their commits, so on PostgreSQL
     /// everybody else who wants a number waits until this command is committed: it should be among the last things to do.
-    pub fn append_numbered(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<i64, DbError> {
+    pub fn append_numbered(&mut self, insert: &'static Insert, params: &[Value<'_>]) -> Result<Numbered, DbError> {
         self.require_usable()?;
         self.begin_change()?;
-        let number = match &mut self.connection {
+        let now_ms = self.moment.now_ms;
+        let numbered = match &mut self.connection {
             Connection::Sqlite(connection) => {
-                let mut number = Err(DbError::NoRow);
+                let mut numbered = Err(DbError::NoRow);
                 let mut keep = |row: &Row<'_>| {
-                    number = row.get("number");
+                    let at_ms = if insert.time_index().is_some() { row.get("at")? } else { now_ms };
+                    numbered = Ok(Numbered { number: row.get("number")?, at_ms });
                     Ok(())
                 };
-                crate::sqlite::query_each(connection, insert.one(), params, &mut keep).and(number)
+                crate::sqlite::query_each(connection, insert.one(Engine::Sqlite), params, &mut keep).and(numbered)
             }
             Connection::Postgres(session) => {
-                let number = session.append_numbered(insert, params, self.has_order);
+                let numbered = session.append_numbered(insert, params, self.has_order, now_ms);
                 self.has_order = true;
-                number
+                numbered
             }
             Connection::Shared(course) => course.append_numbered(Table(insert), params),
         };
-        self.noted(number)
+        self.noted(numbered)
     }
 
     /// All rows, each mapped by `map`.

@@ -103,9 +103,9 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         ..Composed::new(sender.id, sender.from, destination, draft)
     };
-    let (id, outcome) = store_and_emit(hub, tx, actor, &message, Vec::new())?;
-    let view = message.view(tx, id)?;
-    let delivery = delivery(tx, draft.no_wake, &outcome, recipient.id, recipient.kind, recipient.handle)?;
+    let stored = store_and_emit(hub, tx, actor, &message, Vec::new())?;
+    let view = message.view(tx, &stored)?;
+    let delivery = delivery(tx, draft.no_wake, &stored.outcome, recipient.id, recipient.kind, recipient.handle)?;
     Ok(SentMessage { message: view, delivery: vec![delivery] })
 }
 
@@ -121,9 +121,9 @@ fn send_to_channel(
     let posted = post_to_channel(hub, tx, actor, &channel, parent.as_ref(), draft, &draft.body)?;
     let mut deliveries = Vec::new();
     for (id, (handle, kind)) in posted.called.principals {
-        deliveries.push(delivery(tx, draft.no_wake, &posted.outcome, id, kind, handle)?);
+        deliveries.push(delivery(tx, draft.no_wake, &posted.stored.outcome, id, kind, handle)?);
     }
-    Ok(SentMessage { message: posted.message.view(tx, posted.id)?, delivery: deliveries })
+    Ok(SentMessage { message: posted.message.view(tx, &posted.stored)?, delivery: deliveries })
 }
 
 /// What the hub itself tells somebody.
@@ -159,14 +159,20 @@ pub fn post(
     draft: &Draft,
     calling: &str,
 ) -> Result<MessageId, HubError> {
-    Ok(post_to_channel(hub, tx, actor, channel, None, draft, calling)?.id)
+    Ok(post_to_channel(hub, tx, actor, channel, None, draft, calling)?.stored.id)
 }
 
 /// A message that was put into a channel.
 struct PostedMessage<'a> {
-    id: MessageId,
+    stored: Stored,
     message: Composed<'a>,
     called: Called,
+}
+
+/// What became of a message when it was stored.
+struct Stored {
+    id: MessageId,
+    created_at: Timestamp,
     outcome: Outcome,
 }
 
@@ -196,9 +202,9 @@ fn post_to_channel<'a>(
         ..Composed::new(sender, from, Destination::Channel(channel), draft)
     };
     let ids = called.principals.keys().copied().collect();
-    let (id, outcome) = store_and_emit(hub, tx, actor, &message, ids)?;
-    notify_mentioned(hub, tx, actor, &message, id, &called.principals)?;
-    Ok(PostedMessage { id, message, called, outcome })
+    let stored = store_and_emit(hub, tx, actor, &message, ids)?;
+    notify_mentioned(hub, tx, actor, &message, stored.id, &called.principals)?;
+    Ok(PostedMessage { stored, message, called })
 }
 
 /// The message that is answered. It has to be there, and the sender has to see it.
@@ -307,8 +313,8 @@ impl<'a> Composed<'a> {
     }
 
     /// What its sender sees of it, once it is stored.
-    fn view(&self, tx: &mut Tx<'_>, id: MessageId) -> Result<MessageView, HubError> {
-        let draft = self.draft;
+    fn view(&self, tx: &mut Tx<'_>, stored: &Stored) -> Result<MessageView, HubError> {
+        let (draft, id) = (self.draft, stored.id);
         // Nobody but the hub can have reacted yet, to what an agent proposes as work.
         let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent && self.parent.is_none();
         let mut reactions = if may_be_approved { reactions::of(tx, &[id])? } else { HashMap::new() };
@@ -327,7 +333,7 @@ impl<'a> Composed<'a> {
             priority: draft.priority,
             metadata: draft.metadata.clone(),
             mentions: self.mentions.clone(),
-            created_at: Timestamp::from_ms(tx.now_ms()),
+            created_at: stored.created_at,
             edited_at: None,
             deleted_at: None,
             reply_count: 0,
@@ -347,11 +353,11 @@ fn store_and_emit(
     actor: &Actor,
     message: &Composed<'_>,
     mentioned: Vec<PrincipalId>,
-) -> Result<(MessageId, Outcome), HubError> {
+) -> Result<Stored, HubError> {
     let draft = message.draft;
     let (conversation, channel, to) = (message.conversation(), message.channel(), message.to());
     let recipient = to.map(|(id, _)| id);
-    let id = store::insert_message(
+    let (id, created_at) = store::insert_message(
         tx,
         &NewMessage {
             conversation,
@@ -388,7 +394,7 @@ fn store_and_emit(
         is_work: message.is_work(),
     }));
     let outcome = events::emit(hub, tx, actor, event)?;
-    Ok((id, outcome))
+    Ok(Stored { id, created_at, outcome })
 }
 
 /// Whom a text calls out, in the order of their ids.
@@ -574,7 +580,7 @@ fn reply_in_channel(
         ..Draft::new(Target::Channel(name), body.to_owned())
     };
     // A result calls nobody out.
-    Ok(Some(post_to_channel(hub, tx, actor, &channel, Some(&origin), &draft, "")?.id))
+    Ok(Some(post_to_channel(hub, tx, actor, &channel, Some(&origin), &draft, "")?.stored.id))
 }
 
 /// What the send has set in motion for one recipient: what a planner decided, else what holds for them

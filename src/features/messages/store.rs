@@ -168,9 +168,11 @@ static MESSAGES: Insert = Insert::new(
         "depth",
         "created_at",
     ],
-);
+)
+.timed("created_at");
 
-pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<MessageId, DbError> {
+/// Adds a message. Its time is none before that of an earlier one, so conversations have one order.
+pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<(MessageId, Timestamp), DbError> {
     let encode = |fault: serde_json::Error| DbError::Statement(fault.to_string());
     let metadata = if message.metadata.is_empty() {
         "{}".to_owned()
@@ -182,7 +184,7 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
     } else {
         serde_json::to_string(message.mentions).map_err(encode)?
     };
-    let number = tx.append_numbered(
+    let numbered = tx.append_numbered(
         &MESSAGES,
         params![
             message.conversation.0,
@@ -202,7 +204,7 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
             tx.now_ms()
         ],
     )?;
-    Ok(MessageId(number))
+    Ok((MessageId(numbered.number), Timestamp::from_ms(numbered.at_ms)))
 }
 
 /// Who sends a message.

@@ -134,6 +134,11 @@ impl Call {
         self.request.send().await.unwrap_or_else(|error| panic!("{}: {error:?}", self.what))
     }
 
+    /// The same; none if the connection breaks.
+    pub(crate) async fn try_open(self) -> Option<reqwest::Response> {
+        self.request.send().await.ok()
+    }
+
     /// Sends the request; none if the connection breaks.
     pub(crate) async fn attempt(self) -> Option<Reply> {
         self.exchange().await.ok()

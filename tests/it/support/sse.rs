@@ -36,6 +36,13 @@ impl Client {
         let answer = self.get("/api/events").header("last-event-id", id).open().await;
         EventStream { last_id: id.to_owned(), ..EventStream::new(answer) }
     }
+
+    /// The same at a hub that may be away; none if it is.
+    pub(crate) async fn try_events_after(&self, id: &str) -> Option<EventStream> {
+        let answer = self.get("/api/events").header("last-event-id", id).try_open().await?;
+        let is_refused = answer.status().as_u16() == 503;
+        (!is_refused).then(|| EventStream { last_id: id.to_owned(), ..EventStream::new(answer) })
+    }
 }
 
 impl EventStream {
@@ -59,18 +66,22 @@ impl EventStream {
 
     /// The next frame, whatever it is; none at the end.
     pub(crate) async fn frame(&mut self) -> Option<Frame> {
+        self.try_frame().await.unwrap_or_else(|error| panic!("the stream broke: {error:?}"))
+    }
+
+    /// The same of a hub that may go away at any moment.
+    pub(crate) async fn try_frame(&mut self) -> Result<Option<Frame>, reqwest::Error> {
         loop {
             if let Some(end) = self.buffer.windows(2).position(|two| two == b"\n\n") {
                 let block: Vec<u8> = self.buffer.drain(..end + 2).collect();
                 let frame = parse(str::from_utf8(&block).unwrap());
                 self.last_id = frame.id.clone().unwrap_or_else(|| self.last_id.clone());
-                return Some(frame);
+                return Ok(Some(frame));
             }
             let chunk = tokio::time::timeout(PATIENCE, self.answer.chunk()).await;
-            match chunk.unwrap_or_else(|_| panic!("nothing came, and {:?} is half", self.buffer)) {
-                Ok(Some(chunk)) => self.buffer.extend_from_slice(&chunk),
-                Ok(None) => return None,
-                Err(error) => panic!("the stream broke: {error:?}"),
+            match chunk.unwrap_or_else(|_| panic!("nothing came, and {:?} is half", self.buffer))? {
+                Some(chunk) => self.buffer.extend_from_slice(&chunk),
+                None => return Ok(None),
             }
         }
     }

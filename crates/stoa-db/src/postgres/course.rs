@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio_postgres::Row;
 
-use crate::insert::Insert;
+use crate::insert::{Insert, Numbered};
 use crate::{DbError, OwnedValue, ToValue, Value};
 
 /// Questions of one command. It is run again for each, so one that asks more is faster alone.
@@ -58,7 +58,7 @@ pub(crate) enum Answer {
     Rows(Arc<Vec<Row>>),
     /// The rows of a change, and how many it changed.
     Changed(Arc<Vec<Row>>, u64),
-    Number(i64),
+    Number(Numbered),
     Held,
 }
 
@@ -173,11 +173,15 @@ impl Course {
         }
     }
 
-    pub(crate) fn append_numbered(&mut self, table: Table, values: &[Value<'_>]) -> Result<i64, DbError> {
+    pub(crate) fn append_numbered(&mut self, table: Table, values: &[Value<'_>]) -> Result<Numbered, DbError> {
         match self.ask(Question::Number(table))? {
-            Answer::Number(number) => {
-                self.append(table, Some(number), values);
-                Ok(number)
+            Answer::Number(numbered) => {
+                let mut values = values.to_vec();
+                if let Some(time) = table.0.time_index().and_then(|index| values.get_mut(index)) {
+                    *time = Value::Integer(numbered.at_ms);
+                }
+                self.append(table, Some(numbered.number), &values);
+                Ok(numbered)
             }
             Answer::Rows(_) | Answer::Changed(..) | Answer::Held => Err(self.refuse()),
         }

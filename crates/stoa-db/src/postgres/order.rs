@@ -5,6 +5,7 @@
 
 use super::session::Session;
 use crate::DbError;
+use crate::insert::{Insert, next_time};
 
 /// Waits until nobody else holds the order, and keeps it until the end of the transaction.
 pub(crate) const TAKE: &str = "select pg_advisory_xact_lock(1937010529, 1)";
@@ -17,12 +18,15 @@ const FREE: &str = "select a.pid::bigint as pid, pg_terminate_backend(a.pid) as 
         and (a.state like 'idle in transaction%' or a.wait_event_type = 'Client')
         and a.state_change < clock_timestamp() - interval '500 milliseconds'";
 
-/// Draws as many numbers for a table as `$1` says.
-pub(crate) fn draw(table: &str, key: &str) -> String {
+/// Draws as many numbers for a table as `$1` says, all with one time: `$2`, or the latest if that is later.
+pub(crate) fn draw(insert: &Insert) -> String {
+    let (table, key) = (insert.table, insert.key);
+    let time = if insert.time_index().is_some() { next_time("$2") } else { "$2::bigint".to_owned() };
     // The sequence is looked for once, not for each number.
     format!(
-        "select nextval(found.sequence) as number
-         from (select pg_get_serial_sequence('{table}', '{key}')::regclass as sequence offset 0) as found,
+        "with stamp as materialized (select {time} as at)
+         select nextval(found.sequence) as number, stamp.at
+         from stamp, (select pg_get_serial_sequence('{table}', '{key}')::regclass as sequence offset 0) as found,
              generate_series(1, $1::bigint)"
     )
 }

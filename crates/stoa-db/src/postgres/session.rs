@@ -17,9 +17,9 @@ use tokio_postgres::{Client, Config, NoTls, Row, Statement};
 
 use super::course::{NewRow, Table};
 use super::{order, tls};
-use crate::insert::Insert;
+use crate::insert::{Insert, Numbered};
 use crate::server::ServerState;
-use crate::{DbError, OwnedValue, ToValue, Value};
+use crate::{DbError, Engine, OwnedValue, ToValue, Value};
 
 const STATEMENT_CACHE: usize = 512;
 /// How long a connection may take to say goodbye.
@@ -339,14 +339,17 @@ impl Session {
         insert: &'static Insert,
         values: &[Value<'_>],
         has_order: bool,
-    ) -> Result<i64, DbError> {
+        now_ms: i64,
+    ) -> Result<Numbered, DbError> {
         self.send_beginning()?;
         let order = Request { statement: self.statement(order::TAKE)?, values: Values::Each(Vec::new()) };
-        let row = Request { statement: self.statement(insert.one())?, values: Values::Each(values.to_vec()) };
+        let row =
+            Request { statement: self.statement(insert.one(Engine::Postgres))?, values: Values::Each(values.to_vec()) };
         let requests = if has_order { vec![row] } else { vec![order, row] };
         let answers = self.query_all(&requests)?;
-        let number = answers.last().and_then(|answered| answered.rows.first()).ok_or(DbError::NoRow)?;
-        Ok(number.try_get("number")?)
+        let row = answers.last().and_then(|answered| answered.rows.first()).ok_or(DbError::NoRow)?;
+        let at_ms = if insert.time_index().is_some() { row.try_get("at")? } else { now_ms };
+        Ok(Numbered { number: row.try_get("number")?, at_ms })
     }
 
     /// The statement that asks the same query with many values at once, each parameter being a list of them. Its rows say in the
@@ -385,7 +388,7 @@ impl Session {
             return Ok(statement.clone());
         }
         // The server knows best which types the columns have.
-        let one = self.statement(insert.one())?;
+        let one = self.statement(insert.one(Engine::Postgres))?;
         let number = is_numbered.then_some((insert.key, "int8"));
         let columns = insert.columns.iter().zip(one.params()).map(|(column, of_type)| (*column, of_type.name()));
         let (columns, types): (Vec<&str>, Vec<&str>) = number.into_iter().chain(columns).unzip();

@@ -11,10 +11,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use tokio_postgres::Row;
+
 use super::course::{Answer, Course, NewRow, Question, State, Table, key_of};
 use super::order;
 use super::session::{Answered, CommitError, Request, Session, Values};
 use super::worker::BEGIN;
+use crate::insert::Numbered;
 use crate::job::Job;
 use crate::tx::{Connection, Effects, Moment};
 use crate::{DbError, OwnedValue, ToValue, Tx, Value};
@@ -245,8 +248,10 @@ fn ask(session: &mut Session, questions: &[(&Question, &str, &[OwnedValue])]) ->
 /// Draws a number for each that asks for one, in the order of commits.
 fn draw_numbers(session: &mut Session, asking: &mut [&mut Member], has_order: bool) -> Result<(), DbError> {
     let mut tables: Vec<(Table, i64)> = Vec::new();
+    let mut now_ms = 0;
     for member in asking.iter() {
         let Some(Question::Number(table)) = member.question() else { continue };
+        now_ms = now_ms.max(member.moment.now_ms);
         match tables.iter_mut().find(|(known, _)| known == table) {
             Some((_, count)) => *count += 1,
             None => tables.push((*table, 1)),
@@ -258,17 +263,20 @@ fn draw_numbers(session: &mut Session, asking: &mut [&mut Member], has_order: bo
     }
     let first = requests.len();
     for (Table(insert), count) in &tables {
-        let statement = session.statement(&order::draw(insert.table, insert.key))?;
-        requests.push(Request { statement, values: Values::Each(vec![Value::Integer(*count)]) });
+        let statement = session.statement(&order::draw(insert))?;
+        let values = vec![Value::Integer(*count), Value::Integer(now_ms)];
+        requests.push(Request { statement, values: Values::Each(values) });
     }
     let answers = session.query_all(&requests)?;
     for ((table, _), answered) in tables.iter().zip(&answers[first..]) {
-        let mut numbers = answered.rows.iter().map(|row| row.try_get::<_, i64>("number"));
+        let numbered =
+            |row: &Row| Ok::<_, DbError>(Numbered { number: row.try_get("number")?, at_ms: row.try_get("at")? });
+        let mut numbers = answered.rows.iter().map(numbered);
         for member in asking.iter_mut() {
             let is_asked = matches!(member.question(), Some(Question::Number(asked)) if asked == table);
             if is_asked {
-                let number = numbers.next().ok_or(DbError::NoRow)??;
-                member.course.answer(Answer::Number(number));
+                let numbered = numbers.next().ok_or(DbError::NoRow)??;
+                member.course.answer(Answer::Number(numbered));
             }
         }
     }

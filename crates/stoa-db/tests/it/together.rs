@@ -10,9 +10,13 @@ use crate::support::{NOTES, Notes, Place, gate, insert_in, one_writer, runs_on, 
 
 static NOTE: Insert = Insert::new("notes", "id", &["body"]);
 
+fn append_in(tx: &mut Tx<'_>, body: &str) -> Result<i64, DbError> {
+    tx.append_numbered(&NOTE, params![body]).map(|row| row.number)
+}
+
 fn append(body: impl Into<String>) -> impl Fn(&mut Tx<'_>) -> Result<i64, DbError> + Send + 'static {
     let body = body.into();
-    move |tx| tx.append_numbered(&NOTE, params![body])
+    move |tx| append_in(tx, &body)
 }
 
 /// What a command of a batch does.
@@ -32,19 +36,19 @@ const ACTS: [Act; 7] = [Act::Adds, Act::Asks, Act::Changes, Act::Violates, Act::
 fn act(tx: &mut Tx<'_>, act: Act, number: usize) -> Result<i64, DbError> {
     let body = format!("{act:?} {number:02}");
     match act {
-        Act::Adds => tx.append_numbered(&NOTE, params![body]),
+        Act::Adds => append_in(tx, &body),
         Act::Asks => {
             // The second question depends on the first answer.
             let value: i64 = value_in(tx, "select value from counters where name = 'all'")?;
             let sql = "select name from counters where value >= $1 order by name limit 1";
             let name: String = tx.query_one(sql, params![value], |row| row.get("name"))?;
-            tx.append_numbered(&NOTE, params![format!("{body} {name}")])
+            append_in(tx, &format!("{body} {name}"))
         }
         Act::Changes => {
             tx.execute("update counters set value = value + 1 where name = 'changed'", &[])?;
-            tx.append_numbered(&NOTE, params![body])
+            append_in(tx, &body)
         }
-        Act::Violates => tx.append_numbered(&NOTE, params!["taken"]),
+        Act::Violates => append_in(tx, "taken"),
         Act::Refuses => {
             tx.append(&NOTE, params![body])?;
             Err(DbError::NoRow)
@@ -55,7 +59,7 @@ fn act(tx: &mut Tx<'_>, act: Act, number: usize) -> Result<i64, DbError> {
         }
         Act::Ignores => {
             let _ = tx.query("select nothing from no_such_table", &[], |_| Ok(()));
-            tx.append_numbered(&NOTE, params![body])
+            append_in(tx, &body)
         }
     }
 }
@@ -182,7 +186,7 @@ async fn who_reads_on_from_a_number_misses_nothing() {
                         1 => drop(hub.write_together(append(body)).await.unwrap()),
                         _ => {
                             let command = move |tx: &mut Tx<'_>| {
-                                let id = tx.append_numbered(&NOTE, params![body])?;
+                                let id = append_in(tx, &body)?;
                                 value_in::<i64>(tx, "select count(*) as value from counters")?;
                                 Ok::<_, DbError>(id)
                             };
@@ -214,7 +218,7 @@ async fn a_hub_that_holds_the_order_and_does_nothing_loses_it() {
         let stuck = {
             let attempts = attempts.clone();
             hub.write(move |tx| {
-                let id = tx.append_numbered(&NOTE, params![format!("stuck {round}")])?;
+                let id = append_in(tx, &format!("stuck {round}"))?;
                 if attempts.fetch_add(1, Ordering::SeqCst) == 0 {
                     doorway.pass();
                 }
@@ -280,7 +284,7 @@ async fn a_command_finds_the_row_that_it_has_added() {
         submitted.push((
             number,
             submit(notes.write_together(move |tx| {
-                let id = tx.append_numbered(&NOTE, params![body])?;
+                let id = append_in(tx, &body)?;
                 let found: String =
                     tx.query_one("select body from notes where id = $1", params![id], |row| row.get("body"))?;
                 Ok::<_, DbError>(found)
