@@ -44,22 +44,21 @@ impl Plan {
 }
 
 /// The hubs on one database, some of which may be away.
-struct Hubs {
+pub(crate) struct Hubs {
     place: Place,
     clients: Mutex<Vec<Client>>,
 }
 
 impl Hubs {
-    fn new() -> (Arc<Self>, Vec<Hub>) {
+    pub(crate) fn new(count: usize) -> (Arc<Self>, Vec<Hub>) {
         let place = Place::empty();
-        let count = if on_postgres() { 3 } else { 1 };
         let running: Vec<Hub> = (0..count).map(|number| start(&place, number)).collect();
         let clients = running.iter().map(client_of).collect();
         (Arc::new(Self { place, clients: Mutex::new(clients) }), running)
     }
 
     /// A caller of one of them.
-    fn any(&self, dice: &mut u64, key: &str) -> Client {
+    pub(crate) fn any(&self, dice: &mut u64, key: &str) -> Client {
         let clients = self.clients.lock().unwrap();
         let number = usize::try_from(draw(dice, clients.len() as u64)).unwrap();
         clients[number].bearer(key)
@@ -302,7 +301,7 @@ fn assert_complete(what: &str, seen: &[Seen], expected: &BTreeSet<&str>, is_one_
 async fn who_follows_sees_each_message_once() {
     let plan = Plan::new();
     let began = Instant::now();
-    let (hubs, mut running) = Hubs::new();
+    let (hubs, mut running) = Hubs::new(if on_postgres() { 3 } else { 1 });
     running[0].create_user("ada");
     running[0].json(&["channels", "create", CHANNEL, "--owner", "ada"]);
     let make = |name: String| {
