@@ -411,14 +411,20 @@ async fn agents_upload_send_and_read_files() {
     };
     let links =
         [link("a.png", "image/png", PNG.len(), &uploaded["sha256"]), link("t.txt", "text/plain", 12, &text["sha256"])];
+    // Clients of the first revision know no links, and send no header that says which one they speak.
+    let unlinked = bee.mcp("tools/call", json!({"name": "read_inbox", "arguments": {}})).await.rpc_result();
+    assert_eq!(unlinked["content"].as_array().unwrap().len(), 1, "{unlinked}");
+    let call = |tool: &str, arguments: Value, revision: &str| {
+        bee.mcp("tools/call", json!({"name": tool, "arguments": arguments})).header("mcp-protocol-version", revision)
+    };
+    assert_eq!(call("read_inbox", json!({}), "2025-03-26").await.rpc_result(), unlinked);
     for tool in ["read_inbox", "wait_for_messages", "claim_messages"] {
-        let result = bee.mcp("tools/call", json!({"name": tool, "arguments": {}})).await.rpc_result();
+        let result = call(tool, json!({}), "2025-06-18").await.rpc_result();
         let files = &result["structuredContent"]["items"][0]["attachments"];
         assert_eq!(each(files.as_array().unwrap(), "sha256"), *both.as_array().unwrap(), "{tool}: {result}");
         assert_eq!(result["content"].as_array().unwrap()[1..], links, "{tool}: {result}");
     }
-    let result =
-        bee.mcp("tools/call", json!({"name": "read_channel", "arguments": {"channel": "general"}})).await.rpc_result();
+    let result = call("read_channel", json!({"channel": "general"}), "2025-06-18").await.rpc_result();
     assert_eq!(result["content"].as_array().unwrap()[1..], links[..1]);
 
     let call = json!({"name": "download_attachment", "arguments": {"sha256": sha256}});

@@ -12,7 +12,8 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Collected};
-use rmcp::transport::common::http_header::HEADER_MCP_METHOD;
+use rmcp::model::ProtocolVersion;
+use rmcp::transport::common::http_header::{HEADER_MCP_METHOD, HEADER_MCP_PROTOCOL_VERSION};
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde::Deserialize;
@@ -120,7 +121,8 @@ impl Gate {
             Some(events) => Some(events.end(&self.hub).await.map_err(boxed)?),
             None => None,
         };
-        parts.extensions.insert(Caller { actor, toolsets, from });
+        let knows_links = knows_links(&parts.headers);
+        parts.extensions.insert(Caller { actor, toolsets, from, knows_links });
         Ok(bytes)
     }
 
@@ -215,6 +217,13 @@ impl Gate {
         }
         response.map(Body::new).into_response()
     }
+}
+
+/// Links to resources are new in revision 2025-06-18: strict clients of the revision before refuse a whole result that has one.
+/// The header is as new, so a client that sends none is older.
+fn knows_links(headers: &HeaderMap) -> bool {
+    let revision = headers.get(HEADER_MCP_PROTOCOL_VERSION);
+    revision.is_some_and(|revision| revision != ProtocolVersion::V_2025_03_26.as_str())
 }
 
 /// What is wrong with a message before anybody understands it.

@@ -66,6 +66,8 @@ pub(super) struct Caller {
     pub(super) toolsets: Option<Arc<[Toolset]>>,
     /// Where the events were when somebody came to listen to them: what happens after that, they are told.
     pub(super) from: Option<String>,
+    /// Whether their client understands links to resources in the result of a tool.
+    pub(super) knows_links: bool,
 }
 
 #[derive(Clone)]
@@ -113,7 +115,12 @@ impl McpServer {
         if is_noted {
             self.trace(caller, tool.spec.name, started, code);
         }
-        outcome.unwrap_or_else(|error| failed(&error))
+        let mut result = outcome.unwrap_or_else(|error| failed(&error));
+        if !caller.knows_links {
+            // Nothing is lost: the answer itself names the files too.
+            result.content.retain(|block| block.as_resource_link().is_none());
+        }
+        result
     }
 
     /// The code of a failure. What was not the caller's doing goes to the log, where its cause is looked for.
