@@ -1,13 +1,13 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run web dev check test bench bench-web clean
+.PHONY: help run web dev check test check-clients bench bench-web clean
 
 # WEB=0 does without the web page, and so without Node.
 WEB ?= 1
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
 
 run: $(if $(filter 0,$(WEB)),,web) ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
 	cargo run --release --locked -- serve
@@ -31,6 +31,11 @@ endif
 test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the web page in a browser, and fuzz the API
 	@command -v python3 >/dev/null || scripts/install-test-tools
 	@exec scripts/run-stages test
+
+# Built like `make test` does it, so that both share what they build.
+check-clients: ## download MCP clients in Go and Java (where these are installed) and an old one in Python, and try the hub with them
+	cargo build --workspace --locked --features stoa/s3 --bin stoa
+	@exec scripts/check-clients
 
 bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/benchmarks.md says what each means)
 	cargo build --release --locked --package stoa --package stoa-bench
