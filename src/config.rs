@@ -26,6 +26,8 @@ pub struct Config {
     pub database_url: Option<Secret>,
     /// Connections to PostgreSQL, about half of them for writing.
     pub database_connections: usize,
+    /// MiB of SQLite's pages that are kept in memory.
+    pub cache_mib: u32,
     /// The public address; none means the one it listens on.
     pub base_url: Option<String>,
     /// Where operators reach the hub; none means the first place that is free.
@@ -80,6 +82,7 @@ impl Config {
             admin_socket: None,
             database_url: None,
             database_connections: 16,
+            cache_mib: 64,
             base_url: None,
             bcrypt_cost: 12,
             session_lifetime: Duration::from_secs(24 * 3600),

@@ -150,6 +150,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
         environment: Arc::new(config.clock.clone()),
         readers: if config.database_url.is_some() { connections / 2 - urgent_readers } else { 4 },
         urgent_readers,
+        cache_kib: config.cache_mib.saturating_mul(1024),
         // Two more run commands that share a transaction.
         postgres_writers: (connections - connections / 2).saturating_sub(2).max(1),
         observer: Some(Arc::new(move |report| {

@@ -39,6 +39,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
+    /// MiB of memory for pages of the embedded database, all its connections together; PostgreSQL has a cache of its own
+    #[arg(long, env = "STOA_CACHE", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=65536))]
+    cache: u32,
+
     /// How much to log: error, warn, info, debug or trace, or a filter like stoa=debug,warn
     #[arg(long, env = "STOA_LOG_LEVEL", default_value = "info")]
     log_level: String,
@@ -214,6 +218,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         admin_socket: arguments.admin_socket,
         database_url: arguments.database_url.filter(|url| !url.is_empty()).map(Secret::new),
         database_connections: arguments.database_connections.into(),
+        cache_mib: arguments.cache,
         base_url: arguments.base_url.filter(|url| !url.is_empty()),
         bcrypt_cost: arguments.bcrypt_cost,
         session_lifetime: arguments.session_lifetime,

@@ -84,6 +84,30 @@ async fn a_database_without_room_is_reported() {
     hub.finish().await;
 }
 
+/// What the setting says is what the connections get.
+#[tokio::test]
+async fn the_cache_of_the_embedded_database_has_a_size() {
+    if on_postgres() {
+        return;
+    }
+    let mut sizes = Vec::new();
+    for mib in [16, 160] {
+        let hub = TestHub::setup().configure(|config| config.cache_mib = mib).start().await;
+        let of_connection = |tx: &mut stoa_db::Tx<'_>, of: &str| {
+            tx.query_one(&format!("select -cache_size as kib from {of}"), &[], |row| row.get::<i64>("kib"))
+        };
+        let writer = hub.inner().write(move |tx| of_connection(tx, "pragma_cache_size")).await;
+        let reader = hub.inner().read(move |tx| of_connection(tx, "pragma_cache_size")).await;
+        sizes.push([writer, reader].map(|size: Result<i64, DbError>| size.unwrap()));
+        hub.finish().await;
+    }
+    let [writer, reader] = sizes[0];
+    assert_eq!(writer, 6 * 1024);
+    assert!(reader > 0 && reader < writer);
+    let tenfold = [sizes[1][0] / 10, sizes[1][1] / 10];
+    assert_eq!(tenfold, [writer, reader]);
+}
+
 #[tokio::test]
 async fn figures_are_open_unless_there_is_a_token() {
     let hub = TestHub::start().await;

@@ -44,11 +44,12 @@ impl Companion {
     }
 
     /// Makes the companion's tables part of what a reader sees.
-    pub(crate) fn attach(&self, connection: &Connection, folder: &Path) -> rusqlite::Result<()> {
+    pub(crate) fn attach(&self, connection: &Connection, folder: &Path, cache_kib: u32) -> rusqlite::Result<()> {
         let name = self.name;
         let file = self.file(folder).to_string_lossy().into_owned();
         connection.execute(&format!("attach database ?1 as {name}"), [file])?;
-        connection.execute_batch(&format!("pragma {name}.cache_size = -8192; pragma {name}.mmap_size = 268435456;"))
+        connection
+            .execute_batch(&format!("pragma {name}.cache_size = -{cache_kib}; pragma {name}.mmap_size = 268435456;"))
     }
 }
 
@@ -56,6 +57,7 @@ impl Companion {
 pub(crate) struct CompanionWriter {
     companion: Companion,
     file: PathBuf,
+    cache_kib: u32,
     /// None after a failure, until it could be opened again.
     connection: Option<Connection>,
     context: Context,
@@ -64,19 +66,24 @@ pub(crate) struct CompanionWriter {
 
 impl CompanionWriter {
     /// Opens the file, or makes it. Nobody else has it open: the folder is locked, and readers come later.
-    pub(crate) fn open(companion: Companion, folder: &Path, context: Context) -> rusqlite::Result<Self> {
+    pub(crate) fn open(
+        companion: Companion,
+        folder: &Path,
+        cache_kib: u32,
+        context: Context,
+    ) -> rusqlite::Result<Self> {
         let file = companion.file(folder);
-        let connection = match open_file(&file).and_then(|connection| make(connection, &companion)) {
+        let connection = match open_file(&file, cache_kib).and_then(|connection| make(connection, &companion)) {
             Err(error) if is_damage(&error) => {
                 tracing::warn!(file = %file.display(), %error, "a file is damaged and made anew");
                 for ending in ["", "-wal", "-shm", "-journal"] {
                     let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
                 }
-                make(open_file(&file)?, &companion)?
+                make(open_file(&file, cache_kib)?, &companion)?
             }
             opened => opened?,
         };
-        Ok(Self { companion, file, connection: Some(connection), context, log_limit: LOG_LIMIT })
+        Ok(Self { companion, file, cache_kib, connection: Some(connection), context, log_limit: LOG_LIMIT })
     }
 
     pub(crate) fn run(mut self, tasks: &Receiver<CompanionTask>) {
@@ -131,7 +138,7 @@ impl CompanionWriter {
 
     fn connection(&mut self) -> Result<&Connection, DbError> {
         if self.connection.is_none() {
-            self.connection = Some(open_file(&self.file)?);
+            self.connection = Some(open_file(&self.file, self.cache_kib)?);
         }
         self.connection.as_ref().ok_or(DbError::Closed)
     }
@@ -154,14 +161,14 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt))
 }
 
-fn open_file(file: &Path) -> rusqlite::Result<Connection> {
+fn open_file(file: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.execute_batch(&format!(
         "pragma journal_mode = wal; pragma synchronous = normal; pragma temp_store = memory;
          pragma wal_autocheckpoint = 4000; pragma journal_size_limit = {LOG_LIMIT};
-         pragma mmap_size = 268435456; pragma cache_size = -32768; pragma trusted_schema = off;"
+         pragma mmap_size = 268435456; pragma cache_size = -{cache_kib}; pragma trusted_schema = off;"
     ))?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     set_private(file);

@@ -54,6 +54,8 @@ pub struct Options {
     pub readers: usize,
     /// More of them, kept for [urgent reads](Database::read_urgent).
     pub urgent_readers: usize,
+    /// KiB of pages that all connections to SQLite keep in memory together.
+    pub cache_kib: u32,
     /// Threads with a connection each for commands, beside the two for those that share a transaction; SQLite always has one.
     pub postgres_writers: usize,
     /// The last migration to apply; none means all.
@@ -217,6 +219,7 @@ impl Options {
             read_queue: 4096,
             readers: 4,
             urgent_readers: 1,
+            cache_kib: 64 * 1024,
             postgres_writers: 8,
             migrate_to: None,
             companion: None,

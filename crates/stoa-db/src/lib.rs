@@ -58,6 +58,7 @@
 //! and partial indexes are the same on both. Cast a `sum` of integers to `bigint`. What differs
 //! lives in `sqlite.rs`, `postgres/` and the two folders of migrations.
 
+mod cache;
 mod catalog;
 mod companion;
 mod database;

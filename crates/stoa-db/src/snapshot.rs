@@ -24,6 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
+use crate::cache::PASSING_KIB;
 use crate::database::{Aside, DatabaseLocation};
 use crate::tx::{Connection as TxConnection, Moment};
 use crate::{
@@ -146,7 +147,7 @@ impl Database {
         self.run_aside("stoa-db-dump", move |aside| {
             let snapshot = match aside.location() {
                 DatabaseLocation::Sqlite(file) => {
-                    let connection = sqlite::open_reader(file)?;
+                    let connection = sqlite::open_reader(file, PASSING_KIB)?;
                     // Should a table have to be sorted, it need not fit into memory.
                     connection.execute_batch("pragma temp_store = file; begin deferred")?;
                     dump_tables(Tx::new(TxConnection::Sqlite(&connection), NO_MOMENT), aside, &mut sink)?
@@ -313,7 +314,7 @@ fn load_sqlite(
     snapshot: &Snapshot,
     source: &mut dyn SnapshotSource,
 ) -> Result<(), SnapshotError> {
-    let connection = sqlite::open_writer(file)?;
+    let connection = sqlite::open_writer(file, PASSING_KIB)?;
     // References are checked once everything is there: a row may refer to a later one. Triggers
     // would do again what the rows already show. Dropping the connection undoes all.
     connection.execute_batch("pragma foreign_keys = off")?;

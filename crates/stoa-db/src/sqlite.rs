@@ -10,6 +10,7 @@ use crossbeam_channel::Receiver;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use crate::cache::Caches;
 use crate::companion::{CompanionTask, CompanionWriter};
 use crate::database::{CommitReport, Context, NextRead, Options, ReadQueue, WriterTask};
 use crate::job::Job;
@@ -46,13 +47,14 @@ pub(crate) fn start(
     companion_tasks: Receiver<CompanionTask>,
     reads: &ReadQueue,
 ) -> Result<(), OpenError> {
-    let mut connection = open_writer(file).map_err(|error| open_error(file, &error))?;
+    let caches = Caches::of(options);
+    let mut connection = open_writer(file, caches.writer).map_err(|error| open_error(file, &error))?;
     migrate::migrate_sqlite(&mut connection, migrations, options.migrate_to, context.environment.now_ms(), |error| {
         open_error(file, error)
     })?;
     let companion = match options.companion {
         Some(companion) => {
-            let opened = CompanionWriter::open(companion, &options.folder, context.clone());
+            let opened = CompanionWriter::open(companion, &options.folder, caches.companion_writer, context.clone());
             Some(opened.map_err(|error| open_error(&companion.file(&options.folder), &error))?)
         }
         None => None,
@@ -61,7 +63,7 @@ pub(crate) fn start(
     let readers = reads
         .for_readers(options)
         .into_iter()
-        .map(|reads| Reader::open(file, options, reads).map_err(|error| open_error(file, &error)))
+        .map(|reads| Reader::open(file, options, caches, reads).map_err(|error| open_error(file, &error)))
         .collect::<Result<Vec<_>, _>>()?;
     let spawn_error = |error: std::io::Error| OpenError::Folder { path: file.to_owned(), reason: error.to_string() };
     let (reading, readers_gone) = crossbeam_channel::bounded(0);
@@ -81,6 +83,7 @@ pub(crate) fn start(
     }
     let writer = Writer {
         file: file.to_owned(),
+        cache_kib: caches.writer,
         connection: Some(connection),
         context,
         batch_limit: options.batch_limit,
@@ -94,7 +97,7 @@ pub(crate) fn start(
     Ok(())
 }
 
-pub(crate) fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_writer(file: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     if connection.is_readonly("main")? {
@@ -114,15 +117,15 @@ pub(crate) fn open_writer(file: &Path) -> rusqlite::Result<Connection> {
     // The file is ours alone; SQLite gives the -wal and -shm files the same mode.
     set_private(file);
     connection.execute_batch(&format!("pragma wal_autocheckpoint = 4000; pragma journal_size_limit = {LOG_LIMIT};"))?;
-    prepare_connection(&connection, 65536)?;
+    prepare_connection(&connection, cache_kib)?;
     Ok(connection)
 }
 
-pub(crate) fn open_reader(file: &Path) -> rusqlite::Result<Connection> {
+pub(crate) fn open_reader(file: &Path, cache_kib: u32) -> rusqlite::Result<Connection> {
     // Not opened read-only: a reader of a WAL file must be able to write its -shm file.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
-    prepare_connection(&connection, 8192)?;
+    prepare_connection(&connection, cache_kib)?;
     connection.execute_batch("pragma query_only = on;")?;
     Ok(connection)
 }
@@ -161,6 +164,7 @@ fn open_error(file: &Path, error: &rusqlite::Error) -> OpenError {
 
 struct Writer {
     file: PathBuf,
+    cache_kib: u32,
     /// None after a failed commit, until it could be opened again.
     connection: Option<Connection>,
     context: Context,
@@ -293,7 +297,7 @@ impl Writer {
 
     fn connection(&mut self) -> Result<&Connection, DbError> {
         if self.connection.is_none() {
-            self.connection = Some(open_writer(&self.file)?);
+            self.connection = Some(open_writer(&self.file, self.cache_kib)?);
         }
         self.connection.as_ref().ok_or(DbError::Closed)
     }
@@ -352,10 +356,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn open(file: &Path, options: &Options, reads: ReadQueue) -> rusqlite::Result<Self> {
-        let mut connection = open_reader(file)?;
+    fn open(file: &Path, options: &Options, caches: Caches, reads: ReadQueue) -> rusqlite::Result<Self> {
+        let mut connection = open_reader(file, caches.reader)?;
         if let Some(companion) = options.companion {
-            companion.attach(&connection, &options.folder)?;
+            companion.attach(&connection, &options.folder, caches.companion_reader)?;
         }
         let caller = Arc::<Mutex<Option<Weak<()>>>>::default();
         let watched = caller.clone();
@@ -451,13 +455,14 @@ fn bind(statement: &mut rusqlite::Statement<'_>, params: &[Value<'_>]) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cache::PASSING_KIB;
     use rusqlite::StatementStatus;
 
     #[test]
     fn a_statement_is_planned_once() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("stoa.db");
-        let writer = open_writer(&file).unwrap();
+        let writer = open_writer(&file, PASSING_KIB).unwrap();
         writer
             .execute_batch(
                 "create table agents (id integer primary key, owner integer not null);
@@ -468,7 +473,7 @@ mod tests {
                  analyze;",
             )
             .unwrap();
-        for connection in [&writer, &open_reader(&file).unwrap()] {
+        for connection in [&writer, &open_reader(&file, PASSING_KIB).unwrap()] {
             for sql in [
                 "select a.owner from keys k join agents a on a.id = k.agent where k.hash = $1",
                 "select k.hash from keys k join agents a on a.id = k.agent where a.id = $1",
