@@ -32,8 +32,8 @@ test: ## install missing tools, check, then all tests on SQLite and on PostgreSQ
 	@command -v python3 >/dev/null || scripts/install-test-tools
 	@exec scripts/run-stages test
 
-# Built like `make test` does it, so that both share what they build.
-check-clients: ## download MCP clients in Go and Java (where these are installed) and an old one in Python, and try the hub with them
+# With the build options of `make test`, so that both share one build.
+check-clients: ## test the hub with MCP clients in Go, Java and old Python (downloads libraries, leaves out missing languages)
 	cargo build --workspace --locked --features stoa/s3 --bin stoa
 	@exec scripts/check-clients
 

@@ -39,7 +39,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
-    /// MiB of memory for pages of the embedded database, all its connections together; PostgreSQL has a cache of its own
+    /// Memory for cached pages of the SQLite database, in MiB, 8 to 65536, shared by all connections; ignored with PostgreSQL
     #[arg(long, env = "STOA_CACHE", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=65536))]
     cache: u32,
 

@@ -21,16 +21,15 @@ const REST: Duration = Duration::from_millis(4);
 /// How many such rests it takes while nobody streams or waits here.
 const RESTS_WHILE_IDLE: u32 = 12;
 
-/// Something that sees every event on every hub, in order.
+/// Something that sees the events on every hub, in order, while a caller needs them.
 pub trait Tap: Send + Sync + 'static {
     /// Called once, before anything is served: what comes to [`handle`](Self::handle) is behind this.
     fn begin(&self, _hub: &Hub, _position: Position) {}
 
-    /// Whether nobody is there to whom an event would go.
+    /// Whether no caller needs events now.
     fn is_idle(&self, hub: &Hub) -> bool;
 
-    /// Takes note, if it is still idle, that nobody needs the events up to `end`, and says whether it did. Some of
-    /// them may come nevertheless, when another tap needs them.
+    /// If it is still idle, moves on to `end` and returns true. Events before `end` may still come, if another tap needs them.
     fn skip_to(&self, hub: &Hub, end: Position) -> bool;
 
     /// A page may have rows but no events, if they cannot be read.
@@ -109,8 +108,8 @@ pub(crate) async fn follow(hub: Hub, taps: Vec<Arc<dyn Tap>>, mut position: Posi
     }
 }
 
-/// Where the outbox ends, if nobody here needs what comes before that: then the rows need not be fetched. Who comes
-/// after the taps have agreed finds all of it in the database, since the end was read before.
+/// The end of the outbox, if no tap needs the events before it. A caller who comes later finds them in the database, because the
+/// end was read before the taps were asked.
 async fn skip_unwanted(hub: &Hub, taps: &[Arc<dyn Tap>]) -> Option<Position> {
     if !taps.iter().all(|tap| tap.is_idle(hub)) {
         return None;
@@ -129,8 +128,7 @@ async fn rest_while_idle(hub: &Hub, taps: &[Arc<dyn Tap>]) {
     }
 }
 
-/// Every row that somebody here needs is read here once, so this is where those that cannot be read are counted. One line for each page, so
-/// that many of them do not fill the log.
+/// Counts and logs the rows that cannot be read: one line for each page, so that many of them do not fill the log.
 fn report_skipped(hub: &Hub, skipped: &[SkippedRow]) {
     let (Some(first), Some(last)) = (skipped.first(), skipped.last()) else { return };
     hub.metrics().events_skipped.inc_by(skipped.len() as u64);

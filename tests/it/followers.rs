@@ -31,7 +31,7 @@ struct Plan {
 impl Plan {
     /// The environment gives the plan. Its defaults are small, because every run of the tests uses them.
     fn new() -> Self {
-        let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+        let number = |name: &str| std::env::var(name).ok().map(|text| text.parse::<u64>().expect("a number"));
         let mut seed = [0; 8];
         getrandom::fill(&mut seed).unwrap();
         let size = |name: &str, default: u64| usize::try_from(number(name).unwrap_or(default)).unwrap();
@@ -298,8 +298,9 @@ fn assert_complete(what: &str, seen: &[Seen], expected: &BTreeSet<&str>, is_one_
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_follows_sees_each_message_once() {
+async fn followers_see_each_message_once() {
     let plan = Plan::new();
+    println!("seed {}", plan.seed);
     let began = Instant::now();
     let (hubs, mut running) = Hubs::new(if on_postgres() { 3 } else { 1 });
     running[0].create_user("ada");

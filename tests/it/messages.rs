@@ -547,7 +547,7 @@ async fn a_later_message_has_no_earlier_time() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     let before = ada.say("general", "before").await;
-    let back = Clock::manual(Timestamp::from_ms(hub.now_ms() - 3_600_000));
+    let back = Clock::manual(Timestamp::from_ms(hub.now_ms() - 50_000));
     let hub = hub.stop().await.configure(|config| config.clock = back).start().await;
     let ada = hub.log_in("ada").await;
     // Beside others on PostgreSQL, and alone because it names somebody.
@@ -557,5 +557,11 @@ async fn a_later_message_has_no_earlier_time() {
         assert_eq!(after["created_at"], before["created_at"]);
         assert_eq!(ada.message(&after).await["created_at"], after["created_at"]);
     }
+    // A clock that was wrong by hours does not stop the time of messages for hours.
+    let now_ms = hub.now_ms();
+    let back = Clock::manual(Timestamp::from_ms(now_ms - 3_600_000));
+    let hub = hub.stop().await.configure(|config| config.clock = back).start().await;
+    let ada = hub.log_in("ada").await;
+    assert!(ada.say("general", "hours back").await["created_at"].as_str() < before["created_at"].as_str());
     hub.finish().await;
 }

@@ -86,7 +86,7 @@ async fn a_database_without_room_is_reported() {
 
 /// What the setting says is what the connections get.
 #[tokio::test]
-async fn the_cache_of_the_embedded_database_has_a_size() {
+async fn the_cache_setting_sizes_each_connection() {
     if on_postgres() {
         return;
     }

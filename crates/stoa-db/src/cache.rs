@@ -16,8 +16,8 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// Writers get most: what they change stays with them until the commit, and beyond it if it does not fit. Readers find most pages in the
-    /// file, which is mapped into memory.
+    /// Writers get most, because they keep every page that they change until the commit. Readers find most pages in the file, which is
+    /// mapped into memory.
     pub(crate) fn of(options: &Options) -> Self {
         let total = options.cache_kib;
         let readers = u32::try_from(options.readers + options.urgent_readers).unwrap_or(u32::MAX).max(1);

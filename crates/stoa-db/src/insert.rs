@@ -17,6 +17,9 @@ pub struct Insert {
     postgres: OnceLock<String>,
 }
 
+/// How far the time of a row may be ahead of the next one's clock.
+const MOST_AHEAD_MS: i64 = 60_000;
+
 /// The number of a row, which is its place in the order of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbered {
@@ -30,8 +33,9 @@ impl Insert {
         Self { table, key, columns, time: None, sqlite: OnceLock::new(), postgres: OnceLock::new() }
     }
 
-    /// Has times in this column go the same way as the numbers: a row gets the time that it is given, but none before that of
-    /// the row before it. A command may have waited or been tried again, and clocks may be set back.
+    /// Keeps the times in this column in the order of the numbers. A row gets the time that it is given, or the time of the previous
+    /// row if that is later: a command may have waited or been retried, and a clock may have been set back. If the previous
+    /// row is more than a minute ahead, its clock was wrong, and the row gets the time that it is given.
     pub const fn timed(mut self, column: &'static str) -> Self {
         self.time = Some(column);
         self
@@ -50,15 +54,16 @@ impl Insert {
         };
         text.get_or_init(|| {
             let (table, columns, key) = (self.table, self.columns.join(", "), self.key);
-            let value = |index: usize| match self.time.filter(|time| *time == self.columns[index]) {
-                None => format!("${}", index + 1),
-                Some(time) => match engine {
-                    Engine::Sqlite => format!(
-                        "max(${}, coalesce((select {time} from {table} order by {key} desc limit 1), 0))",
-                        index + 1
-                    ),
-                    Engine::Postgres => next_time(&format!("${}", index + 1)),
-                },
+            let value = |index: usize| {
+                let given = format!("${}", index + 1);
+                match (self.time.filter(|time| *time == self.columns[index]), engine) {
+                    (None, _) => given,
+                    (Some(time), Engine::Sqlite) => {
+                        let latest = format!("coalesce((select {time} from {table} order by {key} desc limit 1), 0)");
+                        later(&latest, &given)
+                    }
+                    (Some(_), Engine::Postgres) => next_time(&given),
+                }
             };
             let values: Vec<String> = (0..self.columns.len()).map(value).collect();
             let time = self.time.map(|time| format!(", {time} as at")).unwrap_or_default();
@@ -71,7 +76,13 @@ impl Insert {
 /// began, but it sees a sequence as it is.
 pub(crate) const CREATE_TIMES: &str = "create sequence if not exists commit_times minvalue 0 start 0";
 
-/// The time `now`, but none before the latest. Those who ask hold the order of commits.
-pub(crate) fn next_time(now: &str) -> String {
-    format!("setval('commit_times', greatest({now}::bigint, (select last_value from commit_times)))")
+/// The time of the next row on PostgreSQL. The caller holds the order of commits.
+pub(crate) fn next_time(given: &str) -> String {
+    let next = later("last_value", &format!("{given}::bigint"));
+    format!("setval('commit_times', (select {next} from commit_times))")
+}
+
+/// The later of two times, unless the latest is so far ahead that it must be wrong.
+fn later(latest: &str, given: &str) -> String {
+    format!("case when {latest} between {given} and {given} + {MOST_AHEAD_MS} then {latest} else {given} end")
 }

@@ -335,9 +335,9 @@ pub(super) struct NewEvent<'a> {
     pub(super) received_at: i64,
 }
 
-/// When events that are taken in now came in: not before any that is there. Who lists events from a time on, or behind a
-/// place, would miss those that got an earlier time and were stored later. Two requests of one principal that run at
-/// once on PostgreSQL conflict here, and one of them runs again.
+/// The receive time for new events: never earlier than that of the principal's latest event, so a client that lists events from
+/// a time or a cursor on misses none. Two requests of one principal that run at once on PostgreSQL conflict here, and one of them
+/// runs again.
 pub(super) fn next_received_at(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<i64, DbError> {
     let newest: Option<i64> = tx.query_optional(
         "select received_at from machine_events where principal_id = $1 order by received_at desc, id desc limit 1",

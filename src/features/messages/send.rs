@@ -169,7 +169,7 @@ struct PostedMessage<'a> {
     called: Called,
 }
 
-/// What became of a message when it was stored.
+/// The id and the time of a stored message, and what planners decided about it.
 struct Stored {
     id: MessageId,
     created_at: Timestamp,

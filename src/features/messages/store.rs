@@ -171,7 +171,7 @@ static MESSAGES: Insert = Insert::new(
 )
 .timed("created_at");
 
-/// Adds a message. Its time is none before that of an earlier one, so conversations have one order.
+/// Adds a message. Ids and times have one order.
 pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Result<(MessageId, Timestamp), DbError> {
     let encode = |fault: serde_json::Error| DbError::Statement(fault.to_string());
     let metadata = if message.metadata.is_empty() {

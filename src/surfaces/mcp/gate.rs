@@ -223,7 +223,8 @@ impl Gate {
 /// The header is as new, so a client that sends none is older.
 fn knows_links(headers: &HeaderMap) -> bool {
     let revision = headers.get(HEADER_MCP_PROTOCOL_VERSION);
-    revision.is_some_and(|revision| revision != ProtocolVersion::V_2025_03_26.as_str())
+    // Revisions are dates.
+    revision.is_some_and(|revision| revision.as_bytes() > ProtocolVersion::V_2025_03_26.as_str().as_bytes())
 }
 
 /// What is wrong with a message before anybody understands it.

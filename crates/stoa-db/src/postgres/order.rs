@@ -18,7 +18,7 @@ const FREE: &str = "select a.pid::bigint as pid, pg_terminate_backend(a.pid) as 
         and (a.state like 'idle in transaction%' or a.wait_event_type = 'Client')
         and a.state_change < clock_timestamp() - interval '500 milliseconds'";
 
-/// Draws as many numbers for a table as `$1` says, all with one time: `$2`, or the latest if that is later.
+/// Draws as many numbers for a table as `$1` says, all with one time, which follows from `$2`.
 pub(crate) fn draw(insert: &Insert) -> String {
     let (table, key) = (insert.table, insert.key);
     let time = if insert.time_index().is_some() { next_time("$2") } else { "$2::bigint".to_owned() };
