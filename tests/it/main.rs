@@ -37,6 +37,7 @@ mod crash;
 mod crowds;
 mod csrf;
 mod deadlines;
+mod engines;
 mod followers;
 mod freezes;
 mod hubs;

@@ -1,5 +1,6 @@
 //! MCP: who gets in, and what they find there.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -278,6 +279,25 @@ pub(crate) fn shows_own(tool: &'static str) -> ToolRow {
     ToolRow { tool, arguments: None }
 }
 
+fn tool_table() -> Vec<ToolRow> {
+    let of_features = [
+        crate::attachments_access::tool_rows(),
+        crate::channels::tool_rows(),
+        crate::inbox::tool_rows(),
+        crate::messages::tool_rows(),
+        crate::names::tool_rows(),
+        crate::search::tool_rows(),
+        crate::trust::tool_rows(),
+        crate::workflow::tool_rows(),
+    ];
+    of_features.into_iter().flatten().collect()
+}
+
+/// The names of all tools.
+pub(crate) fn tools() -> BTreeSet<String> {
+    tool_table().iter().map(|row| row.tool.to_owned()).collect()
+}
+
 fn filled_in(value: Value, things: &[(&str, Value)]) -> Value {
     match value {
         Value::String(text) => {
@@ -304,21 +324,9 @@ async fn two_owners_do_not_meet() {
     let dm = ada.post("/api/messages", &json!({"to": "scout", "body": "another secret"})).await.status(201).json();
     let file = scout.uploaded("secret.txt", b"a secret file").await;
     let things = [("{post}", post["id"].clone()), ("{dm}", dm["id"].clone()), ("{file}", json!(file))];
-    let table: Vec<ToolRow> = [
-        crate::attachments_access::tool_rows(),
-        crate::channels::tool_rows(),
-        crate::inbox::tool_rows(),
-        crate::messages::tool_rows(),
-        crate::names::tool_rows(),
-        crate::search::tool_rows(),
-        crate::trust::tool_rows(),
-        crate::workflow::tool_rows(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    let described: std::collections::BTreeSet<_> = spy.tool_names("/mcp").await.into_iter().collect();
-    let tried: std::collections::BTreeSet<_> = table.iter().map(|row| row.tool.to_owned()).collect();
+    let table = tool_table();
+    let described: BTreeSet<_> = spy.tool_names("/mcp").await.into_iter().collect();
+    let tried: BTreeSet<_> = table.iter().map(|row| row.tool.to_owned()).collect();
     assert_eq!(tried, described, "a new tool is a line in tool_rows() of the tests of its feature");
     for ToolRow { tool, arguments } in table {
         let Some(arguments) = arguments.map(|arguments| filled_in(arguments, &things)) else { continue };

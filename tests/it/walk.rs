@@ -38,6 +38,11 @@ fn table() -> Vec<Row> {
     of_features.into_iter().flatten().collect()
 }
 
+/// The operations of the table, as `POST /api/messages`.
+pub(crate) fn operations() -> BTreeSet<String> {
+    table().iter().map(|row| row.operation.to_owned()).collect()
+}
+
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Access {
     /// Everybody gets this status.

@@ -66,8 +66,15 @@ pub(crate) struct Setup {
 
 impl Setup {
     fn new() -> Self {
-        let folder = Folder::create_with_tables();
-        let database = TestDatabase::create_with_tables();
+        Self::with(Folder::create_with_tables(), TestDatabase::create_with_tables())
+    }
+
+    /// On SQLite, whatever this run is on.
+    pub(crate) fn on_sqlite() -> Self {
+        Self::with(Folder::create_with_sqlite_tables(), None)
+    }
+
+    fn with(folder: Folder, database: Option<Arc<TestDatabase>>) -> Self {
         let clock = Clock::manual(Timestamp::from_ms(START_MS));
         let admin_password: Arc<Mutex<Option<String>>> = Arc::default();
         let shown = admin_password.clone();

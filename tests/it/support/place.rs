@@ -157,10 +157,13 @@ impl Drop for TestDatabase {
 /// Makes a data folder whose database has the tables of a hub already: making them takes longer than most tests do. On
 /// PostgreSQL it makes none, as the tables are not in it.
 pub(crate) fn make_data_with_tables(data: &Path) {
-    static DATABASE: OnceLock<Vec<u8>> = OnceLock::new();
-    if on_postgres() {
-        return;
+    if !on_postgres() {
+        make_sqlite_with_tables(data);
     }
+}
+
+fn make_sqlite_with_tables(data: &Path) {
+    static DATABASE: OnceLock<Vec<u8>> = OnceLock::new();
     let database = DATABASE.get_or_init(|| {
         let folder = Folder::create();
         make_tables(Options::new(folder.path()));
@@ -189,6 +192,13 @@ impl Folder {
     pub(crate) fn create_with_tables() -> Self {
         let folder = Self::create();
         make_data_with_tables(&folder.path());
+        folder
+    }
+
+    /// For SQLite, whatever this run is on.
+    pub(crate) fn create_with_sqlite_tables() -> Self {
+        let folder = Self::create();
+        make_sqlite_with_tables(&folder.path());
         folder
     }
 

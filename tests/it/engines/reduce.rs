@@ -1,0 +1,47 @@
+//! Makes a failing sequence shorter: leaves out more and more steps as long as it still fails in the same way.
+
+use super::compare::{Failure, Hubs};
+use super::step::Step;
+
+/// Steps that are carried out to find a shorter sequence, all attempts together.
+const MAX_STEPS: usize = 15_000;
+
+/// Carries out a sequence on new hubs.
+pub(crate) async fn replay(steps: &[Step]) -> Result<(), Failure> {
+    let mut hubs = Hubs::start().await;
+    let mut failure = None;
+    for step in steps {
+        if let Err(failed) = hubs.perform(step).await {
+            failure = Some(failed);
+            break;
+        }
+    }
+    let finished = hubs.finish().await;
+    failure.map_or(finished, Err)
+}
+
+/// A shorter sequence that fails as `failure` says. The first `kept` steps set the scene, and stay.
+pub(crate) async fn reduce(steps: Vec<Step>, kept: usize, failure: Failure) -> (Vec<Step>, Failure) {
+    let mut steps: Vec<Step> = steps.into_iter().filter(|step| step.number <= failure.step).collect();
+    let mut failure = failure;
+    let mut chunk = steps.len().saturating_sub(kept) / 2;
+    let mut carried_out = 0;
+    while chunk > 0 && carried_out < MAX_STEPS {
+        let mut end = steps.len() - 1;
+        let mut has_shrunk = false;
+        // Late steps first: the scene that they need is made by earlier ones.
+        while end > kept && carried_out < MAX_STEPS {
+            let start = end.saturating_sub(chunk).max(kept);
+            let shorter: Vec<Step> = [&steps[..start], &steps[end..]].concat();
+            carried_out += shorter.len();
+            if let Err(again) = replay(&shorter).await
+                && (again.step, again.kind) == (failure.step, failure.kind)
+            {
+                (steps, failure, has_shrunk) = (shorter, again, true);
+            }
+            end = start;
+        }
+        chunk = if chunk == 1 && has_shrunk { 1 } else { chunk / 2 };
+    }
+    (steps, failure)
+}
