@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::model::Model;
 use super::names::Answer;
 use super::run::Side;
 use super::step::Step;
@@ -20,6 +21,7 @@ pub(crate) struct Failure {
 /// The hubs that get the same sequence.
 pub(crate) struct Hubs {
     sides: Vec<Side>,
+    model: Model,
 }
 
 impl Hubs {
@@ -29,7 +31,7 @@ impl Hubs {
         if on_postgres() {
             sides.push(Side::start("PostgreSQL", TestHub::setup()).await);
         }
-        Self { sides }
+        Self { sides, model: Model::new() }
     }
 
     /// What all hubs answered, if it is the same. None if the step names something that does not exist.
@@ -47,10 +49,12 @@ impl Hubs {
             [only] => only.perform(step).await,
             _ => None,
         };
-        match answer {
-            Some(answer) if answer.status >= 500 => fail("error", format!("the hub failed: {answer}")),
-            answer => Ok(answer),
+        let Some(answer) = answer else { return Ok(None) };
+        if answer.status >= 500 {
+            return fail("error", format!("the hub failed: {answer}"));
         }
+        let faults = self.model.follow(step, &answer);
+        if faults.is_empty() { Ok(Some(answer)) } else { fail("fault", format!("{}\n{answer}", faults.join("\n"))) }
     }
 
     pub(crate) async fn finish(self) -> Result<(), Failure> {

@@ -5,6 +5,7 @@
 
 mod compare;
 mod dice;
+mod model;
 mod names;
 mod operations;
 mod reduce;
@@ -52,7 +53,7 @@ impl Plan {
 
 /// What every sequence begins with: agents for everybody, and channels of all kinds.
 fn prelude() -> Vec<Step> {
-    let mut drafts = Vec::new();
+    let mut drafts = vec![Draft::call("ada", "GET", "/api/channels/general")];
     for person in PEOPLE {
         for number in 1..=2 {
             let name = format!("{}-{number}", person.to_lowercase());

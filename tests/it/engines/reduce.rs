@@ -1,10 +1,11 @@
 //! Makes a failing sequence shorter: leaves out more and more steps as long as it still fails in the same way.
 
 use super::compare::{Failure, Hubs};
+use super::from_environment;
 use super::step::Step;
 
-/// Steps that are carried out to find a shorter sequence, all attempts together.
-const MAX_STEPS: usize = 15_000;
+/// Steps that are carried out to find a shorter sequence, all attempts together, unless the environment says otherwise.
+const MAX_STEPS: u64 = 15_000;
 
 /// Carries out a sequence on new hubs.
 pub(crate) async fn replay(steps: &[Step]) -> Result<(), Failure> {
@@ -25,12 +26,13 @@ pub(crate) async fn reduce(steps: Vec<Step>, kept: usize, failure: Failure) -> (
     let mut steps: Vec<Step> = steps.into_iter().filter(|step| step.number <= failure.step).collect();
     let mut failure = failure;
     let mut chunk = steps.len().saturating_sub(kept) / 2;
+    let most = usize::try_from(from_environment("STOA_ENGINES_REDUCTION", MAX_STEPS)).unwrap();
     let mut carried_out = 0;
-    while chunk > 0 && carried_out < MAX_STEPS {
+    while chunk > 0 && carried_out < most {
         let mut end = steps.len() - 1;
         let mut has_shrunk = false;
         // Late steps first: the scene that they need is made by earlier ones.
-        while end > kept && carried_out < MAX_STEPS {
+        while end > kept && carried_out < most {
             let start = end.saturating_sub(chunk).max(kept);
             let shorter: Vec<Step> = [&steps[..start], &steps[end..]].concat();
             carried_out += shorter.len();

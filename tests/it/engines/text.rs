@@ -67,7 +67,8 @@ pub(crate) fn body(dice: &mut Dice, names: &[String]) -> String {
         let name = match dice.below(6) {
             0 => name.to_uppercase(),
             1 => "nobody".to_owned(),
-            2 => dice.pick(&["here", "channel", "all", "system"]).to_owned(),
+            // Not `here`: who was seen lately is written down in the background.
+            2 => dice.pick(&["channel", "all", "system"]).to_owned(),
             _ => name,
         };
         parts.insert(dice.below(parts.len() + 1), format!("@{name}"));
@@ -86,6 +87,17 @@ pub(crate) fn hostile(dice: &mut Dice) -> String {
         1 => "\u{e4}".repeat(110 + dice.below(20)),
         2 => format!("{}\u{1f468}\u{200d}\u{1f469}", "x".repeat(112 + dice.below(10))),
         _ => dice.pick(HOSTILE).to_owned(),
+    }
+}
+
+/// What somebody might want to be called.
+pub(crate) fn display_name(dice: &mut Dice) -> String {
+    let name = format!("{} {}", dice.pick(WORDS), dice.pick(WORDS));
+    match dice.below(6) {
+        0 => hostile(dice),
+        1 => name.to_uppercase(),
+        2 => name.to_lowercase(),
+        _ => name,
     }
 }
 

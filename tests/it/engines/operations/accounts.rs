@@ -24,8 +24,8 @@ pub(crate) fn operations() -> Vec<Operation> {
             Some(Draft::call(&draw.anyone(), "PUT", "/auth/password").json(&body))
         }),
         operation("PUT /auth/profile", 6, |draw| {
-            let name = if draw.dice.chance(50) { text::hostile(draw.dice) } else { "Somebody Else".to_owned() };
-            Some(Draft::call(&draw.anyone(), "PUT", "/auth/profile").json(&json!({"display_name": name})))
+            let name = text::display_name(draw.dice);
+            Some(Draft::call(&draw.person(), "PUT", "/auth/profile").json(&json!({"display_name": name})))
         }),
         operation("GET /auth/sessions", 5, |draw| {
             Some(Draft::call(&draw.person(), "GET", "/auth/sessions?limit=2").all_pages())

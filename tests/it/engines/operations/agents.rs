@@ -19,14 +19,14 @@ pub(crate) fn operations() -> Vec<Operation> {
             let name = if odd { text::odd_name(draw.dice) } else { draw.dice.pick(NAMES).to_owned() };
             let mut body = json!({"name": name});
             if draw.dice.chance(30) {
-                body["display_name"] = json!(text::hostile(draw.dice));
+                body["display_name"] = json!(text::display_name(draw.dice));
             }
             Some(Draft::call(&draw.anyone(), "POST", "/api/agents").json(&body))
         }),
         operation("GET /api/agents/{name}", 10, |draw| draw.on_agent("GET", "")),
         operation("PATCH /api/agents/{name}", 12, |draw| {
             let body = match draw.dice.below(5) {
-                0 => json!({"display_name": text::hostile(draw.dice)}),
+                0 => json!({"display_name": text::display_name(draw.dice)}),
                 1 => json!({"trigger_mode": draw.dice.pick(&["passive", "disabled", "reactive", "odd"])}),
                 2 => json!({"instructions": draw.text(), "cooldown_seconds": draw.dice.below(100)}),
                 3 => {
@@ -47,9 +47,11 @@ pub(crate) fn operations() -> Vec<Operation> {
         }),
         operation("GET /api/directory", 12, |draw| {
             let (actor, limit) = (draw.anyone(), draw.limit());
-            let query = match draw.dice.below(4) {
+            let query = match draw.dice.below(6) {
                 0 => String::new(),
                 1 => text::hostile(draw.dice),
+                2 => text::display_name(draw.dice),
+                3 => text::display_name(draw.dice).chars().take(3).collect(),
                 _ => draw.name().chars().take(2).collect(),
             };
             let query = crate::search::encoded(&query.replace(text::LONE_SURROGATE, "%"));

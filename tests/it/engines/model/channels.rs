@@ -1,0 +1,148 @@
+//! Who is where: channels, their members, and agents that come and go.
+
+use serde_json::Value;
+
+use super::{Model, Request};
+
+const GENERAL: &str = "general";
+
+impl Model {
+    pub(super) fn apply_to_channels(&mut self, request: &Request<'_>) {
+        let named = |place: usize| request.names.get(place).cloned().unwrap_or_default();
+        match request.operation.as_str() {
+            "POST /api/agents" => {
+                let agent = &request.answer["agent"];
+                let (name, owner) = (agent["name"].as_str().unwrap(), agent["owner"].as_str().unwrap());
+                self.principals.insert(name.to_owned(), Some(owner.to_owned()));
+                self.join(GENERAL, name);
+            }
+            "DELETE /api/agents/{}" => {
+                if let Some(agent) = self.handle(&named(0)) {
+                    self.say_goodbye(&agent);
+                }
+            }
+            "POST /api/keys" => {
+                let key = &request.answer["api_key"];
+                let (id, agent) = (key["id"].as_str().unwrap(), key["agent"].as_str().unwrap());
+                self.keys.insert(id.to_owned(), agent.to_owned());
+            }
+            "POST /api/channels" => {
+                self.learn_channel(&request.answer["channel"]);
+                // It belongs to the owner of an agent that creates it, and both are members.
+                self.join(request.answer["channel"]["name"].as_str().unwrap_or_default(), request.actor);
+            }
+            "GET /api/channels/{}" => self.discover_channel(request.answer),
+            "tool update_channel_settings" => {
+                let reference = request.channel().and_then(|name| self.channel_names.get(&name).cloned());
+                if let Some(channel) = self.channels.get_mut(&reference.unwrap_or_default()) {
+                    channel.is_workflow = request.answer["workflow_enabled"] == true;
+                }
+            }
+            "PATCH /api/channels/{}" | "PUT /api/channels/{}/settings" => {
+                self.learn_channel(&request.answer["channel"]);
+            }
+            "DELETE /api/channels/{}" => {
+                let name = named(0);
+                if let Some(reference) = self.channel_names.remove(&name) {
+                    self.channels.remove(&reference);
+                }
+            }
+            "POST /api/channels/{}/join" | "tool join_channel" => {
+                self.join(&request.channel().unwrap_or_default(), request.actor);
+            }
+            "POST /api/channels/{}/leave" | "tool leave_channel" => {
+                self.leave(&request.channel().unwrap_or_default(), request.actor);
+            }
+            "PUT /api/channels/{}/members/{}" => {
+                if let Some(member) = self.handle(&named(1)) {
+                    self.join(&named(0), &member);
+                }
+            }
+            "DELETE /api/channels/{}/members/{}" => {
+                if let Some(member) = self.handle(&named(1)) {
+                    self.leave(&named(0), &member);
+                }
+            }
+            _ => {}
+        }
+        self.check_members(request.answer);
+    }
+
+    /// A channel that a tool has created is first seen here, as tools show no ids. So is `general`.
+    fn discover_channel(&mut self, answer: &Value) {
+        let view = &answer["channel"];
+        let (Some(reference), Some(name)) = (view["id"].as_str(), view["name"].as_str()) else { return };
+        if self.channels.contains_key(reference) {
+            return;
+        }
+        self.learn_channel(view);
+        if name != GENERAL {
+            self.unknown.insert(reference.to_owned());
+        }
+        for member in answer["members"].as_array().into_iter().flatten() {
+            self.join(name, member["name"].as_str().unwrap_or_default());
+        }
+    }
+
+    /// Takes over what a change has made of a channel.
+    fn learn_channel(&mut self, view: &Value) {
+        let (Some(reference), Some(name)) = (view["id"].as_str(), view["name"].as_str()) else { return };
+        self.channel_names.insert(name.to_owned(), reference.to_owned());
+        let is_new = !self.channels.contains_key(reference);
+        let channel = self.channels.entry(reference.to_owned()).or_default();
+        let was_public = channel.is_public;
+        channel.is_public = view["public"] == true;
+        channel.is_workflow = view["workflow_enabled"] == true;
+        let is_hidden = was_public && !channel.is_public;
+        if is_new && let Some(owner) = view["owner"].as_str() {
+            self.join(name, owner);
+        }
+        if is_hidden {
+            let claimants: Vec<String> = self.principals.keys().cloned().collect();
+            claimants.iter().for_each(|claimant| self.give_back(claimant, false));
+        }
+    }
+
+    pub(super) fn join(&mut self, channel: &str, member: &str) {
+        let Some(reference) = self.channel_names.get(channel).cloned() else { return };
+        let is_new = self.channels.get_mut(&reference).is_some_and(|known| known.members.insert(member.to_owned()));
+        if is_new {
+            self.read.insert((member.to_owned(), reference), self.messages.len());
+        }
+    }
+
+    /// A person takes their agents along.
+    fn leave(&mut self, channel: &str, member: &str) {
+        let leaving: Vec<String> = self.household(member).cloned().collect();
+        let reference = self.channel_names.get(channel).cloned().unwrap_or_default();
+        let Some(known) = self.channels.get_mut(&reference) else { return };
+        let left: Vec<String> = leaving.into_iter().filter(|name| known.members.remove(name)).collect();
+        left.iter().for_each(|name| self.give_back_after(name, false));
+    }
+
+    fn say_goodbye(&mut self, agent: &str) {
+        for channel in self.channels.values_mut() {
+            channel.members.remove(agent);
+        }
+        self.judgements.retain(|judgement| judgement.agent != agent);
+        self.give_back_after(agent, true);
+    }
+
+    /// What somebody can no longer work on is free again, also for a person who saw it through their agent.
+    fn give_back_after(&mut self, name: &str, is_gone: bool) {
+        self.give_back(name, is_gone);
+        if let Some(owner) = self.owner_of(name).cloned() {
+            self.give_back(&owner, false);
+        }
+    }
+
+    fn check_members(&mut self, answer: &Value) {
+        let (Some(reference), Some(members)) = (answer["channel"]["id"].as_str(), answer["members"].as_array()) else {
+            return;
+        };
+        let shown = members.iter().filter_map(|member| member["name"].as_str()).map(str::to_owned).collect();
+        let known = self.channels.get(reference).map(|channel| channel.members.clone());
+        let Some(known) = known else { return };
+        self.expect(known == shown, || format!("members are {shown:?} and should be {known:?}"));
+    }
+}
