@@ -12,6 +12,7 @@ mod reduce;
 mod run;
 mod step;
 mod text;
+mod together;
 mod world;
 
 use std::collections::{BTreeMap, BTreeSet};
