@@ -1,13 +1,13 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run web dev check test check-clients bench bench-web clean
+.PHONY: help run web dev check test check-engines check-clients bench bench-web clean
 
 # WEB=0 does without the web page, and so without Node.
 WEB ?= 1
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 22
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 23
 
 run: $(if $(filter 0,$(WEB)),,web) ## build a release and serve on http://127.0.0.1:8080 with the data in ./data
 	cargo run --release --locked -- serve
@@ -31,6 +31,9 @@ endif
 test: ## install missing tools, check, then all tests on SQLite and on PostgreSQL, the contracts, libraries of others, attachments in a bucket, the web page in a browser, and fuzz the API
 	@command -v python3 >/dev/null || scripts/install-test-tools
 	@exec scripts/run-stages test
+
+check-engines: ## compare SQLite and PostgreSQL with random operations, longer than the tests do: some five minutes
+	@scripts/check-engines
 
 # With the build options of `make test`, so that both share one build.
 check-clients: ## test the hub with MCP clients in Go, Java and old Python (downloads libraries, leaves out missing languages)
