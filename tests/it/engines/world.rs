@@ -1,10 +1,12 @@
 //! What a sequence knows so far: who can act, and what they can act on. It learns from answers, in references.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde_json::Value;
 
 use super::names::Answer;
 use super::run::PEOPLE;
-use super::step::{Action, Draft, Step};
+use super::step::{Action, Draft, MARKS, Step};
 
 /// A message that somebody has seen.
 #[derive(Clone, Debug)]
@@ -22,11 +24,19 @@ pub(crate) struct World {
     pub(crate) agents: Vec<(String, String)>,
     /// Managed keys, which act for agents.
     pub(crate) keys: Vec<String>,
+    pub(crate) key_agents: BTreeMap<String, String>,
     pub(crate) channels: Vec<String>,
+    pub(crate) channel_owners: BTreeMap<String, String>,
     pub(crate) messages: Vec<KnownMessage>,
     /// SHA-256 sums of uploaded files.
     pub(crate) files: Vec<String>,
     pub(crate) sessions: Vec<String>,
+    /// Reactions that were added: the message, who reacted, and how.
+    pub(crate) reactions: Vec<(String, String, String)>,
+    /// Messages that were claimed, and by whom.
+    pub(crate) claims: Vec<(String, String)>,
+    /// Callers whose credential no longer works.
+    pub(crate) locked_out: BTreeSet<String>,
     /// Lists that have another page: the caller, the path, and the cursor.
     pub(crate) pages: Vec<(String, String, String)>,
     /// Requests that were sent with an idempotency key.
@@ -53,10 +63,18 @@ impl World {
     }
 
     pub(crate) fn learn(&mut self, step: &Step, answer: &Answer) {
+        let body = &answer.body;
+        if answer.status == 401 {
+            self.locked_out.insert(step.actor.clone());
+        }
         if answer.status >= 300 {
             return;
         }
-        let body = &answer.body;
+        self.locked_out.remove(&step.actor);
+        if let Some(user) = body["user"]["username"].as_str() {
+            self.locked_out.remove(user);
+        }
+        self.learn_work(step, body);
         if let Action::Call(call) = &step.action {
             if call.headers.iter().any(|(name, _)| name == "idempotency-key") {
                 self.repeatable.push(Draft { actor: step.actor.clone(), action: step.action.clone() });
@@ -66,6 +84,23 @@ impl World {
             }
         }
         self.learn_from(body);
+    }
+
+    /// Who has reacted to what, and who works on what.
+    fn learn_work(&mut self, step: &Step, body: &Value) {
+        match &step.action {
+            Action::Call(call) if call.path.ends_with("/reactions") && body["action"] == "added" => {
+                let message = call.path.split([MARKS.0, MARKS.1]).nth(1).unwrap_or_default();
+                let reaction = body["reactions"].as_array().and_then(|all| all.last()).map(|last| &last["reaction"]);
+                let reaction = reaction.and_then(Value::as_str).unwrap_or_default();
+                self.reactions.push((message.to_owned(), step.actor.clone(), reaction.to_owned()));
+            }
+            Action::Call(call) if call.path == "/api/inbox/claim" => {
+                let claimed = body["items"].as_array().into_iter().flatten().filter_map(|item| item["id"].as_str());
+                self.claims.extend(claimed.map(|message| (message.to_owned(), step.actor.clone())));
+            }
+            _ => {}
+        }
     }
 
     fn learn_from(&mut self, value: &Value) {
@@ -93,8 +128,16 @@ impl World {
                     self.agents.push((name, owner));
                 }
             }
-            (Some("channel"), Some(name)) if !self.channels.contains(&name) => self.channels.push(name),
-            (Some("key"), _) if !self.keys.contains(&id) => self.keys.push(id),
+            (Some("channel"), Some(name)) => {
+                self.channel_owners.extend(text("owner").map(|owner| (name.clone(), owner)));
+                if !self.channels.contains(&name) {
+                    self.channels.push(name);
+                }
+            }
+            (Some("key"), _) if !self.keys.contains(&id) => {
+                self.key_agents.extend(text("agent").map(|agent| (id.clone(), agent)));
+                self.keys.push(id);
+            }
             (Some("session"), _) if !self.sessions.contains(&id) => self.sessions.push(id),
             _ => {}
         }

@@ -45,6 +45,7 @@ impl Model {
                 let name = named(0);
                 if let Some(reference) = self.channel_names.remove(&name) {
                     self.channels.remove(&reference);
+                    self.let_copies_fade(&reference);
                 }
             }
             "POST /api/channels/{}/join" | "tool join_channel" => {
@@ -100,6 +101,16 @@ impl Model {
         if is_hidden {
             let claimants: Vec<String> = self.principals.keys().cloned().collect();
             claimants.iter().for_each(|claimant| self.give_back(claimant, false));
+        }
+    }
+
+    fn let_copies_fade(&mut self, channel: &str) {
+        for place in 0..self.messages.len() {
+            let origin = self.messages[place].mention_of;
+            if origin.is_some_and(|origin| self.messages[origin].conversation == channel) {
+                self.messages[place].is_fading = true;
+                self.unknown.insert(self.messages[place].conversation.clone());
+            }
         }
     }
 

@@ -26,6 +26,8 @@ struct Message {
     /// The place of the channel message that this is a copy of.
     mention_of: Option<usize>,
     is_deleted: bool,
+    /// Whether its channel was deleted. Housekeeping takes such copies away, some time later.
+    is_fading: bool,
     status: String,
     lease_until: Option<String>,
     /// Who reacted how, in order.

@@ -105,6 +105,9 @@ impl Model {
         let conversation = self.messages[place].conversation.clone();
         let is_visible = self.sees(viewer, &conversation);
         self.expect(is_visible, || format!("{viewer} should not see {view}"));
+        if self.messages[place].is_fading {
+            return;
+        }
         // Only REST shows whether a message was deleted.
         let is_deleted = self.messages[place].is_deleted;
         if view.get("deleted_at").is_some() {

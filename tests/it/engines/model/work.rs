@@ -81,6 +81,7 @@ impl Model {
             action_type: action_type(&request.fields["metadata"]),
             mention_of: None,
             is_deleted: false,
+            is_fading: false,
             status: if is_talk { "done" } else { "pending" }.to_owned(),
             lease_until: None,
             reactions: if is_approved { vec![("system".to_owned(), "approve".to_owned())] } else { Vec::new() },
@@ -146,6 +147,7 @@ impl Model {
             action_type: "publish".to_owned(),
             mention_of: None,
             is_deleted: !view["deleted_at"].is_null(),
+            is_fading: false,
             status,
             lease_until: view["lease_until"].as_str().map(str::to_owned),
             reactions: Vec::new(),
@@ -281,7 +283,7 @@ impl Model {
         let can_be = |model: &Self, place: usize| {
             let message = &model.messages[place];
             let is_mine = message.to.as_deref() == Some(request.actor) && !message.is_deleted;
-            is_mine && model.status(place) == wanted_status
+            is_mine && (message.is_fading || model.status(place) == wanted_status)
         };
         for place in &claimed {
             let is_right = can_be(self, *place);
@@ -323,6 +325,7 @@ impl Model {
             action_type: "publish".to_owned(),
             mention_of: None,
             is_deleted: false,
+            is_fading: false,
             status: "pending".to_owned(),
             lease_until: None,
             reactions: Vec::new(),

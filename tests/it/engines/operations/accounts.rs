@@ -9,8 +9,9 @@ use crate::support::PASSWORD;
 
 pub(crate) fn operations() -> Vec<Operation> {
     vec![
-        operation("POST /auth/login", 12, |draw| {
-            let mut name = draw.person();
+        operation("POST /auth/login", 25, |draw| {
+            let locked_out = draw.world.people.iter().find(|name| draw.world.locked_out.contains(*name));
+            let mut name = locked_out.cloned().unwrap_or_else(|| draw.person());
             if draw.dice.chance(20) {
                 name = name.to_uppercase();
             }

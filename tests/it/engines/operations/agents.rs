@@ -88,13 +88,16 @@ impl Draw<'_> {
     /// Something about an agent, most often by its owner.
     fn on_agent(&mut self, method: &str, path: &str) -> Option<Draft> {
         let (agent, owner) = self.dice.one_of(&self.world.agents).cloned()?;
-        let actor = if self.dice.chance(65) { owner } else { self.anyone() };
+        let actor = if self.dice.chance(80) { owner } else { self.anyone() };
         let agent = if self.dice.chance(10) { self.name() } else { agent };
         Some(Draft::call(&actor, method, format!("/api/agents/{}{path}", Draw::segment(&agent))))
     }
 
     fn on_key(&mut self, method: &str) -> Option<Draft> {
         let key = self.dice.recent(&self.world.keys).cloned()?;
-        Some(Draft::call(&self.person(), method, format!("/api/keys/{}", reference(&key))))
+        let owner = self.world.agents.iter().find(|(agent, _)| self.world.key_agents.get(&key) == Some(agent));
+        let owner = owner.map(|(_, owner)| owner.clone()).filter(|_| self.dice.chance(80));
+        let actor = owner.unwrap_or_else(|| self.person());
+        Some(Draft::call(&actor, method, format!("/api/keys/{}", reference(&key))))
     }
 }

@@ -27,23 +27,23 @@ pub(crate) fn operations() -> Vec<Operation> {
                 2 => json!({"topic": text::hostile(draw.dice), "description": draw.text()}),
                 _ => json!({"topic": draw.text()}),
             };
-            let draft = draw.on_channel("PATCH", "")?.json(&body);
+            let draft = draw.manage_channel("PATCH", "")?.json(&body);
             Some(if draw.dice.chance(10) { draft.header("if-match", "\"1\"") } else { draft })
         }),
-        operation("DELETE /api/channels/{name}", 3, |draw| draw.on_channel("DELETE", "")),
+        operation("DELETE /api/channels/{name}", 3, |draw| draw.manage_channel("DELETE", "")),
         operation("PUT /api/channels/{name}/settings", 16, |draw| {
             let body = draw.settings();
-            Some(draw.on_channel("PUT", "/settings")?.json(&body))
+            Some(draw.manage_channel("PUT", "/settings")?.json(&body))
         }),
         operation("POST /api/channels/{name}/join", 25, |draw| draw.on_channel("POST", "/join")),
         operation("POST /api/channels/{name}/leave", 12, |draw| draw.on_channel("POST", "/leave")),
         operation("PUT /api/channels/{name}/members/{principal}", 25, |draw| {
             let name = draw.name();
-            draw.on_channel("PUT", &format!("/members/{}", Draw::segment(&name)))
+            draw.manage_channel("PUT", &format!("/members/{}", Draw::segment(&name)))
         }),
         operation("DELETE /api/channels/{name}/members/{principal}", 12, |draw| {
             let name = draw.name();
-            draw.on_channel("DELETE", &format!("/members/{}", Draw::segment(&name)))
+            draw.manage_channel("DELETE", &format!("/members/{}", Draw::segment(&name)))
         }),
         operation("GET /api/channels/{name}/messages", 70, |draw| {
             let limit = draw.limit();
@@ -62,6 +62,13 @@ pub(crate) fn operations() -> Vec<Operation> {
 impl Draw<'_> {
     fn on_channel(&mut self, method: &str, path: &str) -> Option<Draft> {
         let (actor, channel) = (self.anyone(), self.channel());
+        Some(Draft::call(&actor, method, format!("/api/channels/{}{path}", Draw::segment(&channel))))
+    }
+
+    /// Something that the owner of a channel may do.
+    fn manage_channel(&mut self, method: &str, path: &str) -> Option<Draft> {
+        let channel = self.channel();
+        let actor = self.channel_owner(&channel);
         Some(Draft::call(&actor, method, format!("/api/channels/{}{path}", Draw::segment(&channel))))
     }
 
@@ -101,6 +108,6 @@ impl Draw<'_> {
         let known = message.channel.clone().filter(|_| self.dice.chance(90));
         let channel = known.unwrap_or_else(|| self.channel());
         let path = format!("/api/channels/{}/pins/{}", Draw::segment(&channel), reference(&message.reference));
-        Some(Draft::call(&self.anyone(), method, path))
+        Some(Draft::call(&self.channel_owner(&channel), method, path))
     }
 }

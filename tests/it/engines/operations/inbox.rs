@@ -59,6 +59,12 @@ impl Draw<'_> {
 
     /// The path of a message, and most often its recipient.
     fn work(&mut self) -> Option<(String, String)> {
+        let claim = self.dice.recent(&self.world.claims).cloned();
+        if self.dice.chance(50)
+            && let Some((message, actor)) = claim
+        {
+            return Some((format!("/api/messages/{}", reference(&message)), actor));
+        }
         let (message, party) = self.message_and_party()?;
         let is_for_recipient = self.dice.chance(70);
         let actor = message.to.clone().filter(|_| is_for_recipient).unwrap_or(party);

@@ -15,13 +15,13 @@ pub(crate) fn operations() -> Vec<Operation> {
             Some(if draw.dice.chance(4) { draft.header("webhook-loop-depth", "3") } else { draft })
         }),
         operation("PATCH /api/messages/{id}", 50, |draw| {
-            let (message, actor) = draw.message_and_party()?;
+            let (message, actor) = draw.message_and_author()?;
             let body = draw.text();
             let path = format!("/api/messages/{}", reference(&message.reference));
             Some(Draft::call(&actor, "PATCH", path).json(&json!({"body": body})))
         }),
         operation("DELETE /api/messages/{id}", 30, |draw| {
-            let (message, actor) = draw.message_and_party()?;
+            let (message, actor) = draw.message_and_author()?;
             Some(Draft::call(&actor, "DELETE", format!("/api/messages/{}", reference(&message.reference))))
         }),
         operation("GET /api/messages/{id}", 60, |draw| {

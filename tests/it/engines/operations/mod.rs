@@ -109,7 +109,14 @@ impl Draw<'_> {
         self.dice.one_of(&self.world.agents).map(|(agent, _)| agent.clone()).unwrap_or_default()
     }
 
+    /// Somebody whose credential works, most often.
     pub(crate) fn anyone(&mut self) -> String {
+        let first = self.any_caller();
+        let is_locked_out = self.world.locked_out.contains(&first) && self.dice.chance(90);
+        if is_locked_out { self.any_caller() } else { first }
+    }
+
+    fn any_caller(&mut self) -> String {
         let key = self.dice.recent(&self.world.keys).cloned();
         match (self.dice.below(100), key) {
             (0, _) => "nobody".to_owned(),
@@ -160,6 +167,19 @@ impl Draw<'_> {
             _ => self.anyone(),
         };
         Some((message, party))
+    }
+
+    /// A message and its author, most often.
+    pub(crate) fn message_and_author(&mut self) -> Option<(KnownMessage, String)> {
+        let (message, party) = self.message_and_party()?;
+        let author = message.author.clone();
+        Some((message, if self.dice.chance(60) { author } else { party }))
+    }
+
+    /// The owner of a channel, most often.
+    pub(crate) fn channel_owner(&mut self, channel: &str) -> String {
+        let owner = self.world.channel_owners.get(channel).cloned().filter(|_| self.dice.chance(65));
+        owner.unwrap_or_else(|| self.anyone())
     }
 
     pub(crate) fn text(&mut self) -> String {

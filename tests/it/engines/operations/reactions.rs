@@ -12,17 +12,24 @@ pub(crate) fn operations() -> Vec<Operation> {
     vec![
         operation("POST /api/messages/{id}/reactions", 130, |draw| {
             let (message, actor) = draw.message_and_party()?;
-            let body = draw.reaction();
+            let mut body = draw.reaction();
+            let again = draw.dice.recent(&draw.world.reactions).cloned();
+            if draw.dice.chance(15)
+                && let Some((message, actor, reaction)) = again
+            {
+                body["reaction"] = json!(reaction);
+                let path = format!("/api/messages/{}/reactions", reference(&message));
+                return Some(Draft::call(&actor, "POST", path).json(&body));
+            }
             let path = format!("/api/messages/{}/reactions", reference(&message.reference));
             Some(Draft::call(&actor, "POST", path).json(&body))
         }),
         operation("DELETE /api/messages/{id}/reactions", 30, |draw| {
-            let (message, actor) = draw.message_and_party()?;
-            let path = format!("/api/messages/{}/reactions", reference(&message.reference));
-            let reaction = draw.reaction()["reaction"].clone();
+            let (message, actor, reaction) = draw.dice.recent(&draw.world.reactions).cloned()?;
+            let actor = if draw.dice.chance(80) { actor } else { draw.anyone() };
+            let path = format!("/api/messages/{}/reactions", reference(&message));
             if draw.dice.chance(50) {
-                let query = reaction.as_str().unwrap_or_default();
-                return Some(Draft::call(&actor, "DELETE", format!("{path}?reaction={query}")));
+                return Some(Draft::call(&actor, "DELETE", format!("{path}?reaction={reaction}")));
             }
             Some(Draft::call(&actor, "DELETE", path).json(&json!({"reaction": reaction})))
         }),
