@@ -40,12 +40,11 @@ fn from_environment(name: &str, default: u64) -> u64 {
 
 impl Plan {
     fn new() -> Self {
-        let mut seed = [0; 4];
-        getrandom::fill(&mut seed).unwrap();
         // Without a second engine only the model checks the answers, which takes fewer operations.
         let operations = if on_postgres() { 2000 } else { 500 };
         Self {
-            seed: from_environment("STOA_ENGINES_SEED", u32::from_le_bytes(seed).into()),
+            // Always the same one, so that the tests fail only when something has changed. The script draws others.
+            seed: from_environment("STOA_ENGINES_SEED", 1),
             seeds: from_environment("STOA_ENGINES_SEEDS", 1),
             operations: usize::try_from(from_environment("STOA_ENGINES_OPERATIONS", operations)).unwrap(),
         }
@@ -147,7 +146,7 @@ async fn both_engines_give_the_same_answers() {
         let text = std::fs::read_to_string(path).unwrap();
         let steps = text.lines().map(|line| serde_json::from_str(line).unwrap());
         let steps: Vec<Step> = prelude().into_iter().chain(steps).collect();
-        if let Err(failure) = reduce::replay(&steps).await {
+        if let Err(failure) = reduce::replay(Hubs::start().await, &steps).await {
             report("of the file", &steps, &failure);
         }
         return;

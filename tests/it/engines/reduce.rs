@@ -8,8 +8,7 @@ use super::step::Step;
 const MAX_STEPS: u64 = 15_000;
 
 /// Carries out a sequence on new hubs.
-pub(crate) async fn replay(steps: &[Step]) -> Result<(), Failure> {
-    let mut hubs = Hubs::start().await;
+pub(crate) async fn replay(mut hubs: Hubs, steps: &[Step]) -> Result<(), Failure> {
     let mut failure = None;
     for step in steps {
         if let Err(failed) = hubs.perform(step).await {
@@ -21,9 +20,18 @@ pub(crate) async fn replay(steps: &[Step]) -> Result<(), Failure> {
     failure.map_or(finished, Err)
 }
 
+/// How a sequence fails, if it fails in the same way.
+async fn fails_alike(steps: &[Step], failure: &Failure, is_alone: bool) -> Option<Failure> {
+    let hubs = if is_alone { Hubs::start_one().await } else { Hubs::start().await };
+    let failed = replay(hubs, steps).await.err()?;
+    Some(failed).filter(|failed| (failed.step, failed.kind) == (failure.step, failure.kind))
+}
+
 /// A shorter sequence that fails as `failure` says. The first `kept` steps set the scene, and stay.
 pub(crate) async fn reduce(steps: Vec<Step>, kept: usize, failure: Failure) -> (Vec<Step>, Failure) {
     let mut steps: Vec<Step> = steps.into_iter().filter(|step| step.number <= failure.step).collect();
+    // A fault that the model finds on one engine needs no other.
+    let is_alone = failure.kind == "fault" && fails_alike(&steps, &failure, true).await.is_some();
     let mut failure = failure;
     let mut chunk = steps.len().saturating_sub(kept) / 2;
     let most = usize::try_from(from_environment("STOA_ENGINES_REDUCTION", MAX_STEPS)).unwrap();
@@ -36,9 +44,7 @@ pub(crate) async fn reduce(steps: Vec<Step>, kept: usize, failure: Failure) -> (
             let start = end.saturating_sub(chunk).max(kept);
             let shorter: Vec<Step> = [&steps[..start], &steps[end..]].concat();
             carried_out += shorter.len();
-            if let Err(again) = replay(&shorter).await
-                && (again.step, again.kind) == (failure.step, failure.kind)
-            {
+            if let Some(again) = fails_alike(&shorter, &failure, is_alone).await {
                 (steps, failure, has_shrunk) = (shorter, again, true);
             }
             end = start;

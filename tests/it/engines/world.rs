@@ -31,6 +31,8 @@ pub(crate) struct World {
     /// SHA-256 sums of uploaded files.
     pub(crate) files: Vec<String>,
     pub(crate) sessions: Vec<String>,
+    /// OAuth clients.
+    pub(crate) clients: Vec<String>,
     /// Reactions that were added: the message, who reacted, and how.
     pub(crate) reactions: Vec<(String, String, String)>,
     /// Messages that were claimed, and by whom.
@@ -118,6 +120,9 @@ impl World {
         let text = |field: &str| thing[field].as_str().map(str::to_owned);
         if let Some(sha256) = text("sha256").filter(|sha256| !self.files.contains(sha256)) {
             self.files.push(sha256);
+        }
+        if let Some(client) = text("client_id").filter(|client| !self.clients.contains(client)) {
+            self.clients.push(client);
         }
         let Some(id) = text("id") else { return };
         match (id.split(' ').next(), text("name")) {

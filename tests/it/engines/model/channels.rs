@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Model, Request};
+use super::{Channel, Model, Request};
 
 const GENERAL: &str = "general";
 
@@ -27,11 +27,20 @@ impl Model {
                 self.keys.insert(id.to_owned(), agent.to_owned());
             }
             "POST /api/channels" => {
-                self.learn_channel(&request.answer["channel"]);
-                // It belongs to the owner of an agent that creates it, and both are members.
-                self.join(request.answer["channel"]["name"].as_str().unwrap_or_default(), request.actor);
+                let view = &request.answer["channel"];
+                self.open_channel(view["name"].as_str().unwrap_or_default(), view["public"] == true, request.actor);
             }
-            "GET /api/channels/{}" => self.discover_channel(request.answer),
+            "tool create_channel" => {
+                let name = request.text("name").unwrap_or_default();
+                self.open_channel(&name, request.fields["public"] != false, request.actor);
+            }
+            "GET /api/channels/{}" if !self.channel_names.contains_key(GENERAL) => {
+                // It is there from the start, and so are its members.
+                self.open_channel(GENERAL, true, request.actor);
+                for member in request.answer["members"].as_array().into_iter().flatten() {
+                    self.join(GENERAL, member["name"].as_str().unwrap_or_default());
+                }
+            }
             "tool update_channel_settings" => {
                 let reference = request.channel().and_then(|name| self.channel_names.get(&name).cloned());
                 if let Some(channel) = self.channels.get_mut(&reference.unwrap_or_default()) {
@@ -69,36 +78,27 @@ impl Model {
         self.check_members(request.answer);
     }
 
-    /// A channel that a tool has created is first seen here, as tools show no ids. So is `general`.
-    fn discover_channel(&mut self, answer: &Value) {
-        let view = &answer["channel"];
-        let (Some(reference), Some(name)) = (view["id"].as_str(), view["name"].as_str()) else { return };
-        if self.channels.contains_key(reference) {
-            return;
+    /// A channel belongs to the owner of an agent that creates it, and both are members. A name can be used again after its
+    /// channel was deleted, so each channel gets a name of its own here.
+    fn open_channel(&mut self, name: &str, is_public: bool, creator: &str) {
+        self.opened += 1;
+        let place = format!("channel {name} {}", self.opened);
+        self.channel_names.insert(name.to_owned(), place.clone());
+        self.channels.insert(place, Channel { is_public, ..Channel::default() });
+        if let Some(owner) = self.owner_of(creator).cloned() {
+            self.join(name, &owner);
         }
-        self.learn_channel(view);
-        if name != GENERAL {
-            self.unknown.insert(reference.to_owned());
-        }
-        for member in answer["members"].as_array().into_iter().flatten() {
-            self.join(name, member["name"].as_str().unwrap_or_default());
-        }
+        self.join(name, creator);
     }
 
     /// Takes over what a change has made of a channel.
     fn learn_channel(&mut self, view: &Value) {
-        let (Some(reference), Some(name)) = (view["id"].as_str(), view["name"].as_str()) else { return };
-        self.channel_names.insert(name.to_owned(), reference.to_owned());
-        let is_new = !self.channels.contains_key(reference);
-        let channel = self.channels.entry(reference.to_owned()).or_default();
+        let place = view["name"].as_str().and_then(|name| self.channel_names.get(name).cloned());
+        let Some(channel) = self.channels.get_mut(&place.unwrap_or_default()) else { return };
         let was_public = channel.is_public;
         channel.is_public = view["public"] == true;
         channel.is_workflow = view["workflow_enabled"] == true;
-        let is_hidden = was_public && !channel.is_public;
-        if is_new && let Some(owner) = view["owner"].as_str() {
-            self.join(name, owner);
-        }
-        if is_hidden {
+        if was_public && !channel.is_public {
             let claimants: Vec<String> = self.principals.keys().cloned().collect();
             claimants.iter().for_each(|claimant| self.give_back(claimant, false));
         }
@@ -148,11 +148,10 @@ impl Model {
     }
 
     fn check_members(&mut self, answer: &Value) {
-        let (Some(reference), Some(members)) = (answer["channel"]["id"].as_str(), answer["members"].as_array()) else {
-            return;
-        };
+        let place = answer["channel"]["name"].as_str().and_then(|name| self.channel_names.get(name));
+        let (Some(place), Some(members)) = (place, answer["members"].as_array()) else { return };
         let shown = members.iter().filter_map(|member| member["name"].as_str()).map(str::to_owned).collect();
-        let known = self.channels.get(reference).map(|channel| channel.members.clone());
+        let known = self.channels.get(place).map(|channel| channel.members.clone());
         let Some(known) = known else { return };
         self.expect(known == shown, || format!("members are {shown:?} and should be {known:?}"));
     }

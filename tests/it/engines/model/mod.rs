@@ -58,9 +58,11 @@ pub(crate) struct Model {
     principals: BTreeMap<String, Option<String>>,
     /// The agents that managed keys act for.
     keys: BTreeMap<String, String>,
-    /// By the reference of the channel. Deleted channels are not in it.
+    /// How many channels were created.
+    opened: usize,
+    /// By a name that no other channel ever has. Deleted channels are not in it.
     channels: BTreeMap<String, Channel>,
-    /// The references of channels, by name.
+    /// Those names, by the names that people use.
     channel_names: BTreeMap<String, String>,
     messages: Vec<Message>,
     places: BTreeMap<String, usize>,

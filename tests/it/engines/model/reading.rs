@@ -60,8 +60,8 @@ impl Model {
             "dm" => dm(reader, name),
             _ => self.channel_names.get(name).cloned().unwrap_or_default(),
         };
-        // No answer has announced a channel that a tool created, or what the hub itself sends.
-        if conversation.is_empty() || self.unknown.contains(&conversation) || name == "system" {
+        // No answer announces what the hub itself sends.
+        if self.unknown.contains(&conversation) || name == "system" {
             return;
         }
         let of_reader = (reader.to_owned(), conversation.clone());

@@ -57,17 +57,11 @@ impl Model {
         if let Some(channel) = &channel {
             self.join(channel, request.actor);
         }
-        let channel = channel.map(|channel| self.channel_names.get(&channel).cloned());
+        let channel = channel.map(|channel| self.channel_names.get(&channel).cloned().unwrap_or_default());
         let recipients: Vec<String> = {
             let entries = request.answer["delivery"].as_array().into_iter().flatten();
             entries.filter_map(|entry| entry["recipient"].as_str()).map(str::to_owned).collect()
         };
-        if channel == Some(None) {
-            // Nobody has looked at the channel yet, so it has no reference.
-            self.unknown.extend(recipients.iter().map(|name| dm(request.actor, name)));
-            return;
-        }
-        let channel = channel.flatten();
         let is_talk = channel.as_ref().is_some_and(|channel| !self.is_workflow(channel));
         let conversation = channel.clone().unwrap_or_else(|| dm(request.actor, to.as_deref().unwrap_or_default()));
         // The hub itself approves what trusted agents propose.
@@ -136,6 +130,8 @@ impl Model {
             self.places.insert(reference, place);
             return Some(place);
         }
+        // The hub itself sent it, or it is a copy whose channel is gone.
+        let is_fading = author != "system";
         let conversation = dm(&author, &to);
         self.unknown.insert(conversation.clone());
         let status = view["status"].as_str().unwrap_or("pending").to_owned();
@@ -147,7 +143,7 @@ impl Model {
             action_type: "publish".to_owned(),
             mention_of: None,
             is_deleted: !view["deleted_at"].is_null(),
-            is_fading: false,
+            is_fading,
             status,
             lease_until: view["lease_until"].as_str().map(str::to_owned),
             reactions: Vec::new(),

@@ -7,6 +7,7 @@ mod files;
 mod inbox;
 mod messages;
 mod notifications;
+mod oauth;
 mod reactions;
 mod reading;
 mod tools;
@@ -40,6 +41,7 @@ pub(crate) fn all() -> Vec<Operation> {
         inbox::operations(),
         messages::operations(),
         notifications::operations(),
+        oauth::operations(),
         reactions::operations(),
         reading::operations(),
         tools::operations(),
@@ -57,11 +59,7 @@ pub(crate) fn all() -> Vec<Operation> {
 
 /// Operations that no sequence carries out, with the reason.
 pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
-    ("DELETE /api/oauth/clients/{client_id}", "OAuth has tests of its own on both engines; its values are random"),
     ("DELETE /api/oauth/grants/{id}", "needs a browser's consent; tests of OAuth do it on both engines"),
-    ("GET /api/oauth/clients", "OAuth has tests of its own on both engines"),
-    ("GET /api/oauth/grants", "OAuth has tests of its own on both engines"),
-    ("POST /api/oauth/clients", "OAuth has tests of its own on both engines"),
     ("GET /oauth/authorize", "OAuth has tests of its own on both engines"),
     ("POST /oauth/authorize/decision", "OAuth has tests of its own on both engines"),
     ("POST /oauth/introspect", "OAuth has tests of its own on both engines"),
@@ -70,7 +68,6 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("DELETE /oauth/register/{client_id}", "OAuth has tests of its own on both engines"),
     ("POST /oauth/revoke", "OAuth has tests of its own on both engines"),
     ("POST /oauth/token", "OAuth has tests of its own on both engines"),
-    ("GET /api/admin/oauth-clients", "OAuth has tests of its own on both engines"),
     ("GET /.well-known/oauth-authorization-server", "does not read the database"),
     ("GET /.well-known/oauth-protected-resource", "does not read the database"),
     ("GET /.well-known/oauth-protected-resource/mcp", "does not read the database"),
