@@ -41,6 +41,9 @@ const KINDS: &[(&str, &str)] = &[
     ("status", "message"),
 ];
 
+/// Whose ids the audit log writes as text, by the beginning of the action.
+const AUDITED: &[(&str, &str)] = &[("message.", "message"), ("key.", "key"), ("oauth.", "client")];
+
 /// An answer with references in the place of ids.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Answer {
@@ -114,6 +117,8 @@ impl Names {
 
     fn object(&mut self, step: usize, fields: Map<String, Value>) -> Value {
         let kind = KINDS.iter().find(|(field, _)| fields.contains_key(*field)).map(|(_, kind)| *kind);
+        let action = fields.get("action").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let audited = AUDITED.iter().find(|(area, _)| action.starts_with(area)).map(|(_, kind)| *kind);
         let known: Vec<String> = fields.keys().cloned().collect();
         let mut translated = Map::new();
         for (field, value) in fields {
@@ -122,6 +127,7 @@ impl Names {
                     let kind = kind.unwrap_or_else(|| panic!("KINDS does not know what has this id: {known:?}"));
                     self.name(step, kind, &number.to_string())
                 }
+                (Value::String(id), "target") if audited.is_some() => self.name(step, audited.unwrap_or_default(), id),
                 (_, field) if UNCOMPARED_FIELDS.contains(&field) => continue,
                 _ => self.value(step, &field, value),
             };
