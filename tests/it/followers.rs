@@ -251,10 +251,13 @@ impl Follower {
 
 /// The ids of the channel's messages in the order of a stream that begins after `last_id`.
 async fn follow_stream(hubs: Arc<Hubs>, key: String, mut dice: u64, mut last_id: String, total: Total) -> Vec<i64> {
-    let mut seen = Vec::new();
+    let (mut seen, mut last_progress) = (Vec::new(), Instant::now());
     let is_complete = |seen: &[i64]| total.lock().unwrap().is_some_and(|total| seen.len() >= total);
     loop {
-        let Some(mut stream) = hubs.any(&mut dice, &key).try_events_after(&last_id).await else { continue };
+        let Some(mut stream) = hubs.any(&mut dice, &key).try_events_after(&last_id).await else {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+            continue;
+        };
         // Some streams end after a few frames, by the client's wish.
         let frames = if draw(&mut dice, 4) == 0 { draw(&mut dice, 50) } else { u64::MAX };
         let mut came = 0;
@@ -262,12 +265,14 @@ async fn follow_stream(hubs: Arc<Hubs>, key: String, mut dice: u64, mut last_id:
             if is_complete(&seen) {
                 return seen;
             }
+            assert!(last_progress.elapsed() < PATIENCE, "a stream waits in vain after {} messages", seen.len());
             // How many there will be becomes known while it waits.
             let Ok(frame) = tokio::time::timeout(Duration::from_millis(20), stream.try_frame()).await else { continue };
             let Ok(Some(frame)) = frame else { break };
             came += 1;
             if frame.event == "new_message" && frame.data["channel"] == CHANNEL {
                 seen.push(frame.data["message_id"].as_i64().unwrap());
+                last_progress = Instant::now();
             }
         }
         last_id = stream.last_id;
@@ -318,7 +323,7 @@ async fn followers_see_each_message_once() {
     }
     let root = hubs.any(&mut dice, &senders[0]).post("/api/messages", &json!({"channel": CHANNEL, "body": "root"}));
     let root = root.await.status(201).json()["id"].as_i64().unwrap();
-    let stream = hubs.any(&mut dice, &followers[0]).events().await;
+    let stream_start = hubs.any(&mut dice, &followers[0]).events().await.last_id;
 
     let left = Arc::new(AtomicUsize::new(plan.messages));
     let sending: Vec<_> = senders
@@ -345,7 +350,7 @@ async fn followers_see_each_message_once() {
         hubs.clone(),
         followers[0].clone(),
         draw(&mut dice, u64::MAX),
-        stream.last_id,
+        stream_start,
         totals[FOLLOWERS].clone(),
     );
     let of_stream = tokio::spawn(of_stream);

@@ -17,14 +17,14 @@ pub struct Insert {
     postgres: OnceLock<String>,
 }
 
-/// How far the time of a row may be ahead of the next one's clock.
-const MOST_AHEAD_MS: i64 = 60_000;
+/// How far the time of a row may be ahead of the clock of the next one.
+pub const MOST_AHEAD_MS: i64 = 60_000;
 
 /// The number of a row, which is its place in the order of commits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Numbered {
     pub number: i64,
-    /// The time of the row, if its table [has one](Insert::timed); otherwise that of its command.
+    /// The time of the row, if its table [has one](Insert::timed); otherwise the time of its batch.
     pub at_ms: i64,
 }
 
@@ -36,6 +36,8 @@ impl Insert {
     /// Keeps the times in this column in the order of the numbers. A row gets the time that it is given, or the time of the previous
     /// row if that is later: a command may have waited or been retried, and a clock may have been set back. If the previous
     /// row is more than a minute ahead, its clock was wrong, and the row gets the time that it is given.
+    ///
+    /// On PostgreSQL the migrations have to make a sequence `commit_times`, which remembers the latest time.
     pub const fn timed(mut self, column: &'static str) -> Self {
         self.time = Some(column);
         self
@@ -71,10 +73,6 @@ impl Insert {
         })
     }
 }
-
-/// Makes the sequence that remembers the latest time on PostgreSQL. A transaction does not see what others have committed since it
-/// began, but it sees a sequence as it is.
-pub(crate) const CREATE_TIMES: &str = "create sequence if not exists commit_times minvalue 0 start 0";
 
 /// The time of the next row on PostgreSQL. The caller holds the order of commits.
 pub(crate) fn next_time(given: &str) -> String {

@@ -85,7 +85,7 @@ pub use database::{CommitReport, Database, DatabaseInfo, Engine, Options};
 pub use environment::{Environment, SystemEnvironment};
 pub use error::{ConstraintKind, DbError, OpenError};
 pub use held_snapshot::HeldSnapshot;
-pub use insert::{Insert, Numbered};
+pub use insert::{Insert, MOST_AHEAD_MS, Numbered};
 pub use list::{id_list, in_list, is_among};
 pub use lock::FolderLock;
 pub use migrate::Migration;

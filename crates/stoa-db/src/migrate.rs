@@ -3,7 +3,6 @@
 use rusqlite::Connection;
 use sha2::{Digest, Sha256};
 
-use crate::insert::CREATE_TIMES;
 use crate::{DbError, OpenError, Tx};
 
 /// One step of the schema, in both dialects.
@@ -66,7 +65,6 @@ pub(crate) fn migrate_postgres(
     client.execute("select pg_advisory_lock($1)", &[&POSTGRES_LOCK]).map_err(fault)?;
     // The lock belongs to the connection; when an error ends it early, closing it lets go.
     client.batch_execute(CREATE_TABLE).map_err(fault)?;
-    client.batch_execute(CREATE_TIMES).map_err(fault)?;
     let applied: Vec<(i64, String)> =
         client.query(SELECT_APPLIED, &[]).map_err(fault)?.iter().map(|row| (row.get(0), row.get(1))).collect();
     for migration in pending(migrations, &applied, up_to, |migration| migration.postgres)? {

@@ -26,4 +26,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(10, "0010", "order"),
     migration!(11, "0011", "free_messages"),
     migration!(12, "0012", "persons"),
+    migration!(13, "0013", "times"),
 ];

@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use serde_json::{Map, Value as Json};
-use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
+use stoa_db::{DbError, MOST_AHEAD_MS, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::machines::{
     ComponentSummary, ConfigReference, EventOutcome, Route, RuntimeStatusRequest, SourceConfigRequest,
 };
@@ -336,7 +336,7 @@ pub(super) struct NewEvent<'a> {
 }
 
 /// The receive time for new events: never earlier than that of the principal's latest event, so a client that lists events from
-/// a time or a cursor on misses none. Two requests of one principal that run at once on PostgreSQL conflict here, and one of them
+/// a time or a cursor on misses none. An event that is more than a minute ahead came by a wrong clock and does not count. Two requests of one principal that run at once on PostgreSQL conflict here, and one of them
 /// runs again.
 pub(super) fn next_received_at(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<i64, DbError> {
     let newest: Option<i64> = tx.query_optional(
@@ -344,7 +344,8 @@ pub(super) fn next_received_at(tx: &mut Tx<'_>, principal: PrincipalId) -> Resul
         params![principal.0],
         |row| row.get("received_at"),
     )?;
-    Ok(newest.map_or(tx.now_ms(), |newest| newest.max(tx.now_ms())))
+    let now = tx.now_ms();
+    Ok(newest.filter(|newest| (now..=now + MOST_AHEAD_MS).contains(newest)).unwrap_or(now))
 }
 
 /// The caller has looked before whether it is there. On PostgreSQL another hub may take it in meanwhile: the conflict makes

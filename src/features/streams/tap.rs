@@ -53,6 +53,8 @@ impl Tap for StreamTap {
         }
         // Some of them may have been changed by what is skipped.
         turn.forget_rooms();
+        // A batch that was not finished was for streams that are closed.
+        turn.is_unfinished = false;
         state.position = end;
         true
     }

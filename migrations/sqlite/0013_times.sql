@@ -1,0 +1,1 @@
+-- Nothing to do: SQLite has one writer, which sees the latest message. PostgreSQL gets a sequence for its time.
