@@ -51,7 +51,7 @@ impl Plan {
     }
 }
 
-/// What every sequence begins with: agents for everybody, and channels of all kinds.
+/// The first steps of every sequence: they give agents to everybody and make channels of all kinds.
 fn prelude() -> Vec<Step> {
     let mut drafts = vec![Draft::call("ada", "GET", "/api/channels/general")];
     for person in PEOPLE {

@@ -115,7 +115,7 @@ impl Side {
         }
     }
 
-    /// Whoever gets a credential can act from now on.
+    /// Remembers each credential that an answer contains, so that later steps can use it.
     fn learn_credentials(&mut self, step: &Step, reply: &Reply, answer: &Answer) {
         let nobody = self.hub.nobody();
         if reply.code() < 300 && reply.header("set-cookie").is_some() {

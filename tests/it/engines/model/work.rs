@@ -121,7 +121,7 @@ impl Model {
             let is_it = |known: &Message| known.reference.is_none() && known.mention_of == Some(origin);
             let known = self.messages.iter().position(|known| is_it(known) && known.to.as_ref() == Some(&to));
             let place = known.unwrap_or_else(|| {
-                // An edit has added a mention, and answers of edits do not tell to whom it was sent.
+                // An edit has added a mention. The answer to an edit does not name the recipients.
                 let message = self.messages[origin].clone();
                 self.unknown.insert(dm(&author, &to));
                 self.add_copy(&message, origin, &to)

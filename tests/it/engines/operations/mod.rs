@@ -229,7 +229,7 @@ fn mangled_call(dice: &mut Dice, mut draft: Draft) -> Draft {
 }
 
 fn mangled_tool(dice: &mut Dice, mut draft: Draft) -> Draft {
-    // Without its time limit this tool would wait for a clock that stands still.
+    // This tool keeps its time limit: the clock of these hubs does not move, so a wait without a limit would never end.
     if let Action::Tool { name, arguments } = &mut draft.action
         && name != "wait_for_messages"
         && dice.chance(4)
