@@ -8,7 +8,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_model::{ApiKeyId, GrantId, PrincipalId, SessionId};
+use stoa_model::{ApiKeyId, ConversationId, GrantId, PrincipalId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
 use crate::access::identity::CredentialStore;
@@ -91,12 +91,43 @@ pub struct Principal {
     pub role: Role,
     pub credential: Credential,
     pub permissions: PermissionSet,
-    /// The only channels that the credential reaches; empty means no limit.
-    pub channels: Vec<String>,
+    pub reach: Reach,
     /// When the credential stops being one, in UTC milliseconds.
     pub expires_at: Option<i64>,
     /// How the credential is looked up again when a change is about to be made with it.
     pub proof: Option<Proof>,
+}
+
+/// The channels that a credential reaches. It is no limit to DMs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reach {
+    Everything,
+    /// Only these, by their conversations. They are no names: somebody else may make a channel with the name of a deleted one.
+    Channels(Vec<ConversationId>),
+}
+
+impl Reach {
+    pub fn is_limited(&self) -> bool {
+        matches!(self, Reach::Channels(_))
+    }
+
+    /// Whether a channel with this conversation is within reach.
+    pub fn contains(&self, conversation: ConversationId) -> bool {
+        match self {
+            Reach::Everything => true,
+            Reach::Channels(conversations) => conversations.contains(&conversation),
+        }
+    }
+
+    /// SQL that holds for what is in a DM or in a channel within reach. `channel` is an expression for the id of a channel, null in a
+    /// DM; `conversation` is one for the id of its conversation.
+    pub fn sql(&self, channel: &str, conversation: &str) -> String {
+        let Reach::Channels(conversations) = self else { return "1 = 1".to_owned() };
+        let ids: Vec<String> = conversations.iter().map(|id| id.0.to_string()).collect();
+        // A list needs something in it, and no conversation has this id.
+        let ids = if ids.is_empty() { "0".to_owned() } else { ids.join(", ") };
+        format!("({channel} is null or {conversation} in ({ids}))")
+    }
 }
 
 /// A credential's hash, and where to look for it.
@@ -112,13 +143,8 @@ impl Principal {
         let Some(proof) = self.proof else { return Ok(true) };
         let found = (proof.store.find)(tx, &proof.hash)?.map(|found| found.principal);
         Ok(found.is_some_and(|found| {
-            found.role == self.role && found.permissions == self.permissions && found.channels == self.channels
+            found.role == self.role && found.permissions == self.permissions && found.reach == self.reach
         }))
-    }
-
-    /// Whether the credential reaches a channel of that name.
-    pub fn reaches_channel(&self, channel: &str) -> bool {
-        self.channels.is_empty() || self.channels.iter().any(|name| name == channel)
     }
 }
 
@@ -164,7 +190,7 @@ impl Actor {
             role,
             credential,
             permissions: PermissionSet::NONE,
-            channels: Vec::new(),
+            reach: Reach::Everything,
             expires_at: None,
             proof: None,
         };
@@ -246,9 +272,10 @@ impl Actor {
         }
     }
 
-    /// The one check of a credential's channel limit. What it does not reach does not exist for it.
-    pub fn require_channel(&self, channel: &str) -> Result<(), HubError> {
-        if self.principal.reaches_channel(channel) { Ok(()) } else { Err(HubError::not_found("channel")) }
+    /// The one check of a credential's limit to channels, by the conversation of a channel. What it does not reach does not exist for
+    /// it.
+    pub fn reaches_channel(&self, conversation: ConversationId) -> bool {
+        self.principal.reach.contains(conversation)
     }
 
     /// The handle under which the audit log knows the caller.

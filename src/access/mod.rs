@@ -7,4 +7,4 @@ pub mod limits;
 pub mod password;
 pub mod rate_limit;
 
-pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof};
+pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach};

@@ -338,7 +338,7 @@ async fn a_channel_that_is_gone_holds_nothing_up() {
     let events = [scene.demo.made("e1", "t", json!(1)), scene.demo.made("e2", "t", json!(1))];
     let answer = scene.demo.batch(&events).await.status(202).json();
     assert_eq!(answer["accepted"], 2);
-    assert_eq!(scene.evidence("e2").await["reason"], "channel_not_found");
+    assert_eq!(scene.evidence("e2").await["reason"], "channel_deleted");
     scene.hub.finish().await;
 }
 

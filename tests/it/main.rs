@@ -87,6 +87,7 @@ mod search_agreement;
 mod sessions;
 mod signatures;
 mod stalemate;
+mod strangers;
 mod streams;
 mod sync_order;
 mod system;

@@ -215,7 +215,7 @@ async fn a_key_stays_within_its_channels() {
         ada.make_channel(json!({"name": name})).await;
         ada.add_member(name, "scout").await.ok();
     }
-    let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "channels": ["work", "not-yet"]});
+    let request = json!({"name": "k", "agent": "scout", "permissions": ["*"], "channels": ["work"]});
     let created = ada.post("/api/keys", &request).await.status(201).json();
     let limited = hub.nobody().bearer(created["key"].as_str().unwrap());
 
@@ -254,8 +254,6 @@ async fn a_key_stays_within_its_channels() {
     limited.say("#work", "allowed").await;
     limited.call("PUT", &format!("/api/channels/work/pins/{}", inside["id"])).await.status(204);
     limited.post("/api/channels", &json!({"name": "elsewhere"})).await.problem(403, "forbidden");
-    limited.make_channel(json!({"name": "not-yet"})).await;
-    assert_eq!(each(&limited.list("/api/channels").await, "name"), ["not-yet", "work"]);
     // DMs are not limited.
     let direct = ada.dm("scout", "direct").await;
     assert_eq!(limited.message(&direct).await["body"], "direct");

@@ -28,6 +28,9 @@ pub struct ApiKeyView {
     pub permissions: PermissionSet,
     /// The only channels it reaches; empty means all that the agent reaches.
     pub channels: Vec<String>,
+    /// Those of them that were deleted. A new channel of the same name is another one, which the key does not reach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deleted_channels: Vec<String>,
     pub status: ApiKeyStatus,
     pub expires_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,

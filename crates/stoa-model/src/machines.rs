@@ -163,6 +163,10 @@ pub struct SourceConfigView {
     pub version: i64,
     pub description: String,
     pub routes: Vec<Route>,
+    /// Channels of the routes that were deleted. A new channel of the same name is another one: events do not go there until the
+    /// config is sent again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub deleted_channels: Vec<String>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
 }

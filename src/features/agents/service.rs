@@ -16,7 +16,7 @@ use stoa_model::{PrincipalId, Secret};
 use super::store::{self, AgentRow};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
-use crate::access::{Actor, Credential, Principal};
+use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, PrincipalEvent};
@@ -80,7 +80,7 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
             role: Role::Member,
             credential: Credential::AgentKey,
             permissions: PermissionSet::ALL,
-            channels: Vec::new(),
+            reach: Reach::Everything,
             expires_at: None,
             proof: None,
         },

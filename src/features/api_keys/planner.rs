@@ -2,16 +2,20 @@ use stoa_db::Tx;
 
 use super::service;
 use crate::error::HubError;
-use crate::events::{Event, Outcome, PrincipalEvent};
+use crate::events::{ChannelEvent, Event, Outcome, PrincipalEvent};
 use crate::hub::Hub;
 
-/// An agent that goes takes its managed keys along, in the same transaction.
+/// What follows for keys, in the same transaction: an agent that is deleted takes its keys along, and owners hear of a channel that
+/// their keys are limited to.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
         Event::Principal(PrincipalEvent::Deleted { principal }) => {
             service::revoke_all_of_agent(tx, *principal)?;
             hub.identities().forget_after(tx);
             Ok(())
+        }
+        Event::Channel(ChannelEvent::Deleted { channel, name, .. }) => {
+            service::note_deleted_channel(hub, tx, *channel, name)
         }
         Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
     }

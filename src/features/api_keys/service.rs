@@ -1,20 +1,29 @@
-use serde_json::json;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, json};
 use stoa_db::{DbError, Tx};
 use stoa_model::api_keys::{ApiKeyStatus, ApiKeyView, CreateApiKeyRequest, CreatedApiKey};
 use stoa_model::credentials::CredentialKind;
 use stoa_model::page::Page;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_model::{ApiKeyId, PrincipalId, Secret};
+use stoa_model::validation::Faults;
+use stoa_model::{ApiKeyId, ChannelId, PrincipalId, Secret};
 
 use super::store::{self, ApiKeyRow, NewKey};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::error::HubError;
-use crate::features::{agents, audit, principals, users};
+use crate::features::messages::{self, Notice};
+use crate::features::{agents, audit, channels, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
+
+/// Keys whose owners are told that a channel is no longer there.
+const MAX_NOTED: i64 = 2000;
+/// Keys that one notice names. The rest is counted.
+const MAX_NAMED: usize = 20;
 
 impl From<ApiKeyRow> for ApiKeyView {
     fn from(row: ApiKeyRow) -> Self {
@@ -23,7 +32,13 @@ impl From<ApiKeyRow> for ApiKeyView {
             name: row.name,
             agent: row.agent,
             permissions: row.permissions,
-            channels: row.channels,
+            deleted_channels: row
+                .channels
+                .iter()
+                .filter(|channel| channel.is_deleted)
+                .map(|channel| channel.name.clone())
+                .collect(),
+            channels: row.channels.into_iter().map(|channel| channel.name).collect(),
             status: if row.revoked_at.is_some() { ApiKeyStatus::Revoked } else { ApiKeyStatus::Active },
             expires_at: row.expires_at,
             last_used_at: row.last_used_at,
@@ -44,7 +59,7 @@ pub fn find_by_key_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Found
             role: Role::Member,
             credential: Credential::ApiKey(found.id),
             permissions: found.permissions,
-            channels: found.channels,
+            reach: found.reach,
             expires_at: found.expires_at,
             proof: None,
         },
@@ -108,6 +123,7 @@ fn insert_key(
     let agent = agents::require_owned(tx, owner, &request.agent).map_err(|error| {
         if error.code == "not_found" { HubError::invalid_field("agent", "is not an agent of yours") } else { error }
     })?;
+    let channels = find_channels(tx, owner, &request.channels)?;
     let key = CredentialKind::ApiKey.render(tx.random_bytes());
     let id = store::insert_key(
         tx,
@@ -117,7 +133,7 @@ fn insert_key(
             name: &request.name,
             token_hash: &credential_hash(&key),
             permissions: request.permissions,
-            channels: &request.channels,
+            channels: &channels,
             expires_at: request.expires_at,
         },
     )?;
@@ -125,6 +141,42 @@ fn insert_key(
     audit::record(tx, actor, "key.created", Some(&id.to_string()), &details)?;
     let api_key = store::find_key(tx, owner, id)?.ok_or_else(|| HubError::internal("the new key is missing"))?;
     Ok(CreatedApiKey { api_key: api_key.into(), key: Secret::new(key) })
+}
+
+/// The channels of these names, as far as the owner of the key sees them.
+fn find_channels(tx: &mut Tx<'_>, owner: PrincipalId, names: &[String]) -> Result<Vec<ChannelId>, HubError> {
+    let mut faults = Faults::default();
+    let mut channels = Vec::new();
+    for (place, name) in names.iter().enumerate() {
+        match channels::find_seen_by(tx, owner, name)? {
+            Some(channel) => channels.push(channel.id),
+            None => faults.add(&format!("channels[{place}]"), "names no channel that you see"),
+        }
+    }
+    faults.finish().map_err(HubError::invalid)?;
+    Ok(channels)
+}
+
+/// Tells the owners of keys that are limited to a channel that it was deleted, and that the keys no longer reach anything under its name.
+pub(super) fn note_deleted_channel(hub: &Hub, tx: &mut Tx<'_>, channel: ChannelId, name: &str) -> Result<(), HubError> {
+    let mut keys: BTreeMap<PrincipalId, Vec<String>> = BTreeMap::new();
+    for (owner, key) in store::list_limited_to(tx, channel, MAX_NOTED)? {
+        keys.entry(owner).or_default().push(key);
+    }
+    let mut notices = Vec::new();
+    for (owner, keys) in keys {
+        let Some(recipient) = principals::find_by_id(tx, owner)?.filter(|known| known.is_reachable()) else { continue };
+        let named = keys.iter().take(MAX_NAMED).map(|key| format!("\n- {key}")).collect::<String>();
+        let more = keys.len().saturating_sub(MAX_NAMED);
+        let rest = if more > 0 { format!("\n\nand {more} more.") } else { String::new() };
+        let body = format!(
+            "The channel #{name} was deleted. These keys of yours were limited to it, and reach nothing there from now on, \
+             even if somebody makes a channel of the same name:\n{named}{rest}"
+        );
+        let metadata = Map::from_iter([("deleted_channel".to_owned(), json!({"channel": name, "keys": keys.len()}))]);
+        notices.push(Notice { recipient, body, metadata });
+    }
+    messages::notify(hub, tx, notices)
 }
 
 pub async fn list_keys(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<ApiKeyView>, HubError> {

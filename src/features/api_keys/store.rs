@@ -1,6 +1,10 @@
-use stoa_db::{DbError, Row, Tx, params};
+use std::collections::HashMap;
+
+use stoa_db::{DbError, Row, Tx, Value, in_list, params};
 use stoa_model::permissions::PermissionSet;
-use stoa_model::{ApiKeyId, PrincipalId, Timestamp};
+use stoa_model::{ApiKeyId, ChannelId, ConversationId, PrincipalId, Timestamp};
+
+use crate::access::Reach;
 
 pub(super) struct NewKey<'a> {
     pub(super) owner: PrincipalId,
@@ -8,7 +12,8 @@ pub(super) struct NewKey<'a> {
     pub(super) name: &'a str,
     pub(super) token_hash: &'a [u8; 32],
     pub(super) permissions: PermissionSet,
-    pub(super) channels: &'a [String],
+    /// The only channels it reaches; none means no limit.
+    pub(super) channels: &'a [ChannelId],
     pub(super) expires_at: Option<Timestamp>,
 }
 
@@ -18,21 +23,27 @@ pub(super) struct ApiKeyRow {
     /// The name of the agent that the key acts as.
     pub(super) agent: String,
     pub(super) permissions: PermissionSet,
-    pub(super) channels: Vec<String>,
+    pub(super) channels: Vec<KeyChannel>,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) last_used_at: Option<Timestamp>,
     pub(super) created_at: Timestamp,
 }
 
+/// A channel that a key is limited to.
+#[derive(Debug, Clone)]
+pub(super) struct KeyChannel {
+    pub(super) name: String,
+    pub(super) is_deleted: bool,
+}
+
 const SELECT_KEY: &str =
-    "select k.id, k.name, p.handle as agent, k.permissions, k.channels, k.created_at, k.expires_at,
-        k.last_used_at, k.revoked_at
+    "select k.id, k.name, p.handle as agent, k.permissions, k.created_at, k.expires_at, k.last_used_at, k.revoked_at
      from api_keys k join principals p on p.id = k.agent_id";
 
 pub(super) fn insert_key(tx: &mut Tx<'_>, key: &NewKey<'_>) -> Result<ApiKeyId, DbError> {
-    tx.query_one(
-        "insert into api_keys (owner_id, agent_id, name, token_hash, permissions, channels, created_at, expires_at)
+    let id = tx.query_one(
+        "insert into api_keys (owner_id, agent_id, name, token_hash, permissions, is_limited, created_at, expires_at)
          values ($1, $2, $3, $4, $5, $6, $7, $8) returning id",
         params![
             key.owner.0,
@@ -40,22 +51,29 @@ pub(super) fn insert_key(tx: &mut Tx<'_>, key: &NewKey<'_>) -> Result<ApiKeyId, 
             key.name,
             key.token_hash,
             key.permissions.to_string(),
-            // Channel names have no commas.
-            key.channels.join(","),
+            !key.channels.is_empty(),
             tx.now_ms(),
             key.expires_at.map(Timestamp::as_ms)
         ],
         |row| row.get("id").map(ApiKeyId),
-    )
+    )?;
+    for channel in key.channels {
+        tx.execute(
+            "insert into api_key_channels (key_id, channel_id) values ($1, $2) on conflict do nothing",
+            params![id.0, channel.0],
+        )?;
+    }
+    Ok(id)
 }
 
 pub(super) fn find_key(tx: &mut Tx<'_>, owner: PrincipalId, id: ApiKeyId) -> Result<Option<ApiKeyRow>, DbError> {
-    tx.query_optional(&format!("{SELECT_KEY} where k.id = $1 and k.owner_id = $2"), params![id.0, owner.0], key)
+    let condition = "where k.id = $1 and k.owner_id = $2";
+    Ok(keys(tx, condition, params![id.0, owner.0])?.pop())
 }
 
 /// Anybody's key, for the operator.
 pub(super) fn find_any_key(tx: &mut Tx<'_>, id: ApiKeyId) -> Result<Option<ApiKeyRow>, DbError> {
-    tx.query_optional(&format!("{SELECT_KEY} where k.id = $1"), params![id.0], key)
+    Ok(keys(tx, "where k.id = $1", params![id.0])?.pop())
 }
 
 /// Newest first, below `before`. Without an owner, everybody's.
@@ -66,15 +84,52 @@ pub(super) fn list_keys(
     limit: i64,
 ) -> Result<Vec<ApiKeyRow>, DbError> {
     match owner {
-        Some(owner) => tx.query(
-            &format!("{SELECT_KEY} where k.owner_id = $1 and k.id < $2 order by k.id desc limit $3"),
-            params![owner.0, before, limit],
-            key,
-        ),
-        None => {
-            tx.query(&format!("{SELECT_KEY} where k.id < $1 order by k.id desc limit $2"), params![before, limit], key)
+        Some(owner) => {
+            keys(tx, "where k.owner_id = $1 and k.id < $2 order by k.id desc limit $3", params![owner.0, before, limit])
         }
+        None => keys(tx, "where k.id < $1 order by k.id desc limit $2", params![before, limit]),
     }
+}
+
+fn keys(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<ApiKeyRow>, DbError> {
+    let mut keys = tx.query(&format!("{SELECT_KEY} {condition}"), values, key)?;
+    if keys.is_empty() {
+        return Ok(keys);
+    }
+    let (list, ids) = in_list(1, keys.iter().map(|key| Value::Integer(key.id.0)));
+    let mut channels: HashMap<ApiKeyId, Vec<KeyChannel>> = HashMap::new();
+    tx.query_each(
+        &format!(
+            "select l.key_id, c.name, c.deleted_at from api_key_channels l join channels c on c.id = l.channel_id
+             where l.key_id in {list} order by c.name, c.id"
+        ),
+        &ids,
+        |row| {
+            let is_deleted = row.get::<Option<i64>>("deleted_at")?.is_some();
+            let channel = KeyChannel { name: row.get("name")?, is_deleted };
+            channels.entry(ApiKeyId(row.get("key_id")?)).or_default().push(channel);
+            Ok(())
+        },
+    )?;
+    for key in &mut keys {
+        key.channels = channels.remove(&key.id).unwrap_or_default();
+    }
+    Ok(keys)
+}
+
+/// The keys in force that are limited to a channel, as owners and names of keys, at most `limit`.
+pub(super) fn list_limited_to(
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    limit: i64,
+) -> Result<Vec<(PrincipalId, String)>, DbError> {
+    tx.query(
+        "select k.owner_id, k.name from api_key_channels l join api_keys k on k.id = l.key_id
+         where l.channel_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
+         order by k.owner_id, k.id limit $3",
+        params![channel.0, tx.now_ms(), limit],
+        |row| Ok((PrincipalId(row.get("owner_id")?), row.get("name")?)),
+    )
 }
 
 pub(super) fn update_revoked(tx: &mut Tx<'_>, id: ApiKeyId) -> Result<(), DbError> {
@@ -101,15 +156,15 @@ pub(super) struct KeyIdentity {
     pub(super) agent_name: String,
     pub(super) owner: PrincipalId,
     pub(super) permissions: PermissionSet,
-    pub(super) channels: Vec<String>,
+    pub(super) reach: Reach,
     pub(super) expires_at: Option<i64>,
     pub(super) last_used_at: Option<i64>,
 }
 
 /// What a key may do, if it is in force, its agent is there and its owner may log in.
 pub(super) fn find_identity(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<KeyIdentity>, DbError> {
-    tx.query_optional(
-        "select k.id, k.agent_id, k.permissions, k.channels, k.expires_at, k.last_used_at, p.handle, p.owner_id
+    let found = tx.query_optional(
+        "select k.id, k.agent_id, k.permissions, k.is_limited, k.expires_at, k.last_used_at, p.handle, p.owner_id
          from api_keys k join principals p on p.id = k.agent_id join users u on u.id = p.owner_id
          where k.token_hash = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
            and p.deleted_at is null and u.disabled_at is null and k.owner_id = p.owner_id",
@@ -121,12 +176,22 @@ pub(super) fn find_identity(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Op
                 agent_name: row.get("handle")?,
                 owner: PrincipalId(row.get("owner_id")?),
                 permissions: permissions(row)?,
-                channels: channels(row)?,
+                reach: if row.get("is_limited")? { Reach::Channels(Vec::new()) } else { Reach::Everything },
                 expires_at: row.get("expires_at")?,
                 last_used_at: row.get("last_used_at")?,
             })
         },
-    )
+    )?;
+    let Some(mut identity) = found else { return Ok(None) };
+    if let Reach::Channels(conversations) = &mut identity.reach {
+        *conversations = tx.query(
+            "select c.conversation_id from api_key_channels l join channels c on c.id = l.channel_id
+             where l.key_id = $1 order by c.conversation_id",
+            params![identity.id.0],
+            |row| row.get("conversation_id").map(ConversationId),
+        )?;
+    }
+    Ok(Some(identity))
 }
 
 fn key(row: &Row<'_>) -> Result<ApiKeyRow, DbError> {
@@ -136,7 +201,7 @@ fn key(row: &Row<'_>) -> Result<ApiKeyRow, DbError> {
         name: row.get("name")?,
         agent: row.get("agent")?,
         permissions: permissions(row)?,
-        channels: channels(row)?,
+        channels: Vec::new(),
         revoked_at: optional_time("revoked_at")?,
         expires_at: optional_time("expires_at")?,
         last_used_at: optional_time("last_used_at")?,
@@ -148,9 +213,4 @@ fn permissions(row: &Row<'_>) -> Result<PermissionSet, DbError> {
     row.get::<String>("permissions")?
         .parse()
         .map_err(|reason| DbError::Decode { column: "permissions".to_owned(), reason })
-}
-
-fn channels(row: &Row<'_>) -> Result<Vec<String>, DbError> {
-    let names: String = row.get("channels")?;
-    Ok(names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect())
 }

@@ -38,12 +38,11 @@ pub(super) fn find(tx: &mut Tx<'_>, actor: &Actor, sha256: &str) -> Result<Optio
     if !is_sha256(sha256) {
         return Ok(None);
     }
-    let channels = &actor.principal.channels;
-    let uploaded = store::find_uploaded(tx, sha256, actor.id(), !channels.is_empty())?;
+    let uploaded = store::find_uploaded(tx, sha256, actor.id(), actor.principal.reach.is_limited())?;
     if uploaded.is_some() || actor.require(Permission::AttachmentsRead).is_err() {
         return Ok(uploaded.map(Into::into));
     }
-    Ok(store::find_sent(tx, sha256, actor.id(), channels)?.map(Into::into))
+    Ok(store::find_sent(tx, sha256, actor)?.map(Into::into))
 }
 
 pub async fn get(hub: &Hub, actor: &Actor, sha256: String) -> Result<Readable, HubError> {
@@ -66,7 +65,7 @@ pub async fn list_own(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<
     let actor_in = actor.clone();
     let rows = hub
         .read(move |tx| {
-            let is_limited = !actor_in.principal.channels.is_empty();
+            let is_limited = actor_in.principal.reach.is_limited();
             store::list_uploads(tx, actor_in.id(), is_limited, before, limit + 1)
         })
         .await?;

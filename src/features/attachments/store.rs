@@ -1,6 +1,7 @@
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::{MessageId, PrincipalId, Timestamp};
 
+use crate::access::Actor;
 use crate::features::channels::visibility;
 
 /// A content that was stored.
@@ -135,31 +136,19 @@ pub(super) fn find_uploaded(
     )
 }
 
-/// A content that a message shows which the reader may see. If `channels` names any, others are out of reach.
-pub(super) fn find_sent(
-    tx: &mut Tx<'_>,
-    sha256: &str,
-    reader: PrincipalId,
-    channels: &[String],
-) -> Result<Option<ReadableRow>, DbError> {
+/// A content that a message shows which the reader may see.
+pub(super) fn find_sent(tx: &mut Tx<'_>, sha256: &str, reader: &Actor) -> Result<Option<ReadableRow>, DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
-    let mut values = params![sha256, reader.0].to_vec();
-    let is_in_reach = if channels.is_empty() {
-        String::new()
-    } else {
-        let (list, names) = in_list(3, channels.iter().map(ToValue::to_value));
-        values.extend(names);
-        format!("and (ch.name is null or ch.name in {list})")
-    };
+    let is_in_reach = reader.principal.reach.sql("m.channel_id", "m.conversation_id");
     tx.query_optional(
         &format!(
             "select b.sha256, b.object, b.size, b.mime_type, a.filename, m.created_at
              from message_attachments a join messages m on m.id = a.message_id
-             join blobs b on b.sha256 = a.sha256 left join channels ch on ch.id = m.channel_id
-             where a.sha256 = $1 and m.deleted_at is null and {is_visible} {is_in_reach}
+             join blobs b on b.sha256 = a.sha256
+             where a.sha256 = $1 and m.deleted_at is null and {is_visible} and {is_in_reach}
              order by a.message_id desc limit 1"
         ),
-        &values,
+        params![sha256, reader.id().0],
         readable,
     )
 }

@@ -127,8 +127,8 @@ pub async fn create_channel_for(
         actor.require_admin()?;
     }
     request.check()?;
-    if actor.require_channel(&request.name).is_err() {
-        return Err(HubError::forbidden("forbidden", "This key reaches only the channels that it names."));
+    if actor.principal.reach.is_limited() {
+        return Err(HubError::forbidden("forbidden", "This key is limited to channels that there are."));
     }
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
@@ -143,6 +143,7 @@ pub async fn create_channel_for(
             is_public: request.public.unwrap_or(true),
             owner,
         };
+        require_free_name(tx, &actor_in, &request.name, owner)?;
         let created = insert_channel(&hub_in, tx, &actor_in, &channel)?;
         let (id, conversation) = created.ok_or_else(|| {
             HubError::conflict("name_taken", format!("There is a channel named {} already.", request.name))
@@ -164,6 +165,20 @@ pub async fn create_channel_for(
     .await
 }
 
+/// Those who know a deleted channel by its name must not take a stranger's for it. So only its last owner can use the name again, or
+/// an administrator.
+fn require_free_name(tx: &mut Tx<'_>, actor: &Actor, name: &str, owner: PrincipalId) -> Result<(), HubError> {
+    match store::find_former_owner(tx, name)? {
+        Some(former) if former != owner && !actor.is_admin() => {
+            let detail = format!(
+                "There was a channel named {name}, and only its owner or an administrator can use the name again."
+            );
+            Err(HubError::conflict("name_taken", detail).hint("Choose another name."))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Names of channels that the caller sees and that begin like this, in order.
 pub async fn list_names(hub: &Hub, actor: &Actor, beginning: &str, limit: usize) -> Result<Vec<String>, HubError> {
     actor.require(Permission::ChannelsRead)?;
@@ -171,17 +186,8 @@ pub async fn list_names(hub: &Hub, actor: &Actor, beginning: &str, limit: usize)
     hub.read(move |tx| {
         let exact = find_seen(tx, &actor_in, &beginning)?.map(|channel| channel.name);
         let mut names: Vec<String> = exact.into_iter().collect();
-        if actor_in.principal.channels.is_empty() {
-            let behind = store::list_channels(tx, actor_in.id(), &beginning, i64::try_from(limit).unwrap_or(i64::MAX))?;
-            names
-                .extend(behind.into_iter().map(|channel| channel.name).take_while(|name| name.starts_with(&beginning)));
-        } else {
-            for name in actor_in.principal.channels.iter().filter(|name| name.starts_with(&beginning)) {
-                names.extend(find_seen(tx, &actor_in, name)?.map(|channel| channel.name));
-            }
-            names.sort();
-            names.dedup();
-        }
+        let behind = store::list_channels(tx, &actor_in, &beginning, i64::try_from(limit).unwrap_or(i64::MAX))?;
+        names.extend(behind.into_iter().map(|channel| channel.name).take_while(|name| name.starts_with(&beginning)));
         names.truncate(limit);
         Ok::<_, HubError>(names)
     })
@@ -198,19 +204,7 @@ pub async fn list_channels(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<
             if actor_in.is_operator() {
                 return store::list_all_channels(tx, &after, limit + 1);
             }
-            // A key's channels are few and by name; what it does not reach does not exist for it.
-            if actor_in.principal.channels.is_empty() {
-                return store::list_channels(tx, actor_in.id(), &after, limit + 1);
-            }
-            let mut names = actor_in.principal.channels.clone();
-            names.sort();
-            names.dedup();
-            let mut found = Vec::new();
-            for name in names.into_iter().filter(|name| *name > after) {
-                found.extend(find_seen(tx, &actor_in, &name)?);
-            }
-            found.truncate(usize::try_from(limit + 1).unwrap_or(usize::MAX));
-            Ok(found)
+            store::list_channels(tx, &actor_in, &after, limit + 1)
         })
         .await?;
     let channels = channels.into_iter().map(|channel| (channel.name.clone(), channel.into())).collect();
@@ -386,13 +380,17 @@ pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Channe
 }
 
 fn find_seen(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<ChannelRow>, DbError> {
-    let name = name.strip_prefix('#').unwrap_or(name);
-    if actor.require_channel(name).is_err() {
-        return Ok(None);
+    if actor.is_operator() {
+        return store::find_channel(tx, actor.id(), name.strip_prefix('#').unwrap_or(name));
     }
-    let sees =
-        |channel: &ChannelRow| channel.is_public || channel.is_member || channel.has_own_agent || actor.is_operator();
-    Ok(store::find_channel(tx, actor.id(), name)?.filter(sees))
+    Ok(find_seen_by(tx, actor.id(), name)?.filter(|channel| actor.reaches_channel(channel.conversation_id)))
+}
+
+/// A channel that a principal sees, whatever their credential.
+pub fn find_seen_by(tx: &mut Tx<'_>, viewer: PrincipalId, name: &str) -> Result<Option<ChannelRow>, DbError> {
+    let name = name.strip_prefix('#').unwrap_or(name);
+    let sees = |channel: &ChannelRow| channel.is_public || channel.is_member || channel.has_own_agent;
+    Ok(store::find_channel(tx, viewer, name)?.filter(sees))
 }
 
 /// A channel that the caller answers for: its owner, an agent of its owner, or an administrator who
@@ -420,7 +418,30 @@ fn details_of(tx: &mut Tx<'_>, channel: ChannelRow) -> Result<RevisedChannel, Hu
 
 /// The channel that the caller wants to write into. Writing into a public one joins it.
 pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
-    let row = find_writable(tx, actor, name)?;
+    let author = author_id(tx, actor)?;
+    let row = store::find_for_posting(tx, author, name)?;
+    join_for_posting(hub, tx, actor, row)
+}
+
+/// The same for a channel that was found before.
+pub fn find_known_for_posting(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: ChannelId,
+) -> Result<ChannelForPosting, HubError> {
+    let author = author_id(tx, actor)?;
+    let row = store::find_known_for_posting(tx, author, id)?;
+    join_for_posting(hub, tx, actor, row)
+}
+
+fn join_for_posting(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: Option<PostingRow>,
+) -> Result<ChannelForPosting, HubError> {
+    let row = require_writable(tx, actor, row)?;
     // Machines are members only where somebody made them one.
     if !row.is_member && !actor.is_operator() && actor.principal.kind != PrincipalKind::Machine {
         members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
@@ -430,14 +451,18 @@ pub fn find_for_posting(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str) -
 
 /// The channel in which the caller changes what they said. That joins nothing: they may have left it.
 pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
-    find_writable(tx, actor, name).map(for_posting)
+    let author = author_id(tx, actor)?;
+    let row = store::find_for_posting(tx, author, name)?;
+    require_writable(tx, actor, row).map(for_posting)
 }
 
-fn find_writable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PostingRow, HubError> {
+fn author_id(tx: &mut Tx<'_>, actor: &Actor) -> Result<PrincipalId, HubError> {
+    if actor.is_operator() { Ok(principals::system(tx)?.id) } else { Ok(actor.id()) }
+}
+
+fn require_writable(tx: &mut Tx<'_>, actor: &Actor, row: Option<PostingRow>) -> Result<PostingRow, HubError> {
     let missing = || HubError::not_found("channel").hint("The list of channels names those that you can see.");
-    actor.require_channel(name).map_err(|_| missing())?;
-    let author = if actor.is_operator() { principals::system(tx)?.id } else { actor.id() };
-    let row = store::find_for_posting(tx, author, name)?.ok_or_else(missing)?;
+    let row = row.filter(|row| actor.reaches_channel(row.conversation)).ok_or_else(missing)?;
     if row.is_member || row.is_public || actor.is_operator() {
         Ok(row)
     } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {

@@ -8,6 +8,7 @@ use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::{visibility, working};
+use crate::access::Actor;
 use crate::storage::columns;
 
 /// A channel as one principal sees it.
@@ -103,6 +104,15 @@ pub(super) fn is_name_taken(tx: &mut Tx<'_>, name: &str) -> Result<bool, DbError
     )
 }
 
+/// Who owned the channel of that name that was deleted last.
+pub(super) fn find_former_owner(tx: &mut Tx<'_>, name: &str) -> Result<Option<PrincipalId>, DbError> {
+    tx.query_optional(
+        "select owner_id from channels where name = $1 and deleted_at is not null order by deleted_at desc, id desc limit 1",
+        params![name],
+        |row| row.get("owner_id").map(PrincipalId),
+    )
+}
+
 pub(super) fn find_channel(tx: &mut Tx<'_>, viewer: PrincipalId, name: &str) -> Result<Option<ChannelRow>, DbError> {
     tx.query_optional(&format!("{SELECT_CHANNEL} and c.name = $2"), params![viewer.0, name], channel)
 }
@@ -110,14 +120,15 @@ pub(super) fn find_channel(tx: &mut Tx<'_>, viewer: PrincipalId, name: &str) -> 
 /// Channels that the viewer may see, by name, beginning after `after`.
 pub(super) fn list_channels(
     tx: &mut Tx<'_>,
-    viewer: PrincipalId,
+    viewer: &Actor,
     after: &str,
     limit: i64,
 ) -> Result<Vec<ChannelRow>, DbError> {
     let is_visible = visibility::sql("c.conversation_id", "$1");
+    let is_in_reach = viewer.principal.reach.sql("c.id", "c.conversation_id");
     tx.query(
-        &format!("{SELECT_CHANNEL} and c.name > $2 and {is_visible} order by c.name limit $3"),
-        params![viewer.0, after, limit],
+        &format!("{SELECT_CHANNEL} and c.name > $2 and {is_visible} and {is_in_reach} order by c.name limit $3"),
+        params![viewer.id().0, after, limit],
         channel,
     )
 }
@@ -169,33 +180,46 @@ pub(super) struct PostingRow {
     pub(super) author_working_depth: Option<i64>,
 }
 
-static FOR_POSTING: LazyLock<String> = LazyLock::new(|| {
+static FOR_POSTING: LazyLock<String> = LazyLock::new(|| for_posting("c.name = $1"));
+static KNOWN_FOR_POSTING: LazyLock<String> = LazyLock::new(|| for_posting("c.id = $1"));
+
+fn for_posting(condition: &str) -> String {
     format!(
         "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
              {} as working_depth,
              exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member
          from channels c join principals a on a.id = $2
-         where c.name = $1 and c.deleted_at is null",
+         where {condition} and c.deleted_at is null",
         working::depth_sql("a.id", "$3")
     )
-});
+}
 
 pub(super) fn find_for_posting(
     tx: &mut Tx<'_>,
     author: PrincipalId,
     name: &str,
 ) -> Result<Option<PostingRow>, DbError> {
-    tx.query_optional(&FOR_POSTING, params![name, author.0, tx.now_ms()], |row| {
-        Ok(PostingRow {
-            id: ChannelId(row.get("id")?),
-            conversation: ConversationId(row.get("conversation_id")?),
-            name: row.get("name")?,
-            is_public: row.get("is_public")?,
-            is_workflow: row.get("workflow_enabled")?,
-            is_member: row.get("is_member")?,
-            author_display_name: row.get("display_name")?,
-            author_working_depth: row.get("working_depth")?,
-        })
+    tx.query_optional(&FOR_POSTING, params![name, author.0, tx.now_ms()], posting)
+}
+
+pub(super) fn find_known_for_posting(
+    tx: &mut Tx<'_>,
+    author: PrincipalId,
+    id: ChannelId,
+) -> Result<Option<PostingRow>, DbError> {
+    tx.query_optional(&KNOWN_FOR_POSTING, params![id.0, author.0, tx.now_ms()], posting)
+}
+
+fn posting(row: &Row<'_>) -> Result<PostingRow, DbError> {
+    Ok(PostingRow {
+        id: ChannelId(row.get("id")?),
+        conversation: ConversationId(row.get("conversation_id")?),
+        name: row.get("name")?,
+        is_public: row.get("is_public")?,
+        is_workflow: row.get("workflow_enabled")?,
+        is_member: row.get("is_member")?,
+        author_display_name: row.get("display_name")?,
+        author_working_depth: row.get("working_depth")?,
     })
 }
 

@@ -35,13 +35,13 @@ pub fn is_visible(tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) 
     let predicate = sql("c.id", "$2");
     let found = tx.query_optional(
         &format!(
-            "select ch.name from conversations c left join channels ch on ch.conversation_id = c.id
+            "select ch.id from conversations c left join channels ch on ch.conversation_id = c.id
              where c.id = $1 and {predicate}"
         ),
         params![conversation.0, actor.id().0],
-        |row| row.get::<Option<String>>("name"),
+        |row| row.get::<Option<i64>>("id"),
     )?;
-    Ok(found.is_some_and(|channel| channel.is_none_or(|channel| actor.require_channel(&channel).is_ok())))
+    Ok(found.is_some_and(|channel| channel.is_none() || actor.reaches_channel(conversation)))
 }
 
 /// Whether a principal may see a conversation, whatever the credential.
@@ -71,7 +71,7 @@ pub fn list_visible(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationI
         params![actor.id().0],
         |row| Ok((ConversationId(row.get("id")?), row.get::<Option<String>>("name")?)),
     )?;
-    visible.retain(|(_, channel)| channel.as_deref().is_none_or(|channel| actor.principal.reaches_channel(channel)));
+    visible.retain(|(conversation, channel)| channel.is_none() || actor.reaches_channel(*conversation));
     Ok(visible)
 }
 

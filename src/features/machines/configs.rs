@@ -1,7 +1,10 @@
 //! Source configs: how a principal wants its events to be routed.
 
+use std::collections::BTreeMap;
+
 use serde_json::json;
 use stoa_db::Tx;
+use stoa_model::ChannelId;
 use stoa_model::machines::{
     MAX_CONFIG_BYTES, MAX_SOURCE_CONFIGS, SourceConfigList, SourceConfigRequest, SourceConfigView, check_name,
 };
@@ -40,6 +43,12 @@ impl From<SourceConfigRow> for SourceConfigView {
             principal: row.principal,
             version: row.version,
             description: row.description,
+            deleted_channels: row
+                .channels
+                .iter()
+                .filter(|(_, channel)| channel.is_deleted)
+                .map(|(name, _)| name.clone())
+                .collect(),
             routes: row.routes,
             created_at: row.created_at,
             updated_at: row.updated_at,
@@ -121,8 +130,11 @@ fn put_in(
         return Err(HubError::conflict("too_many_source_configs", "A principal may have 100 source configs.")
             .hint("Put more routes into one of them."));
     }
-    require_channels(hub, tx, actor, request)?;
-    let is_same = |found: &SourceConfigRow| found.routes == request.routes && found.description == request.description;
+    let channels = find_channels(hub, tx, actor, request)?;
+    let is_same = |found: &SourceConfigRow| {
+        let known: BTreeMap<_, _> = found.channels.iter().map(|(name, channel)| (name.clone(), channel.id)).collect();
+        found.routes == request.routes && found.description == request.description && known == channels
+    };
     if let Some(found) = found.clone().filter(is_same) {
         return Ok((found.into(), false));
     }
@@ -137,7 +149,7 @@ fn put_in(
         )
         .hint("Shorten templates, or take configs away that are not needed."));
     }
-    store::upsert_config(tx, id, source, version, &config)?;
+    store::upsert_config(tx, id, source, version, &config, &channels)?;
     let details = json!({"version": version, "routes": request.routes.iter().map(|route| {
         let template: Option<String> =
             route.template.as_ref().map(|template| template.chars().take(AUDITED_CHARACTERS).collect());
@@ -172,11 +184,19 @@ fn require_expected(expected: Expected, found: Option<&SourceConfigRow>) -> Resu
 }
 
 /// Every route must lead somewhere where the principal may write. What it may not see is not there for it.
-fn require_channels(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, request: &SourceConfigRequest) -> Result<(), HubError> {
+fn find_channels(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    request: &SourceConfigRequest,
+) -> Result<BTreeMap<String, ChannelId>, HubError> {
     let mut faults = Faults::default();
+    let mut found = BTreeMap::new();
     for (place, route) in request.routes.iter().enumerate() {
         match channels::find_for_posting(hub, tx, actor, &route.channel) {
-            Ok(_) => {}
+            Ok(channel) => {
+                found.insert(route.channel.clone(), channel.id);
+            }
             Err(error) if error.kind == ErrorKind::Internal || error.kind == ErrorKind::Unavailable => {
                 return Err(error);
             }
@@ -186,5 +206,6 @@ fn require_channels(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, request: &SourceC
             ),
         }
     }
-    faults.finish().map_err(|faults: Vec<FieldError>| HubError::invalid(faults))
+    faults.finish().map_err(|faults: Vec<FieldError>| HubError::invalid(faults))?;
+    Ok(found)
 }

@@ -14,7 +14,7 @@ use stoa_signature::{Claim, Request, SKEW_SECONDS, SignatureError, TAG_PREFIX, a
 
 use super::registry::{self, Loaded, Memory};
 use super::{store, tallies};
-use crate::access::{Actor, Credential, Principal};
+use crate::access::{Actor, Credential, Principal, Reach};
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 
@@ -110,7 +110,7 @@ impl Opened {
             role: Role::Member,
             credential: Credential::Signature(found.key.scopes),
             permissions: PermissionSet::NONE,
-            channels: Vec::new(),
+            reach: Reach::Everything,
             expires_at: None,
             proof: None,
         })

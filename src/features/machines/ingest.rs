@@ -1,21 +1,22 @@
 //! Taking events in: each once, and into the channel that a source config has for it.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 use serde_json::Value;
 use stoa_db::Tx;
-use stoa_model::MessageId;
 use stoa_model::cloud_events::CloudEvent;
 use stoa_model::machines::{EventOutcome, IngestAnswer, IngestResult, IngestStatus, MAX_BATCH};
 use stoa_model::messages::Draft;
 use stoa_model::validation::FieldError;
+use stoa_model::{ChannelId, MessageId};
 use stoa_registry::Scope;
 
 use super::gate::require_scope;
 use super::routing::Routing;
-use super::store::{self, NewEvent};
+use super::store::{self, NewEvent, RouteChannel};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::channels::{self, ChannelForPosting};
@@ -81,7 +82,7 @@ struct Prepared {
 struct PreparedMessage {
     source: String,
     version: i64,
-    channel: String,
+    channel: Option<RouteChannel>,
     draft: Draft,
     own_words: String,
     weight: usize,
@@ -95,7 +96,7 @@ impl Prepared {
             PreparedMessage {
                 source: route.source.clone(),
                 version: route.version,
-                channel: route.channel().to_owned(),
+                channel: route.channel,
                 weight: route.calls + draft.body.len() / BYTES_THAT_WEIGH,
                 draft,
                 own_words: route.own_words.clone(),
@@ -110,6 +111,7 @@ impl Prepared {
 }
 
 type Item = Result<Prepared, Rejected>;
+type Destinations = BTreeMap<ChannelId, Option<ChannelForPosting>>;
 
 async fn take_in(
     hub: &Hub,
@@ -171,7 +173,7 @@ fn count(hub: &Hub, answer: &IngestAnswer) {
 fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Result<IngestAnswer, HubError> {
     let ids: Vec<&str> = items.iter().flatten().map(|event| event.event_id.as_str()).collect();
     let mut known: HashSet<String> = store::find_known(tx, actor.id(), &ids)?;
-    let channels_by_name = find_channels(hub, tx, actor, items)?;
+    let channels = find_channels(hub, tx, actor, items)?;
     let received_at = store::next_received_at(tx, actor.id())?;
     let mut answer = IngestAnswer::default();
     for item in items {
@@ -194,7 +196,7 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
             Ok(event) => {
                 answer.accepted += 1;
                 known.insert(event.event_id.clone());
-                accept(hub, tx, actor, &channels_by_name, event, received_at)?
+                accept(hub, tx, actor, &channels, event, received_at)?
             }
         };
         answer.results.push(result);
@@ -202,26 +204,21 @@ fn ingest_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Resul
     Ok(answer)
 }
 
-/// The channels that the events go to, by name; none where the principal may not write. They are locked in the order of
+/// The channels that the events go to; none where the principal may not write. They are locked in the order of
 /// their conversations, so that two requests cannot wait for each other.
-fn find_channels(
-    hub: &Hub,
-    tx: &mut Tx<'_>,
-    actor: &Actor,
-    items: &[Item],
-) -> Result<BTreeMap<String, Option<ChannelForPosting>>, HubError> {
-    let mut channels_by_name = BTreeMap::new();
-    for message in items.iter().flatten().filter_map(|event| event.message.as_ref()) {
-        if !channels_by_name.contains_key(&message.channel) {
-            let channel = match channels::find_for_posting(hub, tx, actor, &message.channel) {
+fn find_channels(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, items: &[Item]) -> Result<Destinations, HubError> {
+    let mut found = Destinations::new();
+    let messages = items.iter().flatten().filter_map(|event| event.message.as_ref());
+    for id in messages.filter_map(|message| message.channel).map(|channel| channel.id) {
+        if let Entry::Vacant(unknown) = found.entry(id) {
+            unknown.insert(match channels::find_known_for_posting(hub, tx, actor, id) {
                 Ok(channel) => Some(channel),
                 Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => None,
                 Err(error) => return Err(error),
-            };
-            channels_by_name.insert(message.channel.clone(), channel);
+            });
         }
     }
-    Ok(channels_by_name)
+    Ok(found)
 }
 
 fn duplicate(tx: &mut Tx<'_>, actor: &Actor, event_id: &str) -> Result<IngestResult, HubError> {
@@ -241,13 +238,13 @@ fn accept(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    channels_by_name: &BTreeMap<String, Option<ChannelForPosting>>,
+    channels: &Destinations,
     event: &Prepared,
     received_at: i64,
 ) -> Result<IngestResult, HubError> {
     let (outcome, reason, message) = match &event.message {
         None => (EventOutcome::Stored, None, None),
-        Some(message) => match follow(hub, tx, actor, channels_by_name, message)? {
+        Some(message) => match follow(hub, tx, actor, channels, message)? {
             Ok(message) => (EventOutcome::Routed, None, Some(message)),
             Err(reason) => (EventOutcome::NotRouted, Some(reason), None),
         },
@@ -282,10 +279,13 @@ fn follow(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
-    channels_by_name: &BTreeMap<String, Option<ChannelForPosting>>,
+    channels: &Destinations,
     message: &PreparedMessage,
 ) -> Result<Result<MessageId, &'static str>, HubError> {
-    let Some(Some(channel)) = channels_by_name.get(&message.channel) else { return Ok(Err("channel_not_found")) };
+    let Some(route) = message.channel else { return Ok(Err("channel_not_found")) };
+    let Some(Some(channel)) = channels.get(&route.id) else {
+        return Ok(Err(if route.is_deleted { "channel_deleted" } else { "channel_not_found" }));
+    };
     if message.draft.body.is_empty() {
         return Ok(Err("empty_message"));
     }

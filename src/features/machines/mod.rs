@@ -11,6 +11,7 @@ mod http;
 mod http_signed;
 mod ingest;
 mod overview;
+mod planner;
 mod registry;
 mod routing;
 mod status;
@@ -43,6 +44,7 @@ pub fn feature() -> Feature {
                 run: |hub, tx| Ok(store::prune_events(hub, tx)?),
             },
         ],
+        planner: Some(planner::plan),
         prepare: Some(prepare),
         background: Some(|hub| Box::pin(registry::keep(hub))),
         metrics: Some(|hub, tx| Ok(status::count_components(hub, tx)?)),

@@ -9,7 +9,7 @@ use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
 use stoa_model::templates::Template;
 use stoa_model::text::is_unprintable;
 
-use super::store::SourceConfigRow;
+use super::store::{RouteChannel, RouteChannels, SourceConfigRow};
 
 /// The routes of a principal, in the order in which they are tried: configs by name, routes as they stand.
 pub(super) struct Routing(Vec<PreparedRoute>);
@@ -20,6 +20,8 @@ pub(super) struct PreparedRoute {
     pub(super) source: String,
     pub(super) version: i64,
     route: Route,
+    /// None if there was none when channels were first held by id.
+    pub(super) channel: Option<RouteChannel>,
     body: Template,
     subject: Option<Template>,
     /// The words of the template itself: only they may call somebody out.
@@ -31,8 +33,8 @@ pub(super) struct PreparedRoute {
 impl Routing {
     pub(super) fn new(configs: Vec<SourceConfigRow>) -> Self {
         let routes = configs.into_iter().flat_map(|config| {
-            let (source, version) = (config.source, config.version);
-            config.routes.into_iter().filter_map(move |route| PreparedRoute::new(&source, version, route))
+            let (source, version, channels) = (config.source, config.version, config.channels);
+            config.routes.into_iter().filter_map(move |route| PreparedRoute::new(&source, version, &channels, route))
         });
         Self(routes.collect())
     }
@@ -44,15 +46,12 @@ impl Routing {
 
 impl PreparedRoute {
     /// None for templates that cannot be read, which none can be that was ever accepted.
-    fn new(source: &str, version: i64, route: Route) -> Option<Self> {
+    fn new(source: &str, version: i64, channels: &RouteChannels, route: Route) -> Option<Self> {
         let (body, subject) = (route.body_template().ok()?, route.subject_template().ok()?);
         let own_words = body.own_words();
         let calls = mentions_in(&own_words).len();
-        Some(Self { source: source.to_owned(), version, route, body, subject, own_words, calls })
-    }
-
-    pub(super) fn channel(&self) -> &str {
-        &self.route.channel
+        let channel = channels.get(&route.channel).copied();
+        Some(Self { source: source.to_owned(), version, route, channel, body, subject, own_words, calls })
     }
 
     /// What the message says.

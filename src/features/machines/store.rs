@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde_json::{Map, Value as Json};
 use stoa_db::{DbError, MOST_AHEAD_MS, Row, ToValue, Tx, Value, in_list, params};
@@ -6,7 +6,7 @@ use stoa_model::machines::{
     ComponentSummary, ConfigReference, EventOutcome, Route, RuntimeStatusRequest, SourceConfigRequest,
 };
 use stoa_model::principals::PrincipalKind;
-use stoa_model::{MessageId, PrincipalId, Timestamp};
+use stoa_model::{ChannelId, MessageId, PrincipalId, Timestamp};
 
 use super::status::is_stale;
 use super::tallies::Tally;
@@ -105,8 +105,19 @@ pub(super) struct SourceConfigRow {
     pub(super) version: i64,
     pub(super) description: String,
     pub(super) routes: Vec<Route>,
+    /// The channels that the routes name, as they were found when the config was made.
+    pub(super) channels: RouteChannels,
     pub(super) created_at: Timestamp,
     pub(super) updated_at: Timestamp,
+}
+
+/// Channels by the names that routes have for them.
+pub(super) type RouteChannels = BTreeMap<String, RouteChannel>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RouteChannel {
+    pub(super) id: ChannelId,
+    pub(super) is_deleted: bool,
 }
 
 const SELECT_CONFIG: &str = "select c.name, p.handle, c.version, c.config, c.created_at, c.updated_at
@@ -118,12 +129,51 @@ pub(super) fn find_config(
     name: &str,
 ) -> Result<Option<SourceConfigRow>, DbError> {
     let sql = format!("{SELECT_CONFIG} where c.principal_id = $1 and c.name = $2");
-    tx.query_optional(&sql, params![principal.0, name], config)
+    let Some(mut found) = tx.query_optional(&sql, params![principal.0, name], config)? else { return Ok(None) };
+    found.channels = list_route_channels(tx, principal)?.remove(&found.source).unwrap_or_default();
+    Ok(Some(found))
 }
 
 /// A principal's source configs, by name.
 pub(super) fn list_configs(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<Vec<SourceConfigRow>, DbError> {
-    tx.query(&format!("{SELECT_CONFIG} where c.principal_id = $1 order by c.name"), params![principal.0], config)
+    let sql = format!("{SELECT_CONFIG} where c.principal_id = $1 order by c.name");
+    let mut configs = tx.query(&sql, params![principal.0], config)?;
+    let mut channels = list_route_channels(tx, principal)?;
+    for config in &mut configs {
+        config.channels = channels.remove(&config.source).unwrap_or_default();
+    }
+    Ok(configs)
+}
+
+/// The channels of all configs of a principal, by config.
+fn list_route_channels(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<BTreeMap<String, RouteChannels>, DbError> {
+    let mut configs: BTreeMap<String, RouteChannels> = BTreeMap::new();
+    tx.query_each(
+        "select r.config_name, r.channel_name, r.channel_id, c.deleted_at
+         from machine_route_channels r join channels c on c.id = r.channel_id where r.principal_id = $1",
+        params![principal.0],
+        |row| {
+            let is_deleted = row.get::<Option<i64>>("deleted_at")?.is_some();
+            let channel = RouteChannel { id: ChannelId(row.get("channel_id")?), is_deleted };
+            configs.entry(row.get("config_name")?).or_default().insert(row.get("channel_name")?, channel);
+            Ok(())
+        },
+    )?;
+    Ok(configs)
+}
+
+/// The principals and configs with a route to a channel, at most `limit`.
+pub(super) fn list_routes_to(
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    limit: i64,
+) -> Result<Vec<(String, String)>, DbError> {
+    tx.query(
+        "select p.handle, r.config_name from machine_route_channels r join principals p on p.id = r.principal_id
+         where r.channel_id = $1 order by p.handle, r.config_name limit $2",
+        params![channel.0, limit],
+        |row| Ok((row.get("handle")?, row.get("config_name")?)),
+    )
 }
 
 fn config(row: &Row<'_>) -> Result<SourceConfigRow, DbError> {
@@ -137,6 +187,7 @@ fn config(row: &Row<'_>) -> Result<SourceConfigRow, DbError> {
         version: row.get("version")?,
         description: config.description,
         routes: config.routes,
+        channels: RouteChannels::new(),
         created_at: Timestamp::from_ms(row.get("created_at")?),
         updated_at: Timestamp::from_ms(row.get("updated_at")?),
     })
@@ -161,6 +212,10 @@ pub(super) fn count_config_bytes(tx: &mut Tx<'_>, principal: PrincipalId, but: &
 }
 
 pub(super) fn delete_config(tx: &mut Tx<'_>, principal: PrincipalId, name: &str) -> Result<u64, DbError> {
+    tx.execute(
+        "delete from machine_route_channels where principal_id = $1 and config_name = $2",
+        params![principal.0, name],
+    )?;
     tx.execute("delete from machine_source_configs where principal_id = $1 and name = $2", params![principal.0, name])
 }
 
@@ -171,6 +226,7 @@ pub(super) fn upsert_config(
     name: &str,
     version: i64,
     config: &str,
+    channels: &BTreeMap<String, ChannelId>,
 ) -> Result<(), DbError> {
     tx.execute(
         "insert into machine_source_configs (principal_id, name, version, config, created_at, updated_at)
@@ -179,6 +235,17 @@ pub(super) fn upsert_config(
          set version = excluded.version, config = excluded.config, updated_at = excluded.updated_at",
         params![principal.0, name, version, config, tx.now_ms()],
     )?;
+    tx.execute(
+        "delete from machine_route_channels where principal_id = $1 and config_name = $2",
+        params![principal.0, name],
+    )?;
+    for (channel_name, channel) in channels {
+        tx.execute(
+            "insert into machine_route_channels (principal_id, config_name, channel_name, channel_id)
+             values ($1, $2, $3, $4)",
+            params![principal.0, name, channel_name, channel.0],
+        )?;
+    }
     Ok(())
 }
 

@@ -49,9 +49,8 @@ pub async fn list_replies(
     let (replies, has_more) = hub
         .read(move |tx| {
             view::find_visible(tx, &actor_in, id)?;
-            let channels = &actor_in.principal.channels;
             let whole = Bodies::Whole;
-            let (mut rows, is_cut) = store::list_replies(tx, actor_in.id(), channels, id, after, limit + 1, whole)?;
+            let (mut rows, is_cut) = store::list_replies(tx, &actor_in, id, after, limit + 1, whole)?;
             let has_more = is_cut || rows.len() as i64 > limit;
             rows.truncate(usize::try_from(limit).unwrap_or(0));
             Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, has_more))
@@ -79,8 +78,7 @@ pub fn list_whole(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> Result<V
 
 /// The beginnings of the first answers to a message, as far as the caller may see them.
 pub fn first_replies(tx: &mut Tx<'_>, actor: &Actor, id: MessageId, limit: i64) -> Result<Vec<MessageView>, HubError> {
-    let channels = &actor.principal.channels;
-    let (rows, _) = store::list_replies(tx, actor.id(), channels, id, MessageId(0), limit, Bodies::Beginning)?;
+    let (rows, _) = store::list_replies(tx, actor, id, MessageId(0), limit, Bodies::Beginning)?;
     Ok(view::complete_uncounted(tx, actor, rows)?)
 }
 

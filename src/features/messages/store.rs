@@ -1,10 +1,11 @@
 use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
-use stoa_db::{DbError, Insert, Row, ToValue, Tx, Value as Parameter, in_list, params};
+use stoa_db::{DbError, Insert, Row, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
+use crate::access::Actor;
 use crate::features::channels::{visibility, working};
 use crate::features::reactions;
 use crate::storage::columns;
@@ -304,30 +305,22 @@ pub(super) fn list_by_state(
     page(tx, &condition, params![conversation.0, state.name(), before.0, limit], Bodies::Whole)
 }
 
-/// Direct answers to a message that the viewer may see, oldest first. If `channels` names any, others
-/// are out of reach.
+/// Direct answers to a message that the viewer may see, oldest first.
 pub(super) fn list_replies(
     tx: &mut Tx<'_>,
-    viewer: PrincipalId,
-    channels: &[String],
+    viewer: &Actor,
     parent: MessageId,
     after: MessageId,
     limit: i64,
     bodies: Bodies,
 ) -> Result<(Vec<MessageRow>, bool), DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
-    let mut values = params![parent.0, viewer.0, after.0, limit].to_vec();
-    let is_in_reach = if channels.is_empty() {
-        String::new()
-    } else {
-        let (list, names) = in_list(5, channels.iter().map(ToValue::to_value));
-        values.extend(names);
-        format!("and (ch.name is null or ch.name in {list})")
-    };
+    let is_in_reach = viewer.principal.reach.sql("m.channel_id", "m.conversation_id");
     let condition = format!(
-        "m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} {is_in_reach} order by m.id limit $4"
+        "m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} and {is_in_reach}
+         order by m.id limit $4"
     );
-    page(tx, &condition, &values, bodies)
+    page(tx, &condition, params![parent.0, viewer.id().0, after.0, limit], bodies)
 }
 
 /// Answers to one message that are counted.

@@ -71,7 +71,7 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
 /// The conversations that the caller is in, within the reach of their credential.
 fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
     let mut conversations = unread_store::list_channel_conversations(tx, actor.id())?;
-    conversations.retain(|conversation| actor.require_channel(&conversation.name).is_ok());
+    conversations.retain(|conversation| actor.reaches_channel(conversation.id));
     conversations.extend(unread_store::list_dm_conversations(tx, actor.id(), MAX_PAIRS)?);
     Ok(conversations.into_iter().map(|conversation| conversation.id).collect())
 }

@@ -26,7 +26,7 @@ pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, Hu
     let actor = actor.clone();
     hub.read(move |tx| {
         let mut unread = Vec::new();
-        let reaches = |conversation: &ConversationForReader| actor.require_channel(&conversation.name).is_ok();
+        let reaches = |conversation: &ConversationForReader| actor.reaches_channel(conversation.id);
         let mut channels = unread_store::list_channel_conversations(tx, actor.id())?;
         channels.retain(reaches);
         let dms = unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)?;

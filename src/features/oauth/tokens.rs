@@ -24,7 +24,7 @@ use super::redirect::is_where_the_code_went;
 use super::store::{self, Grant, NewGrant};
 use crate::access::auth_log::AuthEvent;
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
-use crate::access::{Actor, Call, Credential, Principal};
+use crate::access::{Actor, Call, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::features::principals;
@@ -300,7 +300,7 @@ pub fn find_by_token_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Fou
             role: Role::Member,
             credential: Credential::AccessToken(grant.id),
             permissions: token.scope.permissions(),
-            channels: Vec::new(),
+            reach: Reach::Everything,
             expires_at: Some(token.expires_at),
             proof: None,
         },

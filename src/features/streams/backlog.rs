@@ -173,7 +173,7 @@ fn count(tx: &mut Tx<'_>, actor: &Actor, rooms: &mut Rooms, reading: &mut Readin
     for conversation in touched {
         let Some(unread) = messages::count_unread(tx, conversation, &[me], None)?.get(&me).copied() else { continue };
         let Some(room) = room(tx, rooms, conversation)? else { continue };
-        if room.name.channel().is_none_or(|channel| actor.require_channel(channel).is_ok()) {
+        if room.name.channel().is_none() || actor.reaches_channel(conversation) {
             reading.text.push_str(&frames::unread_update(&room.name, me, unread.count));
             reading.text.push('\n');
         }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stoa_model::notifications::ConversationKind;
 use stoa_model::permissions::Permission;
 use stoa_model::reactions::{ReactionView, state_of};
-use stoa_model::{MessageId, PrincipalId, Timestamp};
+use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::room::Room;
 use crate::access::Principal;
@@ -47,23 +47,23 @@ pub(super) enum Recipients {
 /// An event for clients: its recipients and its frame, without an id.
 pub(super) struct RenderedEvent {
     pub(super) recipients: Recipients,
-    /// The channel that a key must reach to receive it.
-    channel: Option<String>,
+    /// The conversation of the channel that a key must reach to receive it.
+    channel: Option<ConversationId>,
     /// The permission that a key needs to receive it.
     permission: Permission,
     pub(super) text: String,
 }
 
 impl RenderedEvent {
-    fn new(recipients: Recipients, channel: Option<&str>, name: &str, data: &Value) -> Self {
+    fn new(recipients: Recipients, channel: Option<ConversationId>, name: &str, data: &Value) -> Self {
         let permission = if name == CHANNEL { Permission::ChannelsRead } else { Permission::MessagesRead };
-        Self { recipients, channel: channel.map(str::to_owned), permission, text: frame(name, data) }
+        Self { recipients, channel, permission, text: frame(name, data) }
     }
 
     /// Whether a credential may receive it.
     pub(super) fn is_within_reach_of(&self, principal: &Principal) -> bool {
         principal.permissions.contains(self.permission)
-            && self.channel.as_deref().is_none_or(|channel| principal.reaches_channel(channel))
+            && self.channel.is_none_or(|channel| principal.reach.contains(channel))
     }
 
     /// Whether somebody receives it; `room` is where it happened.
@@ -86,9 +86,9 @@ pub(super) fn render(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -
         Event::Channel(event) => render_channel_event(event, stored, room, facts),
         Event::Message(event) => render_message_event(event),
         Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
-        Event::Reading(ReadingEvent::Moved { principal, .. }) => {
+        Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
             // The count is added for each reader, so only the id is left to send here.
-            let channel = room?.name.channel().map(str::to_owned);
+            let channel = room?.name.channel().map(|_| *conversation);
             let (recipients, permission) = (Recipients::Only(vec![*principal]), Permission::MessagesRead);
             Some(RenderedEvent { recipients, channel, permission, text: String::new() })
         }
@@ -116,7 +116,8 @@ fn render_message_event(event: &MessageEvent) -> Option<RenderedEvent> {
                 "message_id": sent.message, "channel": sent.channel_name, "conversation_id": sent.conversation,
                 "from": sent.from, "to": sent.to, "reply_to": sent.reply_to,
             });
-            Some(RenderedEvent::new(Recipients::Room, sent.channel_name.as_deref(), "new_message", &data))
+            let channel = sent.channel_name.as_ref().map(|_| sent.conversation);
+            Some(RenderedEvent::new(Recipients::Room, channel, "new_message", &data))
         }
         MessageEvent::Edited(change) => Some(changed("message_updated", change, None)),
         MessageEvent::StatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
@@ -139,7 +140,7 @@ fn render_channel_event(
         ChannelEvent::Deleted { conversation, name, audience, .. } => {
             let recipients = audience.clone().map_or(Recipients::Everybody, Recipients::Only);
             let data = json!({"name": name, "conversation_id": conversation, "change": "deleted"});
-            (!name.is_empty()).then(|| RenderedEvent::new(recipients, Some(name), CHANNEL, &data))
+            (!name.is_empty()).then(|| RenderedEvent::new(recipients, Some(*conversation), CHANNEL, &data))
         }
         ChannelEvent::MemberAdded { principal, .. } => {
             let (room, member) = (room?, facts.members.get(principal)?);
@@ -168,7 +169,7 @@ fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> Rendered
     if let Some(status) = status {
         data["status"] = json!(status);
     }
-    RenderedEvent::new(Recipients::Room, channel, name, &data)
+    RenderedEvent::new(Recipients::Room, channel_of(change), name, &data)
 }
 
 fn reacted(change: &MessageChange, facts: &Facts) -> RenderedEvent {
@@ -178,7 +179,12 @@ fn reacted(change: &MessageChange, facts: &Facts) -> RenderedEvent {
         "message_id": change.message, "conversation_id": change.conversation, "channel": channel,
         "workflow_state": state_of(reactions.iter().map(|reaction| reaction.reaction)), "reactions": reactions,
     });
-    RenderedEvent::new(Recipients::Room, channel, "reaction", &data)
+    RenderedEvent::new(Recipients::Room, channel_of(change), "reaction", &data)
+}
+
+/// The conversation of the channel that a message is in.
+fn channel_of(change: &MessageChange) -> Option<ConversationId> {
+    change.channel_name.as_ref().map(|_| change.conversation)
 }
 
 fn about_channel(
@@ -193,7 +199,7 @@ fn about_channel(
     if let Some(member) = member {
         data["member"] = json!(member.handle);
     }
-    Some(RenderedEvent::new(recipients, Some(name), CHANNEL, &data))
+    Some(RenderedEvent::new(recipients, stored.event.conversation(), CHANNEL, &data))
 }
 
 /// An `unread_update` for one reader, without an id.

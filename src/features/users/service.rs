@@ -16,7 +16,7 @@ use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
-use crate::access::{Actor, Credential, Principal};
+use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::{self, PrincipalEvent};
@@ -73,7 +73,7 @@ pub fn find_by_session_hash(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<F
             role: found.role,
             credential: Credential::Session(found.session),
             permissions: PermissionSet::ALL,
-            channels: Vec::new(),
+            reach: Reach::Everything,
             expires_at: Some(found.expires_at),
             proof: None,
         },
@@ -101,6 +101,11 @@ pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
 /// The id of a user, for operators who name one.
 pub fn find_user_id(tx: &mut Tx<'_>, username: &str) -> Result<PrincipalId, HubError> {
     Ok(require_user(tx, username)?.id)
+}
+
+/// Everybody who has the role of an administrator.
+pub fn list_admins(tx: &mut Tx<'_>) -> Result<Vec<PrincipalId>, DbError> {
+    store::list_admins(tx)
 }
 
 /// Checks a password and begins a session. Says the same, after the same work, whether there is no

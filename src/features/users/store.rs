@@ -204,3 +204,9 @@ fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
         password_hash: row.get("password_hash")?,
     })
 }
+
+pub(super) fn list_admins(tx: &mut Tx<'_>) -> Result<Vec<PrincipalId>, DbError> {
+    tx.query("select id from users where role = 'admin' and disabled_at is null order by id limit 100", &[], |row| {
+        row.get("id").map(PrincipalId)
+    })
+}
