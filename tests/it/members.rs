@@ -127,9 +127,10 @@ async fn the_owner_says_who_is_in_and_others_speak_for_themselves() {
     bob.add_member("work", "BOB").await.ok();
     bob.add_member("work", "eve").await.problem(403, "forbidden");
     errand.add_member("work", "bob").await.problem(403, "forbidden");
-    // The owner brings anybody, and so does an agent of theirs.
+    // The owner brings anybody; an agent of theirs only those who have the same owner.
     ada.add_member("work", "eve").await.ok();
-    scout.add_member("work", "admin").await.ok();
+    scout.add_member("work", "admin").await.problem(403, "forbidden");
+    ada.add_member("work", "admin").await.ok();
     assert_eq!(ada.members("work").await, ["ada", "admin", "bob", "errand", "eve"]);
     for name in ["nobody", "system", ""] {
         let reply = ada.add_member("work", name).await;
@@ -140,14 +141,15 @@ async fn the_owner_says_who_is_in_and_others_speak_for_themselves() {
     bob.delete(&out("ada")).await.problem(403, "forbidden");
     errand.delete(&out("bob")).await.problem(403, "forbidden");
     ada.delete(&out("ada")).await.problem(409, "owner_cannot_leave");
-    scout.delete(&out("ada")).await.problem(409, "owner_cannot_leave");
+    scout.delete(&out("ada")).await.problem(403, "forbidden");
     bob.delete(&out("errand")).await.status(204);
     bob.delete(&out("errand")).await.problem(404, "not_found");
     eve.delete(&out("eve")).await.status(204);
     bob.add_member("work", "errand").await.ok();
     ada.delete(&out("errand")).await.status(204);
     assert_eq!(ada.members("work").await, ["ada", "admin", "bob"]);
-    bob.add_member("work", "errand").await.ok();
+    bob.add_member("work", "errand").await.problem(403, "removed_from_channel");
+    ada.add_member("work", "errand").await.ok();
     ada.delete(&out("bob")).await.status(204);
     assert_eq!(ada.members("work").await, ["ada", "admin"]);
     // What one did to another is on record.

@@ -87,7 +87,7 @@ async fn it_outlives_the_message() {
     let message = scout.say("general", "one").await;
     ada.react(&message, "approve").await.ok();
     scout.take_back(&message).await.ok();
-    ada.react(&message, "approve").await.problem(409, "message_deleted");
+    ada.react(&message, "reject").await.problem(409, "message_deleted");
     assert_eq!(ada.trusted("scout", "publish").await, (0.05, 1));
     hub.advance(2 * DAY);
     hub.operator().call("messages.purge", json!({"older_than": "1d"})).await;

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use crate::attachments::{AttachmentView, MAX_ATTACHMENTS, is_sha256};
 use crate::named::named_enum;
 use crate::principals::PrincipalKind;
-use crate::reactions::ReactionView;
+use crate::reactions::{ApprovalView, ReactionView};
 use crate::text::{check_body, check_label};
 use crate::validation::{Faults, FieldError, optional_object, or_default};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp};
@@ -97,6 +97,9 @@ pub struct MessageView {
     pub attachments: Vec<AttachmentView>,
     /// In the order in which they were made.
     pub reactions: Vec<ReactionView>,
+    /// Those who approved or published an earlier text, and have decided nothing about the one that is there now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lapsed_approvals: Vec<String>,
     pub workflow_state: WorkflowState,
     /// The run that sent it.
     pub run_id: Option<i64>,
@@ -216,6 +219,9 @@ pub struct RevisionView {
     pub revision: i64,
     pub body: String,
     pub written_at: Timestamp,
+    /// Who approved or published this text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<ApprovalView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

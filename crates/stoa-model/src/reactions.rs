@@ -7,10 +7,12 @@ use utoipa::ToSchema;
 use crate::Timestamp;
 use crate::messages::{Author, WorkflowState, is_within};
 use crate::named::named_enum;
-use crate::validation::{Faults, FieldError, optional_object};
+use crate::validation::{Faults, FieldError, nullable, optional_object};
 
 /// Reactions that one message can have.
 pub const MAX_REACTIONS: i64 = 100;
+/// Of them, those by one person and their agents. Nobody can fill a message up alone.
+pub const MAX_REACTIONS_OF_OWNER: i64 = 10;
 /// All of a message are shown together, wherever it is shown.
 pub const MAX_REACTION_METADATA_BYTES: usize = 1024;
 const MAX_REACTION_METADATA_DEPTH: usize = 8;
@@ -64,6 +66,14 @@ pub struct ReactionView {
     pub created_at: Timestamp,
 }
 
+/// Who approved or published a text, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ApprovalView {
+    pub by: String,
+    pub reaction: Reaction,
+    pub at: Timestamp,
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReactRequest {
@@ -72,6 +82,11 @@ pub struct ReactRequest {
     #[serde(default, deserialize_with = "optional_object")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
+    /// The `edited_at` of the text that the caller has read, null for one that was never edited. If the message has another text by
+    /// now, nothing is added.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub edited_at: Option<Option<Timestamp>>,
 }
 
 /// The reaction to take back, where the query does not say it.
@@ -153,7 +168,7 @@ mod tests {
     fn metadata_is_small() {
         let check = |value: Value| {
             let metadata = Some(Map::from_iter([("x".to_owned(), value)]));
-            ReactRequest { reaction: Reaction::Done, metadata }.check().is_ok()
+            ReactRequest { reaction: Reaction::Done, metadata, edited_at: None }.check().is_ok()
         };
         let nested = |levels: usize| (0..levels).fold(Value::Null, |inner, _| Value::Array(vec![inner]));
         assert!(check(Value::from("y".repeat(1016))) && !check(Value::from("y".repeat(1017))));

@@ -28,4 +28,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(12, "0012", "persons"),
     migration!(13, "0013", "times"),
     migration!(14, "0014", "channel_references"),
+    migration!(15, "0015", "removed_members"),
+    migration!(16, "0016", "approved_texts"),
 ];

@@ -3,7 +3,6 @@
 use serde_json::json;
 use stoa_db::Tx;
 use stoa_model::permissions::Permission;
-use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, PrincipalId};
 
 use super::service::{RevisedChannel, details, find_visible, require_managed};
@@ -60,10 +59,20 @@ pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
             return Err(HubError::forbidden("not_a_member", "A private channel is joined by being added to it.")
                 .hint(format!("Ask its owner, {}.", channel.owner)));
         }
+        require_let_in(tx, channel.id, actor_in.id())?;
         add(&hub_in, tx, &actor_in, channel.id, channel.conversation_id, actor_in.id())?;
         details(tx, &actor_in, &name)
     })
     .await
+}
+
+/// Whom somebody else took out of a channel does not come back by themselves.
+pub(super) fn require_let_in(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), HubError> {
+    if !store::is_kept_out(tx, channel, principal)? {
+        return Ok(());
+    }
+    Err(HubError::forbidden("removed_from_channel", "Somebody took you out of this channel.")
+        .hint("Its owner can add you again."))
 }
 
 /// Leaves a channel. A person takes all their agents along.
@@ -98,8 +107,8 @@ fn leave(
     Ok(())
 }
 
-/// Adds somebody. The owner may add anybody; others their own agents, where they are members or
-/// everybody may be.
+/// Adds somebody. The owner may add anybody; other people their own agents, where they are members or everybody may be.
+/// Who sees a channel is for people to decide: a program adds only those who have the same owner as itself.
 pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) -> Result<RevisedChannel, HubError> {
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
@@ -107,12 +116,21 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
         let channel = find_visible(tx, &actor_in, &name)?;
         let newcomer = principals::find(tx, &member)?.filter(principals::PrincipalRow::can_be_member);
         let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;
-        let is_own = newcomer.id == actor_in.id()
-            || (newcomer.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);
-        if !(is_own && (channel.is_public || channel.is_member)) {
-            require_managed(tx, &actor_in, &name)?;
-        }
+        let is_own = newcomer.id == actor_in.id() || (newcomer.owner == Some(actor_in.id()) && actor_in.is_person());
         let (id, conversation) = (channel.id, channel.conversation_id);
+        if is_own && (channel.is_public || channel.is_member) {
+            require_let_in(tx, id, newcomer.id)?;
+        } else {
+            require_managed(tx, &actor_in, &name)?;
+            let human = actor_in.principal.human;
+            if newcomer.id != human && newcomer.owner != Some(human) {
+                require_person(&actor_in)?;
+            }
+            if actor_in.require_session().is_ok() {
+                store::delete_removals(tx, id, newcomer.id)?;
+            }
+            require_let_in(tx, id, newcomer.id)?;
+        }
         if add(&hub_in, tx, &actor_in, id, conversation, newcomer.id)? && !is_own {
             let who = json!({"member": newcomer.handle});
             audit::record(tx, &actor_in, "channel.member_added", Some(&channel.name), &who)?;
@@ -122,7 +140,15 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
     .await
 }
 
-/// Takes somebody out. The owner may take out anybody; others themselves and their own agents.
+fn require_person(actor: &Actor) -> Result<(), HubError> {
+    actor.require_session().map_err(|_| {
+        HubError::forbidden("forbidden", "Only a person who is logged in can decide who else is in a channel.")
+            .hint("A program can add those who have the same owner as itself.")
+    })
+}
+
+/// Takes somebody out, and keeps them out until somebody adds them again. The owner may take out anybody; others themselves
+/// and their own agents, who may come back.
 pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: String) -> Result<(), HubError> {
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
@@ -133,10 +159,14 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
             Some(leaver) if store::is_member(tx, channel.id, leaver.id)? => leaver,
             _ => return Err(HubError::not_found("member of the channel")),
         };
-        let is_own = leaver.id == actor_in.id()
-            || (leaver.owner == Some(actor_in.id()) && actor_in.principal.kind == PrincipalKind::User);
+        let is_own = leaver.id == actor_in.id() || (leaver.owner == Some(actor_in.id()) && actor_in.is_person());
         if !is_own {
             require_managed(tx, &actor_in, &name)?;
+            require_person(&actor_in)?;
+            // The owner stays, as `leave` says.
+            if leaver.id != channel.owner_id {
+                store::insert_removal(tx, channel.id, leaver.id)?;
+            }
             let who = json!({"member": leaver.handle});
             audit::record(tx, &actor_in, "channel.member_removed", Some(&channel.name), &who)?;
         }

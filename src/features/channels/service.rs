@@ -444,6 +444,7 @@ fn join_for_posting(
     let row = require_writable(tx, actor, row)?;
     // Machines are members only where somebody made them one.
     if !row.is_member && !actor.is_operator() && actor.principal.kind != PrincipalKind::Machine {
+        members::require_let_in(tx, row.id, actor.id())?;
         members::add(hub, tx, actor, row.id, row.conversation, actor.id())?;
     }
     Ok(for_posting(row))
@@ -516,9 +517,19 @@ pub fn find_settings(tx: &mut Tx<'_>, channel: ChannelId) -> Result<Option<Chann
     store::find_settings(tx, channel)
 }
 
+/// The owner of a channel, if it is still there.
+pub fn find_owner(tx: &mut Tx<'_>, channel: ChannelId) -> Result<Option<PrincipalId>, DbError> {
+    store::find_owner(tx, channel)
+}
+
 /// The channels whose messages are work.
 pub fn list_workflow_channels(tx: &mut Tx<'_>) -> Result<Vec<WorkflowChannel>, DbError> {
     store::list_workflow_channels(tx)
+}
+
+/// Whether somebody else took the principal, or the person who owns it, out of a channel.
+pub fn is_kept_out(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    store::is_kept_out(tx, channel, principal)
 }
 
 pub fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {

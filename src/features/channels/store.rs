@@ -165,6 +165,7 @@ pub(super) fn update_channel(tx: &mut Tx<'_>, channel: &ChannelRow) -> Result<()
 pub(super) fn update_deleted(tx: &mut Tx<'_>, id: ChannelId) -> Result<(), DbError> {
     tx.execute("update channels set deleted_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
     tx.execute("delete from channel_members where channel_id = $1", params![id.0])?;
+    tx.execute("delete from channel_removals where channel_id = $1", params![id.0])?;
     Ok(())
 }
 
@@ -234,6 +235,11 @@ pub(super) fn find_settings(tx: &mut Tx<'_>, id: ChannelId) -> Result<Option<Cha
     )
 }
 
+pub(super) fn find_owner(tx: &mut Tx<'_>, id: ChannelId) -> Result<Option<PrincipalId>, DbError> {
+    let sql = "select owner_id from channels where id = $1 and deleted_at is null";
+    tx.query_optional(sql, params![id.0], |row| row.get("owner_id").map(PrincipalId))
+}
+
 /// A channel whose messages are work.
 #[derive(Debug, Clone)]
 pub struct WorkflowChannel {
@@ -283,6 +289,35 @@ pub(super) fn delete_member(tx: &mut Tx<'_>, channel: ChannelId, principal: Prin
 pub(super) fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
     tx.query_one(
         "select exists (select 1 from channel_members where channel_id = $1 and principal_id = $2) as found",
+        params![channel.0, principal.0],
+        |row| row.get("found"),
+    )
+}
+
+/// Keeps somebody out whom somebody else took out.
+pub(super) fn insert_removal(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), DbError> {
+    tx.execute(
+        "insert into channel_removals (channel_id, principal_id, removed_at) values ($1, $2, $3) on conflict do nothing",
+        params![channel.0, principal.0, tx.now_ms()],
+    )?;
+    Ok(())
+}
+
+/// Lets somebody in again, and the agents they own.
+pub(super) fn delete_removals(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), DbError> {
+    tx.execute(
+        "delete from channel_removals where channel_id = $1 and (principal_id = $2
+             or principal_id in (select id from principals where owner_id = $2))",
+        params![channel.0, principal.0],
+    )?;
+    Ok(())
+}
+
+/// Whether somebody took the principal, or the person who owns it, out of the channel.
+pub(super) fn is_kept_out(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from principals p join channel_removals r on r.principal_id in (p.id, p.owner_id)
+             where p.id = $2 and r.channel_id = $1) as found",
         params![channel.0, principal.0],
         |row| row.get("found"),
     )

@@ -1,7 +1,7 @@
 //! Changing what was said, and taking it back.
 
 use serde_json::json;
-use stoa_db::Tx;
+use stoa_db::{Tx, params};
 use stoa_model::MessageId;
 use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView};
 use stoa_model::page::Page;
@@ -12,7 +12,7 @@ use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
-use crate::features::{attachments, audit, channels};
+use crate::features::{attachments, audit, channels, reactions};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_with};
 
@@ -23,7 +23,7 @@ pub(super) const MAX_BURIED: i64 = 1000;
 
 impl From<RevisionRow> for RevisionView {
     fn from(row: RevisionRow) -> Self {
-        Self { revision: row.revision, body: row.body, written_at: row.written_at }
+        Self { revision: row.revision, body: row.body, written_at: row.written_at, approvals: Vec::new() }
     }
 }
 
@@ -48,6 +48,8 @@ pub async fn edit_message(
     request.check(true)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
+        // An approval is of one text, so nobody approves while it changes.
+        tx.hold("reactions", params![id.0])?;
         let row = view::find_visible(tx, &actor_in, id)?;
         if row.author_id != actor_in.id() {
             return Err(HubError::forbidden("forbidden", "Only its author may edit a message."));
@@ -162,7 +164,12 @@ pub async fn get_history(
             if is_current_left && has_room {
                 let now = view::complete_one(tx, &actor_in, row)?;
                 let written_at = now.edited_at.unwrap_or(now.created_at);
-                items.push(RevisionView { revision: last + 1, written_at, body: now.body });
+                items.push(RevisionView { revision: last + 1, written_at, body: now.body, approvals: Vec::new() });
+            }
+            let current = store::find_last_revision(tx, id)? + 1;
+            let mut approvals = reactions::approvals_of(tx, id, current)?;
+            for item in &mut items {
+                item.approvals = approvals.remove(&item.revision).unwrap_or_default();
             }
             Ok::<_, HubError>((items, !has_room))
         })

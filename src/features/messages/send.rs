@@ -340,6 +340,7 @@ impl<'a> Composed<'a> {
             attachments: self.attachments.clone(),
             workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
             reactions,
+            lapsed_approvals: Vec::new(),
             run_id: None,
             depth: self.depth,
             lease_until: None,

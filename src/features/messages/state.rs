@@ -27,6 +27,11 @@ pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<MessageRow>, DbErro
     Ok(find_many(tx, &[id])?.pop())
 }
 
+/// How often a message was edited.
+pub fn find_last_revision(tx: &mut Tx<'_>, id: MessageId) -> Result<i64, DbError> {
+    store::find_last_revision(tx, id)
+}
+
 /// Messages, whoever may see them, without the whole of their texts.
 pub fn find_many(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<MessageRow>, DbError> {
     store::find_messages(tx, ids, Bodies::Beginning)

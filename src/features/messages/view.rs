@@ -52,6 +52,7 @@ impl From<MessageRow> for MessageView {
             reply_count: 0,
             attachments: Vec::new(),
             reactions: Vec::new(),
+            lapsed_approvals: Vec::new(),
             workflow_state: row.workflow_state,
             run_id: row.run_id,
             depth: row.depth,
@@ -105,6 +106,8 @@ pub(super) fn complete_uncounted(
 fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight) -> Result<Vec<MessageView>, DbError> {
     let ids: Vec<MessageId> = rows.iter().map(|row| row.id).collect();
     let mut reactions = reactions::of(tx, &ids)?;
+    let edited: Vec<MessageId> = rows.iter().filter(|row| row.edited_at.is_some()).map(|row| row.id).collect();
+    let mut lapsed = reactions::lapsed_among(tx, &edited)?;
     let attached = attachments::of(tx, &shown_by(&rows))?;
     let mut views = Vec::with_capacity(rows.len());
     for row in rows {
@@ -116,6 +119,7 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
         let mut view = MessageView::from(row);
         view.lease_until = view.lease_until.filter(|_| is_recipient);
         view.reactions = reactions.remove(&view.id).unwrap_or_default();
+        view.lapsed_approvals = lapsed.remove(&view.id).unwrap_or_default();
         if is_hidden {
             // It says what was said in a channel, so it says it to those who may see the channel.
             (view.body, view.subject, view.metadata) = (String::new(), None, Map::new());

@@ -9,8 +9,8 @@ mod store;
 use crate::feature::Feature;
 
 pub use service::{
-    Added, add, claimants, is_approved_by_person, is_by_person, list_claimants_in, list_claims, of, purge,
-    reacted_among, remove,
+    Added, add, approvals_of, claimants, is_approved_by_person, is_by_person, lapse_approvals, lapsed_among,
+    list_claimants_in, list_claims, of, purge, reacted_among, remove,
 };
 pub use store::NewReaction;
 

@@ -1,7 +1,7 @@
 use std::collections::{HashMap, HashSet};
 
 use stoa_db::{DbError, Tx};
-use stoa_model::reactions::{MAX_REACTIONS, Reaction, ReactionView};
+use stoa_model::reactions::{ApprovalView, MAX_REACTIONS, MAX_REACTIONS_OF_OWNER, Reaction, ReactionView};
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::store::{self, NewReaction, ReactionRow};
@@ -15,6 +15,8 @@ pub enum Added {
     /// Somebody else has claimed the message.
     Claimed,
     TooMany,
+    /// The same person and their agents have reacted often enough.
+    TooManyOfOwner,
 }
 
 impl From<ReactionRow> for ReactionView {
@@ -41,8 +43,11 @@ pub fn reacted_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashSet<
 
 /// Adds a reaction, unless the message has it, is claimed by somebody else or has enough of them.
 pub fn add(tx: &mut Tx<'_>, new: &NewReaction<'_>) -> Result<Added, DbError> {
-    if store::count_reactions(tx, new.message)? >= MAX_REACTIONS {
+    let (all, of_owner) = store::count_reactions(tx, new.message, new.principal)?;
+    if all >= MAX_REACTIONS {
         return Ok(Added::TooMany);
+    } else if of_owner >= MAX_REACTIONS_OF_OWNER {
+        return Ok(Added::TooManyOfOwner);
     }
     // A second claim must lose even when two claim at once, so the unique index decides. Looking first would leave a
     // gap between the look and the insert.
@@ -63,7 +68,7 @@ pub fn is_by_person(
     store::is_by_person(tx, message, principal, reaction)
 }
 
-/// Whether a person approved the message, later than `after` if that is given.
+/// Whether a person approved the message, not before `after` if that is given: earlier versions of the hub left approvals of edited texts.
 pub fn is_approved_by_person(tx: &mut Tx<'_>, message: MessageId, after: Option<Timestamp>) -> Result<bool, DbError> {
     store::is_approved_by_person_after(tx, message, after)
 }
@@ -76,6 +81,45 @@ pub fn remove(
     reaction: Reaction,
 ) -> Result<bool, DbError> {
     store::delete_reaction(tx, message, principal, reaction)
+}
+
+/// An approval is of one text: takes back all approvals of a message whose text has changed. `revision` is the text that they were
+/// about.
+pub fn lapse_approvals(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    revision: i64,
+) -> Result<Vec<(PrincipalId, Reaction)>, DbError> {
+    store::lapse_approvals(tx, message, revision)
+}
+
+/// For each of the messages, those who approved or published an earlier text and have decided nothing since.
+pub fn lapsed_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<MessageId, Vec<String>>, DbError> {
+    let mut found: HashMap<MessageId, Vec<String>> = HashMap::new();
+    if !messages.is_empty() {
+        for (message, name) in store::list_lapsed(tx, messages)? {
+            found.entry(message).or_default().push(name);
+        }
+    }
+    Ok(found)
+}
+
+/// Who approved or published which text of a message; `current` is the revision that it has now.
+pub fn approvals_of(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    current: i64,
+) -> Result<HashMap<i64, Vec<ApprovalView>>, DbError> {
+    let mut found: HashMap<i64, Vec<ApprovalView>> = HashMap::new();
+    for (revision, approval) in store::list_approvals_before(tx, message)? {
+        found.entry(revision).or_default().push(approval);
+    }
+    let now = of(tx, &[message])?.remove(&message).unwrap_or_default();
+    let approvals = now.into_iter().filter(|view| matches!(view.reaction, Reaction::Approve | Reaction::Published));
+    let approvals =
+        approvals.map(|view| ApprovalView { by: view.from.name, reaction: view.reaction, at: view.created_at });
+    found.entry(current).or_default().extend(approvals);
+    Ok(found)
 }
 
 /// Who has claimed each of the messages that are claimed.

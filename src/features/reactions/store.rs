@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Row, Tx, Value as Parameter, id_list, in_list, is_among, params};
 use stoa_model::messages::Author;
-use stoa_model::reactions::Reaction;
+use stoa_model::reactions::{ApprovalView, Reaction};
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::storage::columns;
@@ -51,10 +51,19 @@ pub(super) fn is_there(
     )
 }
 
-pub(super) fn count_reactions(tx: &mut Tx<'_>, message: MessageId) -> Result<i64, DbError> {
-    tx.query_one("select count(*) as reactions from reactions where message_id = $1", params![message.0], |row| {
-        row.get("reactions")
-    })
+/// How many reactions a message has, and how many of them are by the person who answers for `principal` and by their agents.
+pub(super) fn count_reactions(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    principal: PrincipalId,
+) -> Result<(i64, i64), DbError> {
+    tx.query_one(
+        "select count(*) as reactions, count(case when coalesce(other.owner_id, other.id) = (
+                 select coalesce(me.owner_id, me.id) from principals me where me.id = $2) then 1 end) as of_owner
+         from reactions r join principals other on other.id = r.principal_id where r.message_id = $1",
+        params![message.0, principal.0],
+        |row| Ok((row.get("reactions")?, row.get("of_owner")?)),
+    )
 }
 
 /// Whether the principal reacted like that, and in person.
@@ -72,7 +81,7 @@ pub(super) fn is_by_person(
     )
 }
 
-/// Whether a person approved the message later than that.
+/// Whether a person approved the message at that time or later.
 pub(super) fn is_approved_by_person_after(
     tx: &mut Tx<'_>,
     message: MessageId,
@@ -80,7 +89,7 @@ pub(super) fn is_approved_by_person_after(
 ) -> Result<bool, DbError> {
     tx.query_one(
         "select exists (select 1 from reactions where message_id = $1 and reaction = 'approve' and is_by_person = 1
-             and created_at > $2) as found",
+             and created_at >= $2) as found",
         params![message.0, after.map_or(i64::MIN, Timestamp::as_ms)],
         |row| row.get("found"),
     )
@@ -165,8 +174,65 @@ pub(super) fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -
 
 pub(super) fn delete_of_messages(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<(), DbError> {
     let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
-    tx.execute(&format!("delete from reactions where message_id in {list}"), &values)?;
+    for table in ["reactions", "lapsed_approvals"] {
+        tx.execute(&format!("delete from {table} where message_id in {list}"), &values)?;
+    }
     Ok(())
+}
+
+/// Takes back what approved or published a text, and remembers which revision it was about. Returns by whom and what.
+pub(super) fn lapse_approvals(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    revision: i64,
+) -> Result<Vec<(PrincipalId, Reaction)>, DbError> {
+    tx.execute(
+        "insert into lapsed_approvals (message_id, revision, principal_id, reaction, reacted_at)
+         select message_id, $2, principal_id, reaction, created_at from reactions
+         where message_id = $1 and reaction in ('approve', 'published') on conflict do nothing",
+        params![message.0, revision],
+    )?;
+    let lapsed = tx.query(
+        "select principal_id, reaction from reactions
+         where message_id = $1 and reaction in ('approve', 'published') order by id",
+        params![message.0],
+        |row| Ok((PrincipalId(row.get("principal_id")?), columns::named(row, "reaction")?)),
+    )?;
+    tx.execute(
+        "delete from reactions where message_id = $1 and reaction in ('approve', 'published')",
+        params![message.0],
+    )?;
+    Ok(lapsed)
+}
+
+/// Who approved or published an earlier text of these messages and has decided nothing since, by name.
+pub(super) fn list_lapsed(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>, DbError> {
+    let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
+    tx.query(
+        &format!(
+            "select distinct l.message_id, p.handle from lapsed_approvals l join principals p on p.id = l.principal_id
+             where l.message_id in {list} and p.kind in ('user', 'agent') and not exists (
+                 select 1 from reactions r where r.message_id = l.message_id and r.principal_id = l.principal_id
+                     and r.reaction in ('approve', 'published', 'reject'))
+             order by l.message_id, p.handle"
+        ),
+        &values,
+        |row| Ok((MessageId(row.get("message_id")?), row.get("handle")?)),
+    )
+}
+
+/// Approvals of the texts that a message had before, with the revisions they are about.
+pub(super) fn list_approvals_before(tx: &mut Tx<'_>, message: MessageId) -> Result<Vec<(i64, ApprovalView)>, DbError> {
+    tx.query(
+        "select l.revision, l.reaction, l.reacted_at, p.handle from lapsed_approvals l
+         join principals p on p.id = l.principal_id where l.message_id = $1 order by l.revision, l.reacted_at, p.handle",
+        params![message.0],
+        |row| {
+            let at = Timestamp::from_ms(row.get("reacted_at")?);
+            let approval = ApprovalView { by: row.get("handle")?, reaction: columns::named(row, "reaction")?, at };
+            Ok((row.get("revision")?, approval))
+        },
+    )
 }
 
 fn reaction(row: &Row<'_>) -> Result<ReactionRow, DbError> {

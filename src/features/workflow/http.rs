@@ -54,9 +54,12 @@ struct ReactionParams {
     #[serde(default)]
     #[param(inline)]
     reaction: Option<Reaction>,
+    /// Whose reaction it is, if not the caller's: the owner of a channel may take away any, and its people a claim.
+    #[serde(default)]
+    by: Option<String>,
 }
 
-/// Takes a reaction of the caller's back.
+/// Takes a reaction of the caller's back, or with `by` somebody else's away.
 #[utoipa::path(delete, path = "/api/messages/{id}/reactions", tag = "reactions",
     params(("id" = i64, Path), ReactionParams), request_body = Option<UnreactRequest>,
     responses((status = 200, body = ReactedView)), security(("session" = []), ("bearer" = [])))]
@@ -73,7 +76,10 @@ async fn remove_reaction(
         }
         (one, other) => one.or(other).ok_or_else(|| HubError::invalid_field("reaction", "is missing"))?,
     };
-    Ok(Json(react::unreact(&hub, &actor, id, reaction).await?))
+    match query.by {
+        Some(by) => Ok(Json(react::remove_of(&hub, &actor, id, reaction, by).await?)),
+        None => Ok(Json(react::unreact(&hub, &actor, id, reaction).await?)),
+    }
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -90,7 +90,7 @@ impl From<ReactedView> for Reacted {
 }
 
 async fn react_to(hub: Hub, actor: Actor, arguments: ReactArguments) -> Result<Reacted, HubError> {
-    let request = ReactRequest { reaction: arguments.reaction, metadata: arguments.metadata };
+    let request = ReactRequest { reaction: arguments.reaction, metadata: arguments.metadata, edited_at: None };
     Ok(react::react(&hub, &actor, MessageId(arguments.message_id), request).await?.into())
 }
 

@@ -1,9 +1,9 @@
-use serde_json::Map;
+use serde_json::{Map, json};
 use stoa_db::Tx;
-use stoa_model::PrincipalId;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionAction};
 use stoa_model::trust::action_type_of;
+use stoa_model::{ConversationId, MessageId, PrincipalId};
 
 use super::react::Change;
 use super::trust;
@@ -11,23 +11,30 @@ use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{ChannelEvent, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent};
 use crate::features::channels::visibility;
-use crate::features::{channels, messages, principals, reactions};
+use crate::features::messages::{self, MessageRow, Notice};
+use crate::features::principals::{self, PrincipalRow};
+use crate::features::{channels, reactions};
 use crate::hub::Hub;
 
 /// Claims of one who goes that are looked at. The rest stands still, and that is told.
 const MAX_CLAIMS: i64 = 1000;
 
-/// What trusted agents propose is approved at once; who goes gives back what they have claimed.
+/// What trusted agents propose is approved at once, and an edit takes approvals back; who goes gives back what they have claimed.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
         Event::Message(MessageEvent::Sent(sent)) => approve_trusted(hub, tx, sent),
+        Event::Message(MessageEvent::Edited(edited)) => lapse_approvals(hub, tx, edited.message),
         Event::Principal(PrincipalEvent::Deleted { principal }) => {
             give_back(hub, tx, *principal, true)?;
             give_back_of_owner(hub, tx, *principal)
         }
-        Event::Channel(ChannelEvent::MemberRemoved { principal, .. }) => {
+        Event::Channel(ChannelEvent::MemberRemoved { channel, conversation, principal }) => {
             give_back(hub, tx, *principal, false)?;
-            give_back_of_owner(hub, tx, *principal)
+            give_back_of_owner(hub, tx, *principal)?;
+            if channels::is_kept_out(tx, *channel, *principal)? {
+                give_back_of_agents(hub, tx, *conversation, *principal)?;
+            }
+            Ok(())
         }
         Event::Principal(PrincipalEvent::Updated { principal }) => {
             let is_shut_out = principals::find_by_id(tx, *principal)?.is_some_and(|known| known.is_disabled);
@@ -64,6 +71,56 @@ fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, sent: &MessageSent) -> Result<(),
     Ok(())
 }
 
+/// An approval is of one text. Who gave one hears that it was taken back, and the trust that came with it stays: it was earned by the
+/// text that was there.
+fn lapse_approvals(hub: &Hub, tx: &mut Tx<'_>, id: MessageId) -> Result<(), HubError> {
+    let revision = messages::find_last_revision(tx, id)?;
+    let lapsed = reactions::lapse_approvals(tx, id, revision)?;
+    let actor = Actor::system();
+    let mut notices = Vec::new();
+    for (principal, reaction) in lapsed {
+        let Some(message) = messages::find(tx, id)? else { return Ok(()) };
+        let change = Change::of(tx, hub, &actor, principal, message.clone())?;
+        change.finish(tx, reaction, ReactionAction::Removed)?;
+        let Some(recipient) = principals::find_by_id(tx, principal)?.filter(|known| known.is_reachable()) else {
+            continue;
+        };
+        let is_told = notices.iter().any(|notice: &Notice| notice.recipient.id == principal);
+        if principal != message.author_id && !is_told {
+            notices.push(lapse_notice(&message, revision, reaction, recipient));
+        }
+    }
+    messages::notify(hub, tx, notices)
+}
+
+/// It names the message and says nothing of its text, which the reader may not see any more when they read this.
+fn lapse_notice(message: &MessageRow, revision: i64, reaction: Reaction, recipient: PrincipalRow) -> Notice {
+    let place = message.channel.as_ref().map(|channel| format!(" in #{channel}")).unwrap_or_default();
+    let did = if reaction == Reaction::Published { "published" } else { "approved" };
+    let (id, author) = (message.id, &message.from.name);
+    let body = format!(
+        "@{author} edited message {id}{place} after you {did} it. What you said was about the earlier text, so the hub took it back. \
+         Read the message again and decide."
+    );
+    let told = json!({"message_id": id, "channel": message.channel, "revision": revision});
+    Notice { recipient, body, metadata: Map::from_iter([("lapsed_approval".to_owned(), told)]) }
+}
+
+/// Agents work in public channels without being members.
+fn give_back_of_agents(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    owner: PrincipalId,
+) -> Result<(), HubError> {
+    for claimant in reactions::list_claimants_in(tx, conversation, MAX_CLAIMS)? {
+        if principals::find_by_id(tx, claimant)?.is_some_and(|known| known.owner == Some(owner)) {
+            give_back(hub, tx, claimant, false)?;
+        }
+    }
+    Ok(())
+}
+
 /// A person may have seen a channel through their agent only.
 fn give_back_of_owner(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Result<(), HubError> {
     match principals::find_by_id(tx, principal)?.and_then(|known| known.owner) {
@@ -72,13 +129,18 @@ fn give_back_of_owner(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Res
     }
 }
 
-/// Work that nobody can finish any more must not stay claimed: that of one who is gone, or who does not see it any more.
+/// Work that nobody can finish any more must not stay claimed: that of one who is deleted, who does not see it any more, or whom
+/// somebody took out of the channel.
 fn give_back(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId, is_gone: bool) -> Result<(), HubError> {
     let claimed = reactions::list_claims(tx, principal, MAX_CLAIMS)?;
     let actor = Actor::system();
     for message in messages::find_many(tx, &claimed)? {
         let is_open = !message.workflow_state.is_terminal() && message.deleted_at.is_none();
-        let can_go_on = !is_gone && visibility::sees(tx, principal, message.conversation_id)?;
+        let is_kept_out = match message.channel_id {
+            Some(channel) => channels::is_kept_out(tx, channel, principal)?,
+            None => false,
+        };
+        let can_go_on = !is_gone && !is_kept_out && visibility::sees(tx, principal, message.conversation_id)?;
         if is_open && !can_go_on {
             reactions::remove(tx, message.id, principal, Reaction::InProgress)?;
             let change = Change::of(tx, hub, &actor, principal, message)?;

@@ -1,15 +1,16 @@
 //! Reacting: one command that checks, stores, and brings state, status and trust up to date.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use stoa_db::{Tx, params};
 use stoa_model::channels::ChannelSettings;
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{
-    MAX_REACTIONS, ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView, ReactionsView, state_of,
+    MAX_REACTIONS, MAX_REACTIONS_OF_OWNER, ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView,
+    ReactionsView, state_of,
 };
 use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score, delta_of};
-use stoa_model::{MessageId, PrincipalId};
+use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use super::trust;
 use crate::access::Actor;
@@ -17,7 +18,7 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ReactionChange, ReactionEvent};
 use crate::features::messages::{self, MessageRow};
 use crate::features::reactions::{self, Added, NewReaction};
-use crate::features::{channels, principals};
+use crate::features::{audit, channels, principals};
 use crate::hub::Hub;
 
 /// Reacts to a message, or takes the same reaction back.
@@ -29,6 +30,9 @@ pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactReques
         let action = if reactions::remove(tx, id, change.principal, request.reaction)? {
             ReactionAction::Removed
         } else {
+            change.require_open(tx)?;
+            change.require_text(request.edited_at)?;
+            change.require_held(tx, request.reaction)?;
             change.require_trust(tx, request.reaction)?;
             change.add(tx, request.reaction, request.metadata.as_ref().unwrap_or(&Map::new()))?;
             ReactionAction::Added
@@ -52,6 +56,39 @@ pub async fn unreact(hub: &Hub, actor: &Actor, id: MessageId, reaction: Reaction
     .await
 }
 
+/// Takes somebody's reaction away: for the channel's owner any, for other people of the channel a claim.
+pub async fn remove_of(
+    hub: &Hub,
+    actor: &Actor,
+    id: MessageId,
+    reaction: Reaction,
+    by: String,
+) -> Result<ReactedView, HubError> {
+    require_reactor(actor)?;
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
+    hub.command(actor, move |tx| {
+        let message = messages::find_visible(tx, &actor_in, id)?;
+        let by = principals::find(tx, by.strip_prefix('@').unwrap_or(&by))?;
+        let by = by.ok_or_else(|| HubError::not_found("user or agent"))?;
+        let change = Change::of(tx, &hub_in, &actor_in, by.id, message)?;
+        if by.id != actor_in.id() {
+            change.require_judge(tx, reaction)?;
+        } else {
+            change.require_own(tx, reaction)?;
+        }
+        if !reactions::remove(tx, id, by.id, reaction)? {
+            let detail = format!("{} has no reaction {} on this message.", by.handle, reaction.name());
+            return Err(HubError::new(ErrorKind::NotFound, "not_found", detail));
+        }
+        if by.id != actor_in.id() {
+            let details = json!({"reaction": reaction, "by": by.handle});
+            audit::record(tx, &actor_in, "reaction.removed", Some(&id.to_string()), &details)?;
+        }
+        change.finish(tx, reaction, ReactionAction::Removed)
+    })
+    .await
+}
+
 /// Changes the reactions of the caller on a message that they see.
 async fn change(
     hub: &Hub,
@@ -61,7 +98,7 @@ async fn change(
 ) -> Result<ReactedView, HubError> {
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let command = move |tx: &mut Tx<'_>| {
-        let message = find_reactable(tx, &actor_in, id)?;
+        let message = messages::find_visible(tx, &actor_in, id)?;
         tx.hold("reactions", params![id.0])?;
         let of_caller = Change::of(tx, &hub_in, &actor_in, actor_in.id(), message)?;
         change(tx, &of_caller)
@@ -91,15 +128,6 @@ fn require_reactor(actor: &Actor) -> Result<(), HubError> {
             Err(HubError::forbidden("forbidden", "Only people and agents react to messages."))
         }
     }
-}
-
-/// Whoever sees a message may react to it.
-fn find_reactable(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
-    let message = messages::find_visible(tx, actor, id)?;
-    if message.deleted_at.is_some() {
-        return Err(HubError::conflict("message_deleted", "The message was deleted."));
-    }
-    Ok(message)
 }
 
 /// A change of the reactions on one message, by or in the name of somebody.
@@ -136,6 +164,69 @@ impl<'a> Change<'a> {
         }
         let detail = format!("You reacted with {} in person, so only you can take it back.", reaction.name());
         Err(HubError::forbidden("forbidden", detail).hint("Log in and take it back there; a token is not a person."))
+    }
+
+    /// Everybody who sees a message may react to it, unless it was deleted or somebody took them out of the channel. What they said
+    /// before they can take back all the same.
+    fn require_open(&self, tx: &mut Tx<'_>) -> Result<(), HubError> {
+        if self.message.deleted_at.is_some() {
+            return Err(HubError::conflict("message_deleted", "The message was deleted."));
+        }
+        match self.message.channel_id {
+            Some(channel) if channels::is_kept_out(tx, channel, self.principal)? => {
+                Err(HubError::forbidden("removed_from_channel", "Somebody took you out of this channel.")
+                    .hint("Its owner can add you again."))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Somebody may edit a message while another reads it.
+    fn require_text(&self, read: Option<Option<Timestamp>>) -> Result<(), HubError> {
+        if read.is_none_or(|read| read == self.message.edited_at) {
+            return Ok(());
+        }
+        Err(HubError::conflict("edited_meanwhile", "The message was edited since you read it.")
+            .hint("Read it again and decide."))
+    }
+
+    /// While somebody works on a message of a channel, they finish it, or a person of the channel does.
+    fn require_held(&self, tx: &mut Tx<'_>, reaction: Reaction) -> Result<(), HubError> {
+        if !matches!(reaction, Reaction::Done | Reaction::Published) || self.message.channel_id.is_none() {
+            return Ok(());
+        }
+        let holder = reactions::claimants(tx, &[self.message.id])?.remove(&self.message.id);
+        if holder.is_none_or(|holder| holder == self.principal) || self.is_of_channel(tx)? {
+            return Ok(());
+        }
+        let error = already_claimed(tx, self.message.id)?;
+        let detail = format!("{} Only they or a person of the channel can set {}.", error.detail, reaction.name());
+        Err(HubError::forbidden("claimed_by_other", detail).hint("Ask them to finish it or to give it back."))
+    }
+
+    /// For taking away what somebody else said with a reaction.
+    fn require_judge(&self, tx: &mut Tx<'_>, reaction: Reaction) -> Result<(), HubError> {
+        let is_owner = self.is_of_owner(tx)?;
+        if is_owner || (reaction == Reaction::InProgress && self.is_of_channel(tx)?) {
+            return Ok(());
+        }
+        let said =
+            "Only the owner of the channel can take away what others said; a claim also its people can, logged in.";
+        Err(HubError::forbidden("forbidden", said))
+    }
+
+    /// Whether the owner of the channel calls in person, or an administrator.
+    fn is_of_owner(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
+        let Some(channel) = self.message.channel_id else { return Ok(false) };
+        let is_owner = channels::find_owner(tx, channel)? == Some(self.actor.id());
+        Ok(self.actor.is_admin() || (self.actor.is_person() && is_owner))
+    }
+
+    /// Whether a member of the channel calls in person, its owner or an administrator.
+    fn is_of_channel(&self, tx: &mut Tx<'_>) -> Result<bool, HubError> {
+        let Some(channel) = self.message.channel_id else { return Ok(false) };
+        let is_member = self.actor.is_person() && channels::is_member(tx, channel, self.actor.id())?;
+        Ok(is_member || self.is_of_owner(tx)?)
     }
 
     /// Where messages are work, a program approves and publishes only as far as it is trusted.
@@ -178,6 +269,12 @@ impl<'a> Change<'a> {
         match reactions::add(tx, &new)? {
             Added::Added | Added::AlreadyThere => Ok(()),
             Added::Claimed => Err(already_claimed(tx, id)?),
+            Added::TooManyOfOwner => {
+                let detail = format!(
+                    "You and your agents have {MAX_REACTIONS_OF_OWNER} reactions on this message, which is the limit."
+                );
+                Err(HubError::conflict("too_many_reactions", detail).hint("Take one back, or say it in a reply."))
+            }
             Added::TooMany => {
                 let detail = format!("The message has {MAX_REACTIONS} reactions, which is as many as it can have.");
                 Err(HubError::conflict("too_many_reactions", detail).hint("Say it in a reply."))
@@ -212,7 +309,7 @@ impl<'a> Change<'a> {
             state,
         }));
         events::emit(self.hub, tx, self.actor, event)?;
-        if self.workflow.is_some() {
+        if self.workflow.is_some() && self.message.deleted_at.is_none() {
             messages::couple_status(self.hub, tx, self.actor, &self.message, state)?;
         }
         Ok(ReactedView { action, now: ReactionsView { reactions, workflow_state: state } })
