@@ -146,6 +146,19 @@ impl Principal {
             found.role == self.role && found.permissions == self.permissions && found.reach == self.reach
         }))
     }
+
+    /// The managed key that it was proved with.
+    pub fn api_key(&self) -> Option<ApiKeyId> {
+        match self.credential {
+            Credential::ApiKey(key) => Some(key),
+            _ => None,
+        }
+    }
+
+    /// The same, if it is limited to channels.
+    pub fn limited_key(&self) -> Option<ApiKeyId> {
+        self.api_key().filter(|_| self.reach.is_limited())
+    }
 }
 
 impl Actor {

@@ -429,7 +429,7 @@ async fn how_an_agent_is_run_is_its_owners_business() {
     let harness = json!({"backend": "subprocess", "command": ["run"], "env": {"TOKEN": "canary"}});
     let scout = ada.agent_with(json!({"name": "scout", "harness": harness, "instructions": "be quiet"})).await;
     assert_eq!(ada.get("/api/agents/scout").await.ok().json()["harness"], harness);
-    let (_, key) = ada.key("scout", json!(["reactions:write"])).await;
+    let (_, key) = ada.key("scout", json!(["messages:read"])).await;
     let admin = hub.admin().await;
     let pardon = admin.call("POST", "/api/agents/scout/unquarantine").await.ok();
     let seen_by_others = [

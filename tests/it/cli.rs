@@ -264,6 +264,7 @@ fn agents_are_made_shown_and_changed() {
 fn keys_are_made_shown_and_revoked() {
     let place = Place::new();
     let (hub, _) = with_scout(&place);
+    hub.admin(&["channels", "create", "work", "--owner", "ada"]).ok();
     let create = ["keys", "create", "--owner", "ada", "--agent", "scout", "--name", "the ci"];
     let limits =
         ["--permissions", "messages:read,search:read", "--channels", "general,work", "--expires-at", "2999-01-31"];

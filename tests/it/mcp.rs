@@ -213,7 +213,7 @@ async fn who_may_do_less_is_shown_less() {
     let scout = ada.agent("scout").await;
     let (_, key) = ada.key("scout", json!(["channels:read"])).await;
     let limited = hub.nobody().bearer(&key);
-    assert_eq!(limited.tool_names("/mcp?toolsets=core").await, ["list_channels", "list_agents"]);
+    assert_eq!(limited.tool_names("/mcp?toolsets=core").await, ["list_channels"]);
     let shown = limited.tool_names("/mcp").await;
     assert!(["create_channel", "send_message"].iter().all(|name| !shown.contains(&(*name).to_owned())), "{shown:?}");
     assert_eq!(limited.tool_refused("send_message", json!({"to": "ada", "body": "x"})).await.0, "forbidden");

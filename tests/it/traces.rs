@@ -27,6 +27,7 @@ fn trace(owner: i64, principal: i64, action: &str) -> NewTrace {
     NewTrace {
         owner: PrincipalId(owner),
         principal: PrincipalId(principal),
+        key: None,
         action: action.into(),
         details: json!({}),
         error: None,

@@ -23,6 +23,9 @@ const MAX_COMMAND_WORDS: usize = 64;
 const MAX_ENVIRONMENT_VARIABLES: usize = 64;
 const MAX_WORD_BYTES: usize = 4096;
 
+pub const DEFAULT_COOLDOWN_SECONDS: u32 = 30;
+pub const DEFAULT_TRIGGER_DEPTH: u32 = 4;
+
 named_enum! {
     pub enum Archetype {
         Researcher = "researcher",
@@ -280,9 +283,9 @@ impl CreateAgentRequest {
                 .unwrap_or_else(|| if is_named_well { self.name.clone() } else { "unnamed".to_owned() }),
             archetype: self.archetype.unwrap_or(Archetype::Custom),
             trigger_mode: self.trigger_mode.unwrap_or(TriggerMode::Passive),
-            cooldown_seconds: self.cooldown_seconds.unwrap_or(30),
+            cooldown_seconds: self.cooldown_seconds.unwrap_or(DEFAULT_COOLDOWN_SECONDS),
             budget: self.budget.unwrap_or_default(),
-            max_trigger_depth: self.max_trigger_depth.unwrap_or(4),
+            max_trigger_depth: self.max_trigger_depth.unwrap_or(DEFAULT_TRIGGER_DEPTH),
             k8s_image: self.k8s_image,
             harness: self.harness,
             instructions: self.instructions.unwrap_or_default(),

@@ -8,7 +8,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::named::named_enum;
-use crate::{PrincipalId, Timestamp, TraceId, csv};
+use crate::{ApiKeyId, PrincipalId, Timestamp, TraceId, csv};
 
 /// Longer details are not kept: a trace tells that something was done, not what it was about.
 pub const MAX_DETAILS_BYTES: usize = 4096;
@@ -22,6 +22,8 @@ pub struct NewTrace {
     pub owner: PrincipalId,
     /// Whoever did it.
     pub principal: PrincipalId,
+    /// The managed key that was used.
+    pub key: Option<ApiKeyId>,
     /// What was done, one of a fixed set of words: it is a label of the metrics too.
     pub action: Arc<str>,
     /// A small object. Never secrets, and nothing that people wrote.

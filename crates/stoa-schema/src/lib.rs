@@ -29,5 +29,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(13, "0013", "times"),
     migration!(14, "0014", "channel_references"),
     migration!(15, "0015", "removed_members"),
-    migration!(16, "0016", "approved_texts"),
+    migration!(16, "0016", "texts_of_now"),
+    migration!(17, "0017", "traces_of_keys"),
 ];

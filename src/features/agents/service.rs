@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::agents::{
-    AgentSettings, AgentView, CreateAgentRequest, CreatedAgent, Harness, PauseReason, UpdateAgentRequest,
+    AgentSettings, AgentView, Archetype, Budget, CreateAgentRequest, CreatedAgent, DEFAULT_COOLDOWN_SECONDS,
+    DEFAULT_TRIGGER_DEPTH, Harness, PauseReason, TriggerMode, UpdateAgentRequest,
 };
 use stoa_model::credentials::CredentialKind;
 use stoa_model::page::{MAX_LIMIT, Page};
-use stoa_model::permissions::PermissionSet;
+use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::{MeView, Role};
 use stoa_model::{PrincipalId, Secret};
@@ -201,6 +202,7 @@ fn issue_key(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Secret, DbError> {
 
 /// A person sees the agents they own; an agent sees itself; the operator sees all.
 pub async fn list_agents(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<AgentView>, HubError> {
+    actor.require(Permission::MessagesRead)?;
     let after: String = list.position(hub, actor, "agents")?.unwrap_or_default();
     let limit = list.limit()?;
     let actor_in = actor.clone();
@@ -239,6 +241,7 @@ fn within_bytes(agents: Vec<(String, AgentView)>) -> Vec<(String, AgentView)> {
 }
 
 pub async fn get_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {
+    actor.require(Permission::MessagesRead)?;
     let actor = actor.clone();
     hub.read(move |tx| {
         let agent = find_visible(tx, &actor, &name)?;
@@ -383,7 +386,27 @@ fn visible_part(actor: &Actor, agent: AgentView) -> AgentView {
 }
 
 fn without_configuration(agent: AgentView) -> AgentView {
-    AgentView { harness: None, k8s_image: None, instructions: String::new(), ..agent }
+    AgentView {
+        id: agent.id,
+        name: agent.name,
+        display_name: agent.display_name,
+        owner: agent.owner,
+        quarantined_at: agent.quarantined_at,
+        last_seen_at: agent.last_seen_at,
+        created_at: agent.created_at,
+        // All else is the owner's business, so it is shown as in a new agent.
+        archetype: Archetype::Custom,
+        trigger_mode: TriggerMode::Passive,
+        cooldown_seconds: DEFAULT_COOLDOWN_SECONDS,
+        budget: Budget::default(),
+        max_trigger_depth: DEFAULT_TRIGGER_DEPTH,
+        k8s_image: None,
+        harness: None,
+        instructions: String::new(),
+        pending_work: false,
+        paused_at: None,
+        pause_reason: None,
+    }
 }
 
 fn find_changeable(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRow, HubError> {

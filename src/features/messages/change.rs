@@ -7,11 +7,12 @@ use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
-use super::store::{self, Copy, MessageRow, RevisionRow};
+use super::store::{self, Copies, Copy, MessageRow, RevisionRow};
 use super::{send, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
+use crate::features::channels::visibility;
 use crate::features::{attachments, audit, channels, reactions};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_with};
@@ -83,7 +84,16 @@ pub async fn edit_message(
 
 /// A DM about a mention shows the text of the channel message, so an edit changes what its recipient sees.
 fn notify_copy_recipients(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: MessageId) -> Result<(), HubError> {
+    let Some(message) = store::find_message(tx, of)? else { return Ok(()) };
     for copy in store::list_copies(tx, of)? {
+        // Who left the channel does not hear what goes on there.
+        let sees = match copy.recipient {
+            Some(recipient) => visibility::sees(tx, recipient, message.conversation_id)?,
+            None => false,
+        };
+        if !sees {
+            continue;
+        }
         events::emit(hub, tx, actor, MessageEvent::Edited(change_of_copy(&copy)))?;
     }
     Ok(())
@@ -111,7 +121,8 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
             audit::record(tx, &actor_in, "message.deleted", Some(&id.to_string()), &details)?;
         }
         bury(&hub_in, tx, &actor_in, &row)?;
-        bury_copies(&hub_in, tx, &actor_in, &[id])?;
+        bury_copies(&hub_in, tx, &actor_in, &[id], Copies::OfThoseWhoSee)?;
+        store::update_copies_emptied(tx, &[id])?;
         Ok(())
     })
     .await
@@ -126,8 +137,14 @@ fn bury(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(
 
 /// What channel messages said goes with them from the inboxes of those they called out: from as many as can be
 /// told at once. Says from how many.
-pub(super) fn bury_copies(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, of: &[MessageId]) -> Result<usize, HubError> {
-    let buried = store::update_copies_deleted(tx, of, MAX_BURIED)?;
+pub(super) fn bury_copies(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    of: &[MessageId],
+    whose: Copies,
+) -> Result<usize, HubError> {
+    let buried = store::update_copies_deleted(tx, of, whose, MAX_BURIED)?;
     for copy in &buried {
         events::emit(hub, tx, actor, MessageEvent::Deleted(change_of_copy(copy)))?;
     }

@@ -129,7 +129,7 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
             (None, Some(ids)) => Wanted::Claimed(ids),
             (None, None) => Wanted::Next(request.limit.unwrap_or(1)),
         };
-        let claimed = store::update_claimed(tx, actor_in.id(), &wanted, lease_until)?;
+        let claimed = store::update_claimed(tx, &actor_in, &wanted, lease_until)?;
         let mut rows = store::find_messages(tx, &claimed, Bodies::Whole)?;
         if !matches!(wanted, Wanted::Claimed(_)) {
             for row in &rows {
@@ -189,6 +189,12 @@ async fn change_status(
         let row = view::find_visible(tx, &actor_in, id)?;
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
+        }
+        if row.origin.is_some_and(|origin| !actor_in.reaches_channel(origin)) {
+            return Err(HubError::forbidden(
+                "forbidden",
+                "This key does not reach the channel that the message is about.",
+            ));
         }
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "The message was deleted by its author."));

@@ -65,7 +65,7 @@ pub fn add_tools(tools: &mut Tools) {
         read_channel,
     );
     tools.add_with_blocks(core("get_replies", Reads, MessagesRead, "A message in full, and its replies"), get_replies);
-    let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesRead), "Mark a channel or DM as read");
+    let mark = ToolSpec::new("mark_read", Toolset::Channels, Sets, Some(MessagesWrite), "Mark a channel or DM as read");
     tools.add(mark, mark_read);
 }
 

@@ -7,6 +7,7 @@
 
 mod admin;
 mod change;
+mod digests;
 mod http;
 mod inbox;
 mod mcp;
@@ -31,6 +32,7 @@ use crate::feature::{Chore, Feature};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
+pub use digests::{Digest, Named};
 pub(crate) use mcp::MessageItem;
 pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};

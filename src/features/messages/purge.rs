@@ -6,7 +6,7 @@ use stoa_db::Tx;
 use stoa_model::{MessageId, Timestamp};
 
 use super::change::bury_copies;
-use super::store;
+use super::store::{self, Copies};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageEvent};
@@ -71,7 +71,7 @@ fn delete_batch(hub: &Hub, tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Progres
     if ids.is_empty() {
         return Ok(Progress::Nothing);
     }
-    if bury_copies(hub, tx, &Actor::system(), ids)? > 0 {
+    if bury_copies(hub, tx, &Actor::system(), ids, Copies::All)? > 0 {
         return Ok(Progress::Copies);
     }
     attachments::release(tx, ids)?;

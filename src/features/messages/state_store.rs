@@ -1,11 +1,8 @@
 use stoa_db::{DbError, Tx, Value as Parameter, in_list, params};
-use stoa_model::messages::{WorkflowState, preview};
+use stoa_model::messages::WorkflowState;
 use stoa_model::{ChannelId, MessageId, Timestamp};
 
 use crate::storage::columns;
-
-/// Characters from which a preview is made.
-const PREVIEW_SOURCE: usize = 500;
 
 /// What can be told of work that stands still.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -30,7 +27,6 @@ pub struct StalledMessage {
     pub channel: ChannelId,
     pub state: WorkflowState,
     pub since: Timestamp,
-    pub preview: String,
 }
 
 /// A new state is a new beginning: nothing was told of it yet.
@@ -57,8 +53,7 @@ pub(super) fn list_stalled(
     // Said as the index says it, so that only what is due is read.
     tx.query(
         &format!(
-            "select m.id, m.channel_id, m.workflow_state, coalesce(m.state_since, m.created_at) as since,
-                 substr(m.body, 1, {PREVIEW_SOURCE}) as body
+            "select m.id, m.channel_id, m.workflow_state, coalesce(m.state_since, m.created_at) as since
              from messages m
              where m.channel_id in {list} and m.channel_id is not null and m.status in ('pending', 'processing')
                and m.{told_at} is null and (m.reply_to is null or m.workflow_state = 'in_progress')
@@ -73,7 +68,6 @@ pub(super) fn list_stalled(
                 channel: ChannelId(row.get("channel_id")?),
                 state: columns::named(row, "workflow_state")?,
                 since: Timestamp::from_ms(row.get("since")?),
-                preview: preview(&row.get::<String>("body")?),
             })
         },
     )

@@ -43,6 +43,8 @@ pub struct MessageRow {
     pub mention_of: Option<MessageId>,
     /// Where the message is that a mention's DM tells of.
     pub origin: Option<ConversationId>,
+    /// When that message was deleted.
+    pub origin_deleted_at: Option<Timestamp>,
     /// Of the whole text.
     pub body_bytes: i64,
 }
@@ -89,7 +91,7 @@ fn selection(bodies: Bodies) -> String {
     };
     format!(
         "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, {body} as body, {BYTES} as body_bytes, m.reply_to,
-        m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, m.status, m.priority, m.metadata,
+        m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, o.deleted_at as origin_deleted_at, m.status, m.priority, m.metadata,
         m.mentions, m.depth, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.workflow_state,
         case when m.mention_of is null or o.edited_at > m.created_at then coalesce(o.edited_at, m.edited_at) end as edited_at,
         a.kind as author_kind, a.handle as author_name, a.display_name as author_display_name,
@@ -339,15 +341,21 @@ pub(super) fn list_answered(tx: &mut Tx<'_>, parents: &[MessageId]) -> Result<Ve
     )
 }
 
-/// How many direct answers a message has in each conversation; counting stops at [`MAX_REPLIES_COUNTED`].
-pub(super) fn count_replies(tx: &mut Tx<'_>, parent: MessageId) -> Result<Vec<(ConversationId, i64)>, DbError> {
-    tx.query(
-        "select counted.conversation_id, count(*) as replies from (
-             select conversation_id from messages
-             where reply_to = $1 and mention_of is null and deleted_at is null order by id limit $2) counted
-         group by counted.conversation_id",
-        params![parent.0, MAX_REPLIES_COUNTED],
-        |row| Ok((ConversationId(row.get("conversation_id")?), row.get("replies")?)),
+/// How many direct answers the viewer sees to a message that they see; counting stops at [`MAX_REPLIES_COUNTED`]. What they do not see
+/// does not count, so nobody can hide answers behind invisible ones.
+pub(super) fn count_replies(tx: &mut Tx<'_>, viewer: &Actor, parent: MessageId) -> Result<i64, DbError> {
+    let is_visible = visibility::sql("m.conversation_id", "$2");
+    let is_in_reach = viewer.principal.reach.sql("m.channel_id", "m.conversation_id");
+    // Most answers are where the message is.
+    tx.query_one(
+        &format!(
+            "select count(*) as replies from (
+                 select m.id from messages m join messages p on p.id = m.reply_to
+                 where m.reply_to = $1 and m.mention_of is null and m.deleted_at is null
+                   and (m.conversation_id = p.conversation_id or ({is_visible} and {is_in_reach})) limit $3) counted"
+        ),
+        params![parent.0, viewer.id().0, MAX_REPLIES_COUNTED],
+        |row| row.get("replies"),
     )
 }
 
@@ -366,6 +374,14 @@ pub(super) fn update_body(tx: &mut Tx<'_>, id: MessageId, body: &str, mentions: 
         params![id.0, body, mentions, tx.now_ms()],
     )?;
     Ok(())
+}
+
+/// Which DMs that tell of channel messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Copies {
+    All,
+    /// Those whose recipients see the channel. For others nothing changes of what they can no longer see.
+    OfThoseWhoSee,
 }
 
 /// A DM that tells of a channel message.
@@ -393,7 +409,16 @@ pub(super) fn list_copies(tx: &mut Tx<'_>, of: MessageId) -> Result<Vec<Copy>, D
 }
 
 /// Leaves tombstones of DMs that tell of these channel messages, of at most `limit`, and says which.
-pub(super) fn update_copies_deleted(tx: &mut Tx<'_>, of: &[MessageId], limit: i64) -> Result<Vec<Copy>, DbError> {
+pub(super) fn update_copies_deleted(
+    tx: &mut Tx<'_>,
+    of: &[MessageId],
+    whose: Copies,
+    limit: i64,
+) -> Result<Vec<Copy>, DbError> {
+    let is_meant = match whose {
+        Copies::All => "1 = 1".to_owned(),
+        Copies::OfThoseWhoSee => visibility::sql("o.conversation_id", "m.recipient_id"),
+    };
     let (list, ids) = in_list(3, of.iter().map(|id| Parameter::Integer(id.0)));
     let now = tx.now_ms();
     let mut values = params![now, limit].to_vec();
@@ -402,12 +427,23 @@ pub(super) fn update_copies_deleted(tx: &mut Tx<'_>, of: &[MessageId], limit: i6
         &format!(
             "update messages set subject = null, metadata = '{{}}', deleted_at = $1, lease_until = null,
                  status = case when status in ('pending', 'processing') then 'done' else status end
-             where id in (select id from messages where mention_of in {list} and deleted_at is null limit $2)
+             where id in (select m.id from messages m join messages o on o.id = m.mention_of
+                 where m.mention_of in {list} and m.deleted_at is null and {is_meant} limit $2)
              returning id, conversation_id, recipient_id"
         ),
         &values,
         copy,
     )
+}
+
+/// Takes from the DMs that are left what they repeat of a message. Nobody sees it any more, and it must not stay.
+pub(super) fn update_copies_emptied(tx: &mut Tx<'_>, of: &[MessageId]) -> Result<(), DbError> {
+    let (list, ids) = in_list(1, of.iter().map(|id| Parameter::Integer(id.0)));
+    let sql = format!(
+        "update messages set subject = null where mention_of in {list} and deleted_at is null and subject is not null"
+    );
+    tx.execute(&sql, &ids)?;
+    Ok(())
 }
 
 /// Leaves nothing but a tombstone: what a message said must be gone when its author wants it to be.
@@ -539,7 +575,7 @@ pub(super) enum Wanted<'a> {
 /// two claimers never both win: SQLite has one writer, on PostgreSQL rows that another one holds are passed over.
 pub(super) fn update_claimed(
     tx: &mut Tx<'_>,
-    recipient: PrincipalId,
+    recipient: &Actor,
     wanted: &Wanted<'_>,
     lease_until: i64,
 ) -> Result<Vec<MessageId>, DbError> {
@@ -550,6 +586,8 @@ pub(super) fn update_claimed(
         stoa_db::Engine::Postgres => "for update of m skip locked",
     };
     let now = tx.now_ms();
+    let is_in_reach = recipient.principal.reach.sql("o.id", "o.conversation_id");
+    let recipient = recipient.id();
     let mut values = params![recipient.0, now].to_vec();
     let (condition, order) = match wanted {
         Wanted::Next(limit) => {
@@ -566,7 +604,7 @@ pub(super) fn update_claimed(
     let sized = tx.query(
         &format!(
             "select m.id, {BYTES} as bytes from messages m left join messages o on o.id = m.mention_of
-             where m.recipient_id = $1 and {condition} {order} {skip_locked}"
+             where m.recipient_id = $1 and {is_in_reach} and {condition} {order} {skip_locked}"
         ),
         &values,
         |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),
@@ -650,6 +688,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         mention_of: id("mention_of")?,
         body_bytes: row.get("body_bytes")?,
         origin: row.get::<Option<i64>>("origin_conversation_id")?.map(ConversationId),
+        origin_deleted_at: time("origin_deleted_at")?,
         id: MessageId(row.get("id")?),
         conversation_id: ConversationId(row.get("conversation_id")?),
         channel_id: row.get::<Option<i64>>("channel_id")?.map(ChannelId),

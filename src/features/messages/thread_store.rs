@@ -65,8 +65,10 @@ pub(super) fn takes_part(tx: &mut Tx<'_>, reader: PrincipalId, root: MessageId) 
     tx.query_one(
         "select (exists (select 1 from messages m where m.id = $2 and (m.author_id = $1 or m.recipient_id = $1))
                  or exists (select 1 from (
-                        select author_id, recipient_id, mention_of from messages
-                        where thread_id = $2 order by id desc limit 1000) latest
+                        select m.author_id, m.recipient_id, m.mention_of from messages m join messages root on root.id = $2
+                        where m.thread_id = $2 and (m.conversation_id = root.conversation_id
+                            or m.author_id = $1 or m.recipient_id = $1)
+                        order by m.id desc limit 1000) latest
                     where latest.author_id = $1 or (latest.mention_of is not null and latest.recipient_id = $1)))
              and not exists (select 1 from thread_mutes t where t.principal_id = $1 and t.message_id = $2) as found",
         params![reader.0, root.0],

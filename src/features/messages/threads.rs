@@ -86,7 +86,7 @@ pub async fn unmute_thread(hub: &Hub, actor: &Actor, id: MessageId) -> Result<()
 }
 
 async fn set_mute(hub: &Hub, actor: &Actor, id: MessageId, is_muted: bool) -> Result<(), HubError> {
-    actor.require(Permission::MessagesRead)?;
+    actor.require(Permission::MessagesWrite)?;
     let actor_in = actor.clone();
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;

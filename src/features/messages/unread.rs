@@ -131,7 +131,7 @@ pub fn count_unread(
 
 /// Marks a conversation as read up to a message, which may be less than before.
 pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Result<UnreadView, HubError> {
-    actor.require(Permission::MessagesRead)?;
+    actor.require(Permission::MessagesWrite)?;
     request.check()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command_holding(actor, move |tx| {

@@ -7,6 +7,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::messages::MessageView;
 use stoa_model::{ConversationId, MessageId};
 
+use super::digests;
 use super::store::{self, MessageRow};
 use crate::access::Actor;
 use crate::error::HubError;
@@ -16,10 +17,15 @@ use crate::features::reactions;
 
 /// Which conversations the caller may see, asked once for each.
 #[derive(Default)]
-struct Sight(HashMap<ConversationId, bool>);
+pub(super) struct Sight(HashMap<ConversationId, bool>);
 
 impl Sight {
-    fn sees(&mut self, tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) -> Result<bool, DbError> {
+    pub(super) fn sees(
+        &mut self,
+        tx: &mut Tx<'_>,
+        actor: &Actor,
+        conversation: ConversationId,
+    ) -> Result<bool, DbError> {
         if let Some(sees) = self.0.get(&conversation) {
             return Ok(*sees);
         }
@@ -76,16 +82,12 @@ pub(super) fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>) ->
     let answered = store::list_answered(tx, &ids)?;
     tx.ahead(|tx| {
         for parent in &answered {
-            let _ = store::count_replies(tx, *parent);
+            let _ = store::count_replies(tx, actor, *parent);
         }
     })?;
     let mut counts: HashMap<MessageId, i64> = HashMap::new();
     for parent in answered {
-        for (conversation, replies) in store::count_replies(tx, parent)? {
-            if sight.sees(tx, actor, conversation)? {
-                *counts.entry(parent).or_default() += replies;
-            }
-        }
+        counts.insert(parent, store::count_replies(tx, actor, parent)?);
     }
     let mut views = show(tx, actor, rows, &mut sight)?;
     for view in &mut views {
@@ -115,6 +117,7 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
             Some(origin) => !sight.sees(tx, actor, origin)?,
             None => false,
         };
+        let origin_deleted_at = row.origin_deleted_at;
         let (is_recipient, shown) = (row.recipient_id == Some(actor.id()), row.mention_of.unwrap_or(row.id));
         let mut view = MessageView::from(row);
         view.lease_until = view.lease_until.filter(|_| is_recipient);
@@ -123,11 +126,15 @@ fn show(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<MessageRow>, sight: &mut Sight
         if is_hidden {
             // It says what was said in a channel, so it says it to those who may see the channel.
             (view.body, view.subject, view.metadata) = (String::new(), None, Map::new());
-        } else if view.deleted_at.is_none() {
+            (view.edited_at, view.mentions) = (None, Vec::new());
+        } else if view.deleted_at.or(origin_deleted_at).is_some() {
+            view.deleted_at = view.deleted_at.or(origin_deleted_at);
+        } else {
             view.attachments = attached.get(&shown).cloned().unwrap_or_default();
         }
         views.push(view);
     }
+    digests::fill(tx, actor, &mut views, sight)?;
     Ok(views)
 }
 

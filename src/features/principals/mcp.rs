@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use stoa_model::permissions::Permission;
 use stoa_model::principals::Card;
 
 use super::service;
@@ -10,7 +11,13 @@ use crate::paging::ListQuery;
 use crate::surfaces::mcp::{Effect, MAX_LISTED, ToolSpec, Tools, Toolset};
 
 pub fn add_tools(tools: &mut Tools) {
-    let spec = ToolSpec::new("list_agents", Toolset::Core, Effect::Reads, None, "Agents and people you can write to");
+    let spec = ToolSpec::new(
+        "list_agents",
+        Toolset::Core,
+        Effect::Reads,
+        Some(Permission::MessagesRead),
+        "Agents and people you can write to",
+    );
     tools.add(spec, list_agents);
 }
 

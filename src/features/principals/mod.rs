@@ -9,8 +9,8 @@ mod store;
 use crate::feature::Feature;
 
 pub use service::{
-    create, delete, directory, find, find_by_id, find_ever, find_or_add_machine, find_reachable, nearest,
-    note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
+    create, delete, directory, find, find_by_id, find_created_at, find_ever, find_or_add_machine, find_reachable,
+    nearest, note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
 };
 pub use store::PrincipalRow;
 

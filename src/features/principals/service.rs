@@ -1,5 +1,6 @@
 use stoa_db::{DbError, Tx};
 use stoa_model::page::Page;
+use stoa_model::permissions::Permission;
 use stoa_model::principals::{Card, PrincipalKind};
 use stoa_model::{PrincipalId, handles};
 
@@ -132,6 +133,7 @@ pub fn nearest(tx: &mut Tx<'_>, name: &str) -> Result<Vec<String>, DbError> {
 
 /// The cards of all users and agents whose handle or display name contains `search`.
 pub async fn directory(hub: &Hub, actor: &Actor, search: &str, list: ListQuery) -> Result<Page<Card>, HubError> {
+    actor.require(Permission::MessagesRead)?;
     if search.chars().count() > MAX_QUERY_CHARACTERS {
         return Err(HubError::invalid_field("q", format!("must be at most {MAX_QUERY_CHARACTERS} characters long")));
     }
@@ -154,4 +156,9 @@ fn escape_like(text: &str) -> String {
         escaped.push(character);
     }
     escaped
+}
+
+/// When a principal was made; the beginning of time for one that never was.
+pub fn find_created_at(tx: &mut Tx<'_>, id: PrincipalId) -> Result<i64, DbError> {
+    Ok(store::find_created_at(tx, id)?.unwrap_or(0))
 }

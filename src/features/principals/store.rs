@@ -181,3 +181,7 @@ pub(super) fn list_ids_of(tx: &mut Tx<'_>, handles: &[String]) -> Result<Vec<Pri
         row.get("id").map(PrincipalId)
     })
 }
+
+pub(super) fn find_created_at(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<i64>, DbError> {
+    tx.query_optional("select created_at from principals where id = $1", params![id.0], |row| row.get("created_at"))
+}

@@ -17,7 +17,7 @@ use crate::events::Position;
 /// The file. Whatever changes in what is indexed, or how, makes another version: then it is filled anew.
 pub const COMPANION: Companion = Companion {
     name: "search",
-    version: 2,
+    version: 3,
     schema: "
         create virtual table search_documents using fts5 (
             words, bag, content = '', contentless_delete = 1, tokenize = 'ascii');

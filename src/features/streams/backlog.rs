@@ -90,6 +90,7 @@ async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading
     let actor = actor.clone();
     hub.read(move |tx| {
         actor.require_still_valid(tx)?;
+        let born_at = principals::find_created_at(tx, actor.id())?;
         let mut reading = reading.clone();
         let page = outbox::events_after(tx, reading.from, PAGE)?;
         reading.is_at_end = (page.rows() as i64) < PAGE;
@@ -99,7 +100,8 @@ async fn read_page(hub: &Hub, actor: &Actor, reading: Reading) -> Result<Reading
         let epoch = outbox::history_epoch(tx)?;
         let reacted: Vec<_> = events.iter().filter_map(|stored| reacted_to(&stored.event)).collect();
         let mut facts = Facts { reactions: reactions::of(tx, &reacted)?, ..Facts::default() };
-        for stored in &events {
+        // Who is new here does not hear of what was before.
+        for stored in events.iter().filter(|stored| stored.at_ms >= born_at) {
             render(tx, &actor, &mut rooms, &mut facts, &mut reading, stored, &epoch)?;
         }
         if reading.is_at_end {

@@ -54,8 +54,8 @@ pub fn prune(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, DbError> {
     store::delete_before(tx, tx.now_ms() - milliseconds(retention))
 }
 
-/// What the caller may see of what they ask for; none if it is nothing. People see what they and their
-/// agents did, agents what they did themselves, the operator sees everything.
+/// What the caller may see of what they ask for; none if it is nothing. People see what they and their agents did, agents what they did
+/// themselves, a key that is limited to channels what was done with it, the operator sees everything.
 fn visible(
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -66,6 +66,7 @@ fn visible(
     let mut filter = Filter {
         owner: Some(principal.human),
         principal: (principal.kind != PrincipalKind::User).then_some(principal.id),
+        key: principal.limited_key(),
         action: query.action.clone(),
         since: query.since.map_or(0, Timestamp::as_ms),
         until: query.until.map_or(i64::MAX, Timestamp::as_ms),
@@ -105,7 +106,7 @@ pub fn find_by_request(
 ) -> Result<Vec<TraceView>, DbError> {
     let (owner, principal) = (Some(principal), Some(principal));
     let until = at_ms.saturating_add(milliseconds(LONGEST_REQUEST));
-    let filter = Filter { owner, principal, action: None, since: at_ms, until };
+    let filter = Filter { owner, principal, key: None, action: None, since: at_ms, until };
     let found = store::list_of_request(tx, &filter, request_id, MAX_OF_REQUEST)?;
     Ok(found.into_iter().map(|row| OwnedTrace::from(row).trace).collect())
 }

@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use stoa_db::{DbError, Row, ToValue, Tx, Value, params};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::traces::ActionStats;
-use stoa_model::{PrincipalId, Timestamp, TraceId, handles};
+use stoa_model::{ApiKeyId, PrincipalId, Timestamp, TraceId, handles};
 
 /// Rows deleted in one command, so that pruning never holds up the writer.
 const PRUNE_BATCH: i64 = 1000;
@@ -14,6 +14,8 @@ const PRUNE_BATCH: i64 = 1000;
 pub(super) struct NewRow {
     pub(super) owner: PrincipalId,
     pub(super) principal: PrincipalId,
+    /// The managed key that was used.
+    pub(super) key: Option<i64>,
     pub(super) action: std::sync::Arc<str>,
     pub(super) details: String,
     pub(super) error: Option<String>,
@@ -23,14 +25,15 @@ pub(super) struct NewRow {
     pub(super) created_at: i64,
 }
 
-const COLUMNS: usize = 9;
+const COLUMNS: usize = 10;
 
 /// Statements for so many rows. There are few, so that each is prepared once; rows of a statement that
 /// are not needed are null and fall through.
 static INSERTS: LazyLock<[(usize, String); 4]> = LazyLock::new(|| [1, 4, 16, 64].map(|rows| (rows, insert_sql(rows))));
 
 fn insert_sql(rows: usize) -> String {
-    const TYPES: [&str; COLUMNS] = ["bigint", "bigint", "text", "text", "text", "bigint", "text", "bigint", "bigint"];
+    const TYPES: [&str; COLUMNS] =
+        ["bigint", "bigint", "bigint", "text", "text", "text", "bigint", "text", "bigint", "bigint"];
     let mut values = String::new();
     for row in 0..rows {
         values.push_str(if row == 0 { "(" } else { "), (" });
@@ -44,7 +47,7 @@ fn insert_sql(rows: usize) -> String {
             };
         }
     }
-    let names = "owner_id, principal_id, action, details, error, duration_ms, request_id, run_id, created_at";
+    let names = "owner_id, principal_id, key_id, action, details, error, duration_ms, request_id, run_id, created_at";
     format!(
         "with batch ({names}) as (values {values}))
          insert into traces ({names}) select {names} from batch where owner_id is not null"
@@ -61,6 +64,7 @@ pub(super) fn insert_traces(tx: &mut Tx<'_>, rows: &[NewRow]) -> Result<(), DbEr
             values.extend_from_slice(params![
                 row.owner.0,
                 row.principal.0,
+                row.key,
                 *row.action,
                 row.details,
                 row.error,
@@ -82,6 +86,8 @@ pub(super) struct Filter {
     /// None is for the operator: everybody's.
     pub(super) owner: Option<PrincipalId>,
     pub(super) principal: Option<PrincipalId>,
+    /// Only what was done with this key.
+    pub(super) key: Option<ApiKeyId>,
     pub(super) action: Option<String>,
     /// From this moment on.
     pub(super) since: i64,
@@ -94,8 +100,13 @@ impl Filter {
     fn conditions(&self) -> (String, Vec<Value<'_>>) {
         let mut sql = "created_at >= $1 and created_at < $2".to_owned();
         let mut values = vec![self.since.to_value(), self.until.to_value()];
-        let ids = [("owner_id", self.owner), ("principal_id", self.principal)];
-        let ids = ids.into_iter().filter_map(|(column, id)| id.map(|id| (column, Value::Integer(id.0))));
+        let of = |id: PrincipalId| id.0;
+        let ids = [
+            ("owner_id", self.owner.map(of)),
+            ("principal_id", self.principal.map(of)),
+            ("key_id", self.key.map(|key| key.0)),
+        ];
+        let ids = ids.into_iter().filter_map(|(column, id)| id.map(|id| (column, Value::Integer(id))));
         for (column, value) in ids.chain(self.action.iter().map(|action| ("action", action.to_value()))) {
             values.push(value);
             let _ = write!(sql, " and {column} = ${}", values.len());

@@ -93,6 +93,7 @@ fn new_row(created_at: i64, trace: NewTrace) -> NewRow {
     NewRow {
         owner: trace.owner,
         principal: trace.principal,
+        key: trace.key.map(|key| key.0),
         action: trace.action,
         details,
         // PostgreSQL cannot store NUL.

@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use serde_json::{Map, Value, json};
 use stoa_db::Tx;
 use stoa_model::channels::duration_ms;
-use stoa_model::messages::WorkflowState;
 use stoa_model::{ChannelId, MessageId, PrincipalId};
 
 use crate::error::HubError;
 use crate::features::channels::{WorkflowChannel, visibility};
-use crate::features::messages::{Notice, Stalemate, StalledMessage};
+use crate::features::messages::{Digest, Named, Notice, Stalemate, StalledMessage};
 use crate::features::{channels, messages, principals, reactions};
 use crate::hub::Hub;
 
@@ -131,71 +129,26 @@ impl Round {
             let Some(recipient) = principals::find_by_id(tx, *recipient)?.filter(|known| known.is_reachable()) else {
                 continue;
             };
-            let (body, metadata) = self.digest(*kind, places, tx.now_ms());
-            notices.push(Notice { recipient, body, metadata });
+            let (body, digest) = self.digest(*kind, places);
+            notices.push(Notice { recipient, body: body.to_owned(), metadata: digest.into_metadata()? });
         }
         messages::notify(hub, tx, notices)
     }
 
-    fn digest(&self, kind: Stalemate, places: &[usize], now_ms: i64) -> (String, Map<String, Value>) {
-        let (word, mut body) = match kind {
-            Stalemate::Reminder => ("reminder", "This work is standing still and waits for you:\n".to_owned()),
+    fn digest(&self, kind: Stalemate, places: &[usize]) -> (&'static str, Digest) {
+        let (word, body) = match kind {
+            Stalemate::Reminder => ("reminder", "This work is standing still and waits for you:\n"),
             Stalemate::Escalation => {
-                ("escalation", "This work has been standing still for long, and needs a person:\n".to_owned())
+                ("escalation", "This work has been standing still for long, and needs a person:\n")
             }
         };
-        let mut named = Vec::new();
-        for message in places.iter().filter_map(|place| self.standing.get(*place)).take(MAX_NAMED) {
-            let channel = self.channels.get(&message.channel).map_or("", |channel| channel.name.as_str());
-            let (id, state) = (message.id, words(message.state));
-            let age = age(now_ms - message.since.as_ms());
-            body.push_str(&format!("\n- #{channel}, message {id}, {state} for {age}: \"{}\"", message.preview));
-            let (state, since) = (message.state, message.since);
-            named.push(json!({"channel": channel, "message_id": id, "state": state, "since": since}));
-        }
-        if places.len() > MAX_NAMED {
-            body.push_str(&format!("\n\nand {} more.", places.len() - MAX_NAMED));
-        }
-        let told = json!({"kind": word, "count": places.len(), "messages": named});
-        (body, Map::from_iter([("stalemate".to_owned(), told)]))
-    }
-}
-
-fn words(state: WorkflowState) -> &'static str {
-    match state {
-        WorkflowState::InProgress => "in progress",
-        state => state.name(),
-    }
-}
-
-/// A time in the unit in which people would say it.
-fn age(ms: i64) -> String {
-    const MINUTE: i64 = 60_000;
-    const HOUR: i64 = 60 * MINUTE;
-    let (count, unit) = match ms {
-        ms if ms < 2 * HOUR => (ms / MINUTE, "minute"),
-        ms if ms < 48 * HOUR => (ms / HOUR, "hour"),
-        ms => (ms / (24 * HOUR), "day"),
-    };
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {unit}{plural}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::age;
-
-    #[test]
-    fn ages_are_said_as_people_say_them() {
-        for (minutes, said) in [
-            (1, "1 minute"),
-            (119, "119 minutes"),
-            (120, "2 hours"),
-            (47 * 60, "47 hours"),
-            (48 * 60, "2 days"),
-            (100 * 24 * 60, "100 days"),
-        ] {
-            assert_eq!(age(minutes * 60_000), said);
-        }
+        let standing = places.iter().filter_map(|place| self.standing.get(*place)).take(MAX_NAMED);
+        let messages = standing.map(|message| Named {
+            channel: self.channels.get(&message.channel).map(|channel| channel.name.clone()).unwrap_or_default(),
+            message_id: message.id,
+            state: message.state,
+            since: message.since,
+        });
+        (body, Digest { kind: word.to_owned(), count: places.len(), messages: messages.collect() })
     }
 }

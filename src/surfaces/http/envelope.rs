@@ -219,6 +219,7 @@ impl Drop for PendingTrace {
         let trace = NewTrace {
             owner: caller.human,
             principal: caller.id,
+            key: caller.api_key(),
             action: self.action.clone(),
             details,
             error: error.map(str::to_owned),

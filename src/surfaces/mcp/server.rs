@@ -201,6 +201,7 @@ impl McpServer {
         let trace = NewTrace {
             owner: actor.principal.human,
             principal: actor.id(),
+            key: actor.principal.api_key(),
             action: action.into(),
             details: json!({"surface": "mcp"}),
             error: code.map(str::to_owned),

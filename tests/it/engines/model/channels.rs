@@ -65,11 +65,17 @@ impl Model {
             }
             "PUT /api/channels/{}/members/{}" => {
                 if let Some(member) = self.handle(&named(1)) {
+                    self.let_in(&named(0), &member);
                     self.join(&named(0), &member);
                 }
             }
             "DELETE /api/channels/{}/members/{}" => {
                 if let Some(member) = self.handle(&named(1)) {
+                    let is_own =
+                        member == request.actor || self.owner_of(&member).is_some_and(|owner| owner == request.actor);
+                    if !is_own {
+                        self.keep_out(&named(0), &member);
+                    }
                     self.leave(&named(0), &member);
                 }
             }
@@ -120,6 +126,31 @@ impl Model {
         if is_new {
             self.read.insert((member.to_owned(), reference), self.messages.len());
         }
+    }
+
+    fn keep_out(&mut self, channel: &str, member: &str) {
+        let reference = self.channel_names.get(channel).cloned().unwrap_or_default();
+        if let Some(known) = self.channels.get_mut(&reference) {
+            known.removed.insert(member.to_owned());
+        }
+        // Its agents work there without being members.
+        let household: Vec<String> = self.household(member).cloned().collect();
+        household.iter().for_each(|name| self.give_back(name, false));
+    }
+
+    fn let_in(&mut self, channel: &str, member: &str) {
+        let household: Vec<String> = self.household(member).cloned().collect();
+        let reference = self.channel_names.get(channel).cloned().unwrap_or_default();
+        if let Some(known) = self.channels.get_mut(&reference) {
+            known.removed.retain(|name| !household.contains(name));
+        }
+    }
+
+    /// Whether somebody took the principal out of a channel, or the person who owns it.
+    pub(super) fn is_kept_out(&self, conversation: &str, name: &str) -> bool {
+        let Some(channel) = self.channels.get(conversation) else { return false };
+        let owner = self.owner_of(name);
+        channel.removed.contains(name) || owner.is_some_and(|owner| channel.removed.contains(owner))
     }
 
     /// A person takes their agents along.

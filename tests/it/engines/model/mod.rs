@@ -39,6 +39,8 @@ struct Channel {
     is_public: bool,
     is_workflow: bool,
     members: BTreeSet<String>,
+    /// Those whom somebody else took out.
+    removed: BTreeSet<String>,
 }
 
 /// A reaction of a person to what an agent said.

@@ -160,6 +160,7 @@ impl Model {
 
     fn apply_edit(&mut self, request: &Request<'_>) {
         let Some(place) = self.known(request) else { return };
+        self.lapse(place, request.answer);
         let author = self.messages[place].author.clone();
         for name in request.answer["mentions"].as_array().into_iter().flatten().filter_map(Value::as_str) {
             let everybody: Vec<String> = self.principals.keys().cloned().collect();
@@ -169,11 +170,56 @@ impl Model {
         }
     }
 
+    /// An approval is of one text, so an edit takes it back. The same text again takes back nothing.
+    fn lapse(&mut self, place: usize, answer: &Value) {
+        fn approves((_, reaction): &(String, String)) -> bool {
+            matches!(reaction.as_str(), "approve" | "published")
+        }
+        let approved: Vec<String> =
+            self.messages[place].reactions.iter().filter(|made| approves(made)).map(|(who, _)| who.clone()).collect();
+        let shown = answer["reactions"].as_array().into_iter().flatten();
+        let is_same = shown.into_iter().any(|made| made["reaction"] == "approve" || made["reaction"] == "published");
+        if is_same {
+            return;
+        }
+        for who in approved.iter().filter(|who| *who != "system") {
+            let has_rejected = self.messages[place].reactions.contains(&(who.clone(), "reject".to_owned()));
+            let is_named =
+                answer["lapsed_approvals"].as_array().is_some_and(|names| names.iter().any(|name| name == who));
+            self.expect(is_named != has_rejected, || format!("{who} should be among those who approved before"));
+            if *who != self.messages[place].author {
+                self.unknown.insert(dm("system", who));
+            }
+        }
+        self.messages[place].reactions.retain(|made| !approves(made));
+        self.couple(place);
+        let conversation = self.messages[place].conversation.clone();
+        for other in 0..self.messages.len() {
+            let copy = &self.messages[other];
+            let is_copy = copy.mention_of == Some(place) && !copy.is_deleted;
+            if is_copy && self.sees(&copy.to.clone().unwrap_or_default(), &conversation) {
+                self.messages[other].reactions.retain(|made| !approves(made));
+                self.couple(other);
+            }
+        }
+    }
+
     fn apply_delete(&mut self, request: &Request<'_>) {
         let Some(place) = self.known(request) else { return };
-        for (other, message) in self.messages.iter_mut().enumerate() {
-            if other == place || message.mention_of == Some(place) {
-                message.is_deleted = true;
+        let conversation = self.messages[place].conversation.clone();
+        for other in 0..self.messages.len() {
+            if other == place {
+                self.messages[other].is_deleted = true;
+            } else if self.messages[other].mention_of == Some(place) {
+                // For who does not see the channel nothing changes, until they see it again.
+                let recipient = self.messages[other].to.clone().unwrap_or_default();
+                let sees = self.sees(&recipient, &conversation);
+                let copy = &mut self.messages[other];
+                (copy.is_deleted, copy.is_fading) = (sees, copy.is_fading || !sees);
+                if !sees {
+                    let dm = copy.conversation.clone();
+                    self.unknown.insert(dm);
+                }
             }
         }
     }
@@ -195,7 +241,8 @@ impl Model {
             }
             None => {
                 self.messages[place].reactions.push(made);
-                self.judgements.extend(judgement);
+                // Trust stays when an edit takes an approval back, and does not come twice.
+                self.judgements.extend(judgement.filter(|judgement| !self.judgements.contains(judgement)));
             }
         }
         self.couple(place);
@@ -204,7 +251,7 @@ impl Model {
 
     /// Where messages are work, a message is done when nothing is left to do.
     fn couple(&mut self, place: usize) {
-        if !self.is_workflow(&self.messages[place].conversation) {
+        if self.messages[place].is_deleted || !self.is_workflow(&self.messages[place].conversation) {
             return;
         }
         let is_over = is_terminal(state_of(&self.messages[place].reactions));
@@ -221,7 +268,8 @@ impl Model {
         for place in 0..self.messages.len() {
             let message = &self.messages[place];
             let is_open = !message.is_deleted && !is_terminal(state_of(&message.reactions));
-            let can_go_on = !is_gone && self.sees(name, &message.conversation);
+            let is_kept_out = self.is_kept_out(&message.conversation, name);
+            let can_go_on = !is_gone && !is_kept_out && self.sees(name, &message.conversation);
             if is_open && !can_go_on && message.reactions.contains(&claim) {
                 self.messages[place].reactions.retain(|known| *known != claim);
                 self.couple(place);

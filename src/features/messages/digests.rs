@@ -1,0 +1,143 @@
+//! Digests name messages of channels; what these say is put in when a digest is read. So it shows to its reader what they may see then,
+//! and not what they could see when it was sent.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use stoa_db::{DbError, Tx};
+use stoa_model::messages::{MessageView, WorkflowState, preview};
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{MessageId, Timestamp};
+
+use super::store::{self, Bodies, MessageRow};
+use super::view::Sight;
+use crate::access::Actor;
+use crate::error::HubError;
+
+/// Where the metadata of a message says what it is a digest of.
+const FIELD: &str = "stalemate";
+/// Messages that are looked up at once.
+const AT_ONCE: usize = 500;
+
+/// Work that stands still.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Digest {
+    pub kind: String,
+    /// How many there are; the digest names the first.
+    pub count: usize,
+    pub messages: Vec<Named>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Named {
+    pub channel: String,
+    pub message_id: MessageId,
+    pub state: WorkflowState,
+    pub since: Timestamp,
+}
+
+impl Digest {
+    pub fn into_metadata(self) -> Result<Map<String, Value>, HubError> {
+        let value = serde_json::to_value(self).map_err(HubError::internal)?;
+        Ok(Map::from_iter([(FIELD.to_owned(), value)]))
+    }
+
+    /// What a message of the hub is a digest of. Others may put there what they like.
+    fn of(view: &MessageView) -> Option<Self> {
+        let value = view.metadata.get(FIELD).filter(|_| view.from.kind == PrincipalKind::System)?;
+        serde_json::from_value(value.clone()).ok()
+    }
+}
+
+/// Puts into digests what the messages that they name say to this reader.
+pub(super) fn fill(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    views: &mut [MessageView],
+    sight: &mut Sight,
+) -> Result<(), DbError> {
+    let digests: Vec<(usize, Digest)> =
+        views.iter().enumerate().filter_map(|(place, view)| Some((place, Digest::of(view)?))).collect();
+    if digests.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<MessageId> =
+        digests.iter().flat_map(|(_, digest)| digest.messages.iter().map(|named| named.message_id)).collect();
+    let mut known: HashMap<MessageId, MessageRow> = HashMap::new();
+    for chunk in ids.chunks(AT_ONCE) {
+        known.extend(store::find_messages(tx, chunk, Bodies::Beginning)?.into_iter().map(|row| (row.id, row)));
+    }
+    known.retain(|_, row| row.channel.is_some());
+    for (place, mut digest) in digests {
+        let Some(view) = views.get_mut(place) else { continue };
+        let mut seen = Vec::new();
+        for named in std::mem::take(&mut digest.messages) {
+            if let Some(row) = known.get(&named.message_id)
+                && sight.sees(tx, actor, row.conversation_id)?
+            {
+                add_line(&mut view.body, &named, row, view.created_at);
+                seen.push(named);
+            }
+        }
+        if digest.count > seen.len() {
+            let _ = write!(view.body, "\n\nand {} more.", digest.count - seen.len());
+        }
+        digest.messages = seen;
+        // What was read as a digest can be written as one.
+        if let Ok(value) = serde_json::to_value(digest) {
+            view.metadata.insert(FIELD.to_owned(), value);
+        }
+    }
+    Ok(())
+}
+
+fn add_line(body: &mut String, named: &Named, row: &MessageRow, told_at: Timestamp) {
+    let (channel, id, state) = (row.channel.as_deref().unwrap_or_default(), named.message_id, words(named.state));
+    let age = age(told_at.as_ms() - named.since.as_ms());
+    // Writing into a string does not fail.
+    let _ = match row.deleted_at {
+        Some(_) => write!(body, "\n- #{channel}, message {id}, deleted"),
+        None => write!(body, "\n- #{channel}, message {id}, {state} for {age}: \"{}\"", preview(&row.body)),
+    };
+}
+
+fn words(state: WorkflowState) -> &'static str {
+    match state {
+        WorkflowState::InProgress => "in progress",
+        state => state.name(),
+    }
+}
+
+/// A time in the unit in which people would say it.
+fn age(ms: i64) -> String {
+    const MINUTE: i64 = 60_000;
+    const HOUR: i64 = 60 * MINUTE;
+    let (count, unit) = match ms {
+        ms if ms < 2 * HOUR => (ms / MINUTE, "minute"),
+        ms if ms < 48 * HOUR => (ms / HOUR, "hour"),
+        ms => (ms / (24 * HOUR), "day"),
+    };
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {unit}{plural}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::age;
+
+    #[test]
+    fn ages_are_said_as_people_say_them() {
+        for (minutes, said) in [
+            (1, "1 minute"),
+            (119, "119 minutes"),
+            (120, "2 hours"),
+            (47 * 60, "47 hours"),
+            (48 * 60, "2 days"),
+            (100 * 24 * 60, "100 days"),
+        ] {
+            assert_eq!(age(minutes * 60_000), said);
+        }
+    }
+}
