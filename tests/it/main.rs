@@ -34,6 +34,7 @@ mod cli_serve;
 mod cli_socket;
 mod cli_support;
 mod crash;
+mod credentials;
 mod crowds;
 mod csrf;
 mod deadlines;

@@ -23,7 +23,7 @@ use super::parameters::Parameters;
 use super::redirect::is_where_the_code_went;
 use super::store::{self, Grant, NewGrant};
 use crate::access::auth_log::AuthEvent;
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Call, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -316,8 +316,12 @@ fn note_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
     }
 }
 
-pub(super) const ACCESS_TOKEN: CredentialStore =
-    CredentialStore { form: CredentialForm::Bearer(CredentialKind::AccessToken), find: find_by_token_hash, note_use };
+pub(super) const ACCESS_TOKEN: CredentialStore = CredentialStore {
+    form: CredentialForm::Bearer(CredentialKind::AccessToken),
+    doors: &[Door::McpBearer],
+    find: find_by_token_hash,
+    note_use,
+};
 
 /// Which of the two kinds of token a text is, if it is one at all.
 pub(super) fn token_kind(text: &str) -> Option<CredentialKind> {

@@ -15,7 +15,7 @@ use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
 use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -89,8 +89,12 @@ fn note_session_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbErro
     }
 }
 
-pub(super) const SESSION: CredentialStore =
-    CredentialStore { form: CredentialForm::Session, find: find_by_session_hash, note_use: note_session_use };
+pub(super) const SESSION: CredentialStore = CredentialStore {
+    form: CredentialForm::Session,
+    doors: &[Door::Cookie],
+    find: find_by_session_hash,
+    note_use: note_session_use,
+};
 
 /// Whether somebody is an administrator whose account is in use.
 pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
