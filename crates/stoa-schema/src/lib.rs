@@ -27,4 +27,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(11, "0011", "free_messages"),
     migration!(12, "0012", "persons"),
     migration!(13, "0013", "times"),
+    migration!(14, "0014", "credentials"),
 ];

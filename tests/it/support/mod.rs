@@ -24,7 +24,9 @@ use stoa::events::{Listener, Planner, Worker};
 use stoa::feature::{Feature, Features};
 use stoa::hub::Hub;
 use stoa::surfaces::mcp::Offer;
+use stoa_db::{Database, DbError, Options, Tx};
 use stoa_model::{Secret, Timestamp};
+use stoa_schema::MIGRATIONS;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -72,6 +74,21 @@ impl Setup {
     /// On SQLite, whatever this run is on.
     pub(crate) fn on_sqlite() -> Self {
         Self::with(Folder::create_with_sqlite_tables(), None)
+    }
+
+    /// On the tables of an earlier version, with these rows in them.
+    pub(crate) async fn at_migration(
+        number: i64,
+        fill: impl Fn(&mut Tx<'_>) -> Result<(), DbError> + Send + 'static,
+    ) -> Self {
+        let setup = Self::with(Folder::create(), TestDatabase::create());
+        let mut options = Options::new(&setup.config.data);
+        options.migrate_to = Some(number);
+        options.postgres_url = setup.config.database_url.as_ref().map(|url| url.expose().to_owned());
+        let db = off_the_runtime(|| Database::open(options, MIGRATIONS)).unwrap();
+        db.write(fill).await.unwrap();
+        db.close().await;
+        setup
     }
 
     fn with(folder: Folder, database: Option<Arc<TestDatabase>>) -> Self {
