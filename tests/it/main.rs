@@ -41,6 +41,7 @@ mod deadlines;
 mod engines;
 mod followers;
 mod freezes;
+mod hosts;
 mod hubs;
 mod idempotency;
 mod inbox;

@@ -13,7 +13,7 @@ mod probes;
 mod sse;
 
 use std::future::IntoFuture;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -64,6 +64,7 @@ pub(crate) struct Setup {
     pub(crate) database: Option<Arc<TestDatabase>>,
     admin_password: Arc<Mutex<Option<String>>>,
     may_fail: bool,
+    listen: &'static str,
 }
 
 impl Setup {
@@ -107,7 +108,7 @@ impl Setup {
             ..Config::new(folder.path())
         };
         let features = stoa::features::all();
-        Self { config, clock, features, folder, database, admin_password, may_fail: false }
+        Self { config, clock, features, folder, database, admin_password, may_fail: false, listen: "127.0.0.1:0" }
     }
 
     pub(crate) fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
@@ -121,6 +122,12 @@ impl Setup {
 
     pub(crate) fn base_url(self, base_url: &str) -> Self {
         self.configure(|config| config.base_url = Some(base_url.to_owned()))
+    }
+
+    /// Where the hub listens. Tests call it over loopback all the same.
+    pub(crate) fn listen(mut self, address: &'static str) -> Self {
+        self.listen = address;
+        self
     }
 
     pub(crate) fn session_lifetime(self, lifetime: Duration) -> Self {
@@ -206,12 +213,15 @@ impl Setup {
         // A runtime of its own can be taken away, which is as near to a crash as one process gets.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let listener = std::net::TcpListener::bind(self.listen).unwrap();
             listener.set_nonblocking(true).unwrap();
             let _in_runtime = runtime.enter();
             tokio::net::TcpListener::from_std(listener).unwrap()
         };
-        let address = listener.local_addr().unwrap();
+        let mut address = listener.local_addr().unwrap();
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         let (shutdown, stopped) = oneshot::channel::<()>();
         let (started, hub) = oneshot::channel();
         let (config, features) = (self.config.clone(), self.features.clone());
