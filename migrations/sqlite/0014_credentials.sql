@@ -12,3 +12,6 @@ create table oauth_successors (
 ) strict, without rowid;
 create index oauth_successors_grant on oauth_successors (grant_id);
 create index oauth_successors_expiry on oauth_successors (expires_at);
+
+-- Counts the changes of a password. A login may store another hash of the same password, which is no change.
+alter table users add column password_revision integer not null default 0;

@@ -73,6 +73,7 @@ mod oauth_registration;
 mod oauth_survival;
 mod oauth_tokens;
 mod outbox;
+mod passwords;
 mod persons;
 mod planners;
 mod races;

@@ -36,6 +36,7 @@ fn start(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
         if let Some(password) = service::ensure_first_admin(hub).await? {
             (hub.config().show_password)(password.expose());
         }
+        service::prepare_logins(hub).await?;
         Ok(())
     })
 }
