@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::feature::{Chore, Feature};
 use crate::hub::{BoxFuture, Hub, StartError};
 
-pub use http::no_session_cookie;
+pub use http::logged_out;
 pub use service::{current_user, find_user_id, is_admin, log_out};
 
 pub fn feature() -> Feature {
