@@ -24,6 +24,7 @@ pub enum ErrorKind {
     TooLarge,
     UnsupportedMediaType,
     RangeNotSatisfiable,
+    Misdirected,
     Invalid,
     RateLimited,
     Unavailable,
@@ -46,6 +47,7 @@ impl ErrorKind {
             ErrorKind::TooLarge => 413,
             ErrorKind::UnsupportedMediaType => 415,
             ErrorKind::RangeNotSatisfiable => 416,
+            ErrorKind::Misdirected => 421,
             ErrorKind::Invalid => 422,
             ErrorKind::PreconditionRequired => 428,
             ErrorKind::RateLimited => 429,
@@ -68,6 +70,7 @@ impl ErrorKind {
             ErrorKind::TooLarge => "Content Too Large",
             ErrorKind::UnsupportedMediaType => "Unsupported Media Type",
             ErrorKind::RangeNotSatisfiable => "Range Not Satisfiable",
+            ErrorKind::Misdirected => "Misdirected Request",
             ErrorKind::Invalid => "Unprocessable Content",
             ErrorKind::PreconditionRequired => "Precondition Required",
             ErrorKind::RateLimited => "Too Many Requests",
@@ -124,6 +127,17 @@ impl HubError {
 
     pub fn conflict(code: &'static str, detail: impl Into<String>) -> Self {
         Self::new(ErrorKind::Conflict, code, detail)
+    }
+
+    /// For a request that was sent to a host name that is not the hub's.
+    pub fn misdirected(has_base_url: bool) -> Self {
+        let detail = "This hub does not answer to the host name of the request.";
+        let error = Self::new(ErrorKind::Misdirected, "misdirected_request", detail);
+        if has_base_url {
+            error.hint("Use the address that the hub's operator gave you.")
+        } else {
+            error.hint("The operator can set STOA_BASE_URL to the address that people use.")
+        }
     }
 
     pub fn invalid(errors: Vec<FieldError>) -> Self {

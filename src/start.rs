@@ -14,7 +14,7 @@ use crate::config::{Config, admin_socket_candidates};
 use crate::events::{followers, listener, outbox, work};
 use crate::feature::{Feature, Features, LifeStep};
 use crate::features;
-use crate::hub::{Hub, StartError, engine_mark};
+use crate::hub::{Hub, HubAddress, StartError, engine_mark};
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
@@ -129,15 +129,15 @@ fn bind_admin_socket(config: &Config) -> Result<admin::Socket, StartError> {
 }
 
 async fn open(config: Config, features: Features, listener: &TcpListener) -> Result<Hub, StartError> {
+    let listens_on = listener.local_addr().map_err(|error| StartError::Other(error.to_string()))?;
     let base_url = match &config.base_url {
         Some(base_url) => checked_base_url(base_url)?,
-        None => format!("http://{}", listener.local_addr().map_err(|error| StartError::Other(error.to_string()))?),
+        None => format!("http://{listens_on}"),
     };
     for check in features.iter().filter_map(|feature| feature.check) {
         check(&config)?;
     }
-    let is_everywhere = listener.local_addr().is_ok_and(|address| address.ip().is_unspecified());
-    if config.base_url.is_none() && is_everywhere {
+    if config.base_url.is_none() && listens_on.ip().is_unspecified() {
         tracing::warn!(%base_url, "others cannot call this hub by the address that it gives out; set STOA_BASE_URL");
     }
     let metrics = Arc::new(Metrics::new().map_err(|error| StartError::Other(error.to_string()))?);
@@ -196,7 +196,8 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
             return Err(error.into());
         }
     };
-    Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, base_url)?)
+    let address = HubAddress { base_url, is_on_loopback: listens_on.ip().is_loopback() };
+    Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, address)?)
 }
 
 /// Refuses a folder whose database is missing. SQLite would create an empty one, and the hub would start as if it were new.

@@ -11,7 +11,7 @@ use stoa_model::users::Role;
 use stoa_model::{ApiKeyId, ConversationId, GrantId, PrincipalId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
-use crate::access::identity::CredentialStore;
+use crate::access::identity::{CredentialStore, IdentityKey};
 use crate::error::HubError;
 
 /// One request, whoever makes it and over whatever surface.
@@ -130,10 +130,10 @@ impl Reach {
     }
 }
 
-/// A credential's hash, and where to look for it.
+/// A credential, the door that it was sent to, and where to look for it.
 #[derive(Debug, Clone, Copy)]
 pub struct Proof {
-    pub hash: [u8; 32],
+    pub key: IdentityKey,
     pub store: CredentialStore,
 }
 
@@ -141,7 +141,7 @@ impl Principal {
     /// Whether the credential is still there, and still gives what it gave.
     pub fn is_still_valid(&self, tx: &mut Tx<'_>) -> Result<bool, DbError> {
         let Some(proof) = self.proof else { return Ok(true) };
-        let found = (proof.store.find)(tx, &proof.hash)?.map(|found| found.principal);
+        let found = (proof.store.find)(tx, &proof.key.hash)?.map(|found| found.principal);
         Ok(found.is_some_and(|found| {
             found.role == self.role && found.permissions == self.permissions && found.reach == self.reach
         }))

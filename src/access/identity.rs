@@ -24,30 +24,53 @@ pub struct FoundIdentity {
     pub seen_at: Option<i64>,
 }
 
-/// A kind of credential: how its principal is found, and how its use is noted. The feature that issues it registers it.
+/// A kind of credential: where it is accepted, how its principal is found, and how its use is noted. The feature that issues
+/// it registers it.
 #[derive(Debug, Clone, Copy)]
 pub struct CredentialStore {
     pub form: CredentialForm,
+    /// A credential works at these doors only.
+    pub doors: &'static [Door],
     pub find: fn(&mut Tx<'_>, &[u8; 32]) -> Result<Option<FoundIdentity>, DbError>,
     pub note_use: fn(&mut Tx<'_>, &Principal) -> Result<(), DbError>,
 }
 
-/// How a credential comes in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a credential is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CredentialForm {
-    /// In a cookie.
     Session,
-    /// As a bearer token, recognised by its prefix.
+    /// Recognised by its prefix.
     Bearer(CredentialKind),
+}
+
+/// How a credential was sent, and to which surface.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Door {
+    /// The session cookie.
+    Cookie,
+    /// A bearer token to anything but `/mcp`.
+    RestBearer,
+    /// A bearer token to `/mcp`.
+    McpBearer,
 }
 
 /// Every kind of credential that is looked up by its hash, a part of the hub.
 pub struct CredentialStores(pub Vec<CredentialStore>);
 
 impl CredentialStores {
-    pub fn find(&self, form: CredentialForm) -> Option<CredentialStore> {
-        self.0.iter().find(|store| store.form == form).copied()
+    /// The store of credentials of this form, if they are accepted at this door.
+    pub fn find(&self, form: CredentialForm, door: Door) -> Option<CredentialStore> {
+        self.0.iter().find(|store| store.form == form && store.doors.contains(&door)).copied()
     }
+}
+
+/// What an identity is remembered by. The form and the door are part of it, so a credential that is accepted at one door
+/// is unknown at every other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct IdentityKey {
+    pub form: CredentialForm,
+    pub door: Door,
+    pub hash: [u8; 32],
 }
 
 /// Credentials that were found good, until anything about identities changes.
@@ -58,7 +81,7 @@ pub struct IdentityCache {
     is_on: bool,
     hears_all_changes: bool,
     generation: Arc<AtomicU64>,
-    entries: RwLock<HashMap<[u8; 32], Entry>>,
+    entries: RwLock<HashMap<IdentityKey, Entry>>,
 }
 
 /// What a remembered identity is for.
@@ -99,13 +122,13 @@ impl IdentityCache {
     }
 
     /// The principal, and whether its use is due to be noted again.
-    pub fn get(&self, hash: &[u8; 32], now_ms: i64, purpose: Use) -> Option<(Arc<Principal>, bool)> {
+    pub fn get(&self, key: &IdentityKey, now_ms: i64, purpose: Use) -> Option<(Arc<Principal>, bool)> {
         if !self.hears_all_changes && purpose == Use::ReliedOn {
             return None;
         }
         let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
         let is_young = |entry: &&Entry| self.hears_all_changes || now_ms - entry.read_at < MAX_AGE_MS;
-        let entry = entries.get(hash).filter(|entry| entry.generation == self.generation()).filter(is_young)?;
+        let entry = entries.get(key).filter(|entry| entry.generation == self.generation()).filter(is_young)?;
         let is_stale = now_ms - entry.seen_at.load(Ordering::Relaxed) >= SEEN_EVERY_MS;
         if is_stale {
             entry.seen_at.store(now_ms, Ordering::Relaxed);
@@ -114,11 +137,11 @@ impl IdentityCache {
     }
 
     /// Forgets an identity that was found to be no longer good.
-    pub fn forget(&self, hash: &[u8; 32]) {
-        self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(hash);
+    pub fn forget(&self, key: &IdentityKey) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(key);
     }
 
-    pub fn insert(&self, hash: [u8; 32], generation: u64, principal: Arc<Principal>, seen_at: i64, now_ms: i64) {
+    pub fn insert(&self, key: IdentityKey, generation: u64, principal: Arc<Principal>, seen_at: i64, now_ms: i64) {
         if !self.is_on {
             return;
         }
@@ -126,7 +149,7 @@ impl IdentityCache {
         if entries.len() >= CACHE_LIMIT {
             entries.clear();
         }
-        entries.insert(hash, Entry { generation, principal, seen_at: AtomicI64::new(seen_at), read_at: now_ms });
+        entries.insert(key, Entry { generation, principal, seen_at: AtomicI64::new(seen_at), read_at: now_ms });
     }
 }
 

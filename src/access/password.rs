@@ -1,6 +1,7 @@
 //! Passwords: bcrypt, on threads of its own, a few at a time.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use stoa_model::Secret;
 use stoa_model::users::MAX_PASSWORD_BYTES;
@@ -21,8 +22,8 @@ pub struct PasswordHasher {
     slots: Arc<Semaphore>,
     line: Semaphore,
     metrics: Arc<Metrics>,
-    /// Compared against when there is no such user, so that both cases take the same work.
-    decoy: tokio::sync::OnceCell<String>,
+    /// The cost of comparing with nobody's password, so that an unknown name takes the same work as a known one.
+    decoy_cost: AtomicU32,
 }
 
 impl PasswordHasher {
@@ -33,8 +34,22 @@ impl PasswordHasher {
             slots: Arc::new(Semaphore::new(cores)),
             line: Semaphore::new(MAX_IN_LINE),
             metrics,
-            decoy: tokio::sync::OnceCell::new(),
+            decoy_cost: AtomicU32::new(cost),
         }
+    }
+
+    /// The cost of the hashes that are made now.
+    pub fn cost(&self) -> u32 {
+        self.cost
+    }
+
+    pub fn decoy_cost(&self) -> u32 {
+        self.decoy_cost.load(Ordering::Relaxed)
+    }
+
+    /// Sets the cost that most accounts have. After a change of the configured cost it is another one for some time.
+    pub fn set_decoy_cost(&self, cost: u32) {
+        self.decoy_cost.store(cost, Ordering::Relaxed);
     }
 
     pub async fn hash(&self, password: &Secret) -> Result<String, HubError> {
@@ -44,9 +59,8 @@ impl PasswordHasher {
 
     /// Whether `password` is the one behind `hash`. Without a hash the same work is done in vain.
     pub async fn verify(&self, password: &Secret, hash: Option<String>) -> Result<bool, HubError> {
-        let decoy = self.decoy.get_or_try_init(|| self.hash_decoy()).await?;
         let is_known = hash.is_some();
-        let hash = hash.unwrap_or_else(|| decoy.clone());
+        let hash = hash.unwrap_or_else(|| decoy(self.decoy_cost()));
         // Longer ones were never accepted; bcrypt would compare only their beginning.
         let fits = password.expose().len() <= MAX_PASSWORD_BYTES;
         let password = password.clone();
@@ -58,10 +72,6 @@ impl PasswordHasher {
             })
             .await?;
         Ok(matches && is_known && fits)
-    }
-
-    async fn hash_decoy(&self) -> Result<String, HubError> {
-        self.hash(&Secret::new("nobody has this password")).await
     }
 
     async fn run<T: Send + 'static>(
@@ -79,5 +89,39 @@ impl PasswordHasher {
             outcome
         });
         outcome.await.map_err(HubError::internal)?.map_err(HubError::internal)
+    }
+}
+
+/// A hash of that cost. No password is behind it.
+fn decoy(cost: u32) -> String {
+    // 22 digits of salt and 31 of the hash, all zero.
+    format!("$2b${cost:02}${}", ".".repeat(53))
+}
+
+/// The cost that is written in a hash.
+pub fn cost_of(hash: &str) -> Option<u32> {
+    hash.split('$').nth(2)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_decoy_has_its_cost_and_no_password() {
+        for cost in [4, 5, 10] {
+            assert_eq!(cost_of(&decoy(cost)), Some(cost));
+        }
+        for password in ["", "password", "........"] {
+            assert!(!bcrypt::verify(password, &decoy(LOWEST_COST)).unwrap(), "{password}");
+        }
+    }
+
+    #[test]
+    fn costs_are_read_from_hashes() {
+        assert_eq!(cost_of(&bcrypt::hash("x", 5).unwrap()), Some(5));
+        for text in ["", "none", "$2b$", "$2b$x$abc"] {
+            assert_eq!(cost_of(text), None, "{text}");
+        }
     }
 }

@@ -42,6 +42,13 @@ pub use start_error::StartError;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// Where the hub is reached.
+pub(crate) struct HubAddress {
+    pub(crate) base_url: String,
+    /// It listens where only this machine can connect.
+    pub(crate) is_on_loopback: bool,
+}
+
 /// A handle to the running hub. Clones share it.
 #[derive(Clone)]
 pub struct Hub(Arc<Inner>);
@@ -66,7 +73,7 @@ struct Inner {
     started_at: Timestamp,
     /// Names this process among the hubs on one database.
     instance: String,
-    base_url: String,
+    address: HubAddress,
     stopping: CancellationToken,
     /// Told by those who do not want to wait until listeners have rested.
     hurry: tokio::sync::Notify,
@@ -80,7 +87,7 @@ impl Hub {
         keys: KeyRing,
         parts: Parts,
         metrics: Arc<Metrics>,
-        base_url: String,
+        address: HubAddress,
     ) -> Result<Self, HubError> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).map_err(HubError::internal)?;
@@ -102,7 +109,7 @@ impl Hub {
             blobs,
             parts,
             metrics,
-            base_url,
+            address,
             stopping: CancellationToken::new(),
             hurry: tokio::sync::Notify::new(),
         })))
@@ -203,7 +210,12 @@ impl Hub {
 
     /// The public address, without a slash at its end.
     pub fn base_url(&self) -> &str {
-        &self.0.base_url
+        &self.0.address.base_url
+    }
+
+    /// Whether only this machine can connect.
+    pub fn is_on_loopback(&self) -> bool {
+        self.0.address.is_on_loopback
     }
 
     /// Returns a value that was registered at the start, by its type.

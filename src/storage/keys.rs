@@ -28,7 +28,7 @@ pub enum Purpose {
     AnonymousCaller,
     IdempotencyAnswer,
     KeyCheck,
-    RefreshToken,
+    RefreshSuccessor,
     ConsentForm,
 }
 
@@ -39,7 +39,7 @@ impl Purpose {
             Purpose::AnonymousCaller => b"stoa anonymous caller v1",
             Purpose::IdempotencyAnswer => b"stoa idempotency answer v1",
             Purpose::KeyCheck => b"stoa key check v1",
-            Purpose::RefreshToken => b"stoa refresh token v1",
+            Purpose::RefreshSuccessor => b"stoa refresh token successor v1",
             Purpose::ConsentForm => b"stoa consent form v1",
         }
     }
@@ -186,11 +186,6 @@ impl KeyRing {
     /// A keyed hash of `parts`, which cannot run into each other.
     pub fn sign(&self, purpose: Purpose, parts: &[&[u8]]) -> [u8; 32] {
         self.keys.first().map_or([0; 32], |key| key.sign(purpose, parts))
-    }
-
-    /// What each of the keys makes of `parts`, the current one first.
-    pub fn sign_with_each(&self, purpose: Purpose, parts: &[&[u8]]) -> impl Iterator<Item = [u8; 32]> {
-        self.keys.iter().map(move |key| key.sign(purpose, parts))
     }
 
     /// Whether one of the keys made this signature.

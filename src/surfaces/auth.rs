@@ -6,7 +6,9 @@ use std::time::Duration;
 use stoa_db::DbError;
 use stoa_model::credentials::{CredentialKind, recognise};
 
-use crate::access::identity::{CredentialForm, CredentialStore, CredentialStores, SEEN_EVERY_MS, Use, credential_hash};
+use crate::access::identity::{
+    CredentialForm, CredentialStore, CredentialStores, Door, IdentityKey, SEEN_EVERY_MS, Use, credential_hash,
+};
 use crate::access::{Principal, Proof};
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
@@ -16,37 +18,43 @@ const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 
 /// Whose bearer credential this is: an agent key, a managed API key.
 pub async fn authenticate_bearer(hub: &Hub, credential: &str, purpose: Use) -> Result<Arc<Principal>, HubError> {
-    let refused = || {
-        HubError::unauthenticated("invalid_credentials", "The key is not valid: unknown, expired or revoked.")
-            .hint("Ask the owner of the agent for a current key.")
-    };
-    let kind = match recognise(credential) {
-        Some(CredentialKind::AccessToken) => {
-            return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are for /mcp.")
-                .hint("Programs use a managed API key here; people a session."));
-        }
-        Some(kind) => kind,
-        None => return Err(refused()),
-    };
-    let found = authenticate(hub, CredentialForm::Bearer(kind), credential, purpose).await?;
-    found.ok_or_else(refused)
+    if recognise(credential) == Some(CredentialKind::AccessToken) {
+        return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are for /mcp.")
+            .hint("Programs use a managed API key here; people a session."));
+    }
+    authenticate_bearer_at(hub, Door::RestBearer, credential, purpose).await
 }
 
-/// Whose bearer credential this is where OAuth tokens count too.
-pub async fn authenticate_agent_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
-    if recognise(credential) != Some(CredentialKind::AccessToken) {
-        return authenticate_bearer(hub, credential, Use::ReliedOn).await;
-    }
-    let form = CredentialForm::Bearer(CredentialKind::AccessToken);
-    authenticate(hub, form, credential, Use::ReliedOn).await?.ok_or_else(|| {
-        HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
-            .hint("Renew it with the refresh token, or let the person log in again.")
+/// Whose bearer credential this is at `/mcp`, where OAuth tokens count too.
+pub async fn authenticate_mcp_bearer(hub: &Hub, credential: &str) -> Result<Arc<Principal>, HubError> {
+    authenticate_bearer_at(hub, Door::McpBearer, credential, Use::ReliedOn).await
+}
+
+async fn authenticate_bearer_at(
+    hub: &Hub,
+    door: Door,
+    credential: &str,
+    purpose: Use,
+) -> Result<Arc<Principal>, HubError> {
+    let kind = recognise(credential);
+    let found = match kind {
+        Some(kind) => authenticate(hub, CredentialForm::Bearer(kind), door, credential, purpose).await?,
+        None => None,
+    };
+    found.ok_or_else(|| {
+        if kind == Some(CredentialKind::AccessToken) {
+            HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
+                .hint("Renew it with the refresh token, or let the person log in again.")
+        } else {
+            HubError::unauthenticated("invalid_credentials", "The key is not valid: unknown, expired or revoked.")
+                .hint("Ask the owner of the agent for a current key.")
+        }
     })
 }
 
 /// Whose session this is.
 pub async fn authenticate_session(hub: &Hub, token: &str, purpose: Use) -> Result<Arc<Principal>, HubError> {
-    let found = authenticate(hub, CredentialForm::Session, token, purpose).await?;
+    let found = authenticate(hub, CredentialForm::Session, Door::Cookie, token, purpose).await?;
     found.ok_or_else(|| {
         HubError::unauthenticated("session_expired", "The session has ended.")
             .hint("Log in again with POST /auth/login.")
@@ -56,19 +64,16 @@ pub async fn authenticate_session(hub: &Hub, token: &str, purpose: Use) -> Resul
 async fn authenticate(
     hub: &Hub,
     form: CredentialForm,
+    door: Door,
     credential: &str,
     purpose: Use,
 ) -> Result<Option<Arc<Principal>>, HubError> {
-    let store = hub.part::<CredentialStores>().and_then(|stores| stores.find(form));
+    let store = hub.part::<CredentialStores>().and_then(|stores| stores.find(form, door));
     let Some(store) = store else { return Ok(None) };
-    let hash = credential_hash(credential);
+    let key = IdentityKey { form, door, hash: credential_hash(credential) };
     let now = hub.clock().now_ms();
     let cache = hub.identities();
-    // What one door has let in is a stranger at another: a key in a cookie is no session, however often it was used before.
-    let hit = cache
-        .get(&hash, now, purpose)
-        .filter(|(principal, _)| principal.proof.is_some_and(|proof| proof.store.form == form));
-    let (principal, is_stale) = match hit {
+    let (principal, is_stale) = match cache.get(&key, now, purpose) {
         Some(hit) => {
             hub.metrics().identity_lookups.with_label_values(&["cache"]).inc();
             hit
@@ -77,17 +82,12 @@ async fn authenticate(
             hub.metrics().identity_lookups.with_label_values(&["database"]).inc();
             // Read before the lookup: a change that comes in between makes the entry worthless.
             let generation = cache.generation();
-            let Some(found) = hub.read_urgent(move |tx| (store.find)(tx, &hash)).await? else { return Ok(None) };
-            let proof = Some(Proof { hash, store });
+            let Some(found) = hub.read_urgent(move |tx| (store.find)(tx, &key.hash)).await? else { return Ok(None) };
+            let proof = Some(Proof { key, store });
             let principal = Arc::new(Principal { proof, ..found.principal });
             let is_stale = found.seen_at.is_none_or(|seen_at| now - seen_at >= SEEN_EVERY_MS);
-            cache.insert(
-                hash,
-                generation,
-                principal.clone(),
-                if is_stale { now } else { found.seen_at.unwrap_or(now) },
-                now,
-            );
+            let seen_at = if is_stale { now } else { found.seen_at.unwrap_or(now) };
+            cache.insert(key, generation, principal.clone(), seen_at, now);
             (principal, is_stale)
         }
     };

@@ -172,7 +172,7 @@ async fn what_is_no_upload_is_refused_and_leaves_nothing() {
         .problem(401, "unauthenticated");
     // The body breaks off.
     let head = format!(
-        "POST /api/attachments HTTP/1.1\r\nhost: hub\r\ncontent-type: {content_type}\r\nauthorization: Bearer {}\r\n\
+        "POST /api/attachments HTTP/1.1\r\nhost: localhost\r\ncontent-type: {content_type}\r\nauthorization: Bearer {}\r\n\
          content-length: {}\r\n\r\n",
         ada.agent("scout").await.key,
         body.len() + 10
@@ -225,7 +225,7 @@ async fn the_longest_file_fits_and_one_byte_more_does_not() {
     let (content_type, body) = file_form("longer.txt", &longer);
     let head = |length: &str| {
         format!(
-            "POST /api/attachments HTTP/1.1\r\nhost: hub\r\ncontent-type: {content_type}\r\n\
+            "POST /api/attachments HTTP/1.1\r\nhost: localhost\r\ncontent-type: {content_type}\r\n\
              authorization: Bearer {}\r\nconnection: close\r\n{length}\r\n\r\n",
             scout.key
         )
@@ -367,7 +367,7 @@ async fn nobody_uploads_too_many_files_at_once() {
     let scout = ada.agent("scout").await;
     let (content_type, body) = file_form("a.txt", b"a");
     let head = format!(
-        "POST /api/attachments HTTP/1.1\r\nhost: hub\r\ncontent-type: {content_type}\r\n\
+        "POST /api/attachments HTTP/1.1\r\nhost: localhost\r\ncontent-type: {content_type}\r\n\
          authorization: Bearer {}\r\ncontent-length: {}\r\n\r\n",
         scout.key,
         body.len()

@@ -160,7 +160,7 @@ async fn a_refusal_is_heard_even_while_the_body_is_being_sent() {
 async fn who_asks_before_sending_is_refused_before_sending() {
     let hub = TestHub::start().await;
     let request = format!(
-        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n\
+        "POST /api/agents HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nexpect: 100-continue\r\n\
          content-length: {}\r\nconnection: close\r\n\r\n",
         4 * MEBIBYTE
     );
@@ -173,7 +173,7 @@ async fn who_asks_before_sending_is_refused_before_sending() {
 async fn chunked(hub: &TestHub, human: &Human, body: &str) -> String {
     let crate::support::Proof::Cookie(cookie) = &human.client.proof else { panic!("a person has a cookie") };
     let mut request = format!(
-        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
+        "POST /api/agents HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
          transfer-encoding: chunked\r\nconnection: close\r\n\r\n"
     );
     for piece in body.as_bytes().chunks(60_000) {
@@ -190,7 +190,7 @@ async fn a_body_that_breaks_off_stores_nothing() {
     let before = stored(&hub).await;
     let crate::support::Proof::Cookie(cookie) = &ada.client.proof else { panic!("a person has a cookie") };
     let request = format!(
-        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
+        "POST /api/agents HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\ncontent-type: application/json\r\n\
          content-length: 100\r\n\r\n{{\"name\":\"scout\"}}"
     );
     {

@@ -361,7 +361,7 @@ fn it_stops_when_asked() {
     // Somebody who is connected and says nothing holds nobody up.
     let _idle = TcpStream::connect(&hub.address).unwrap();
     let mut half = TcpStream::connect(&hub.address).unwrap();
-    half.write_all(b"GET /auth/me HTTP/1.1\r\nhost: x\r\n").unwrap();
+    half.write_all(b"GET /auth/me HTTP/1.1\r\nhost: localhost\r\n").unwrap();
     let mut socket = hub.socket();
     assert!(socket.call("users.list", &json!({}))["result"].is_object());
     let said = hub.terminate(Duration::from_secs(5)).expect("it takes too long");
@@ -378,7 +378,7 @@ fn half_a_body_does_not_hold_up_a_stop() {
     let begin = |path: &str, more: &str| {
         let mut half = TcpStream::connect(&hub.address).unwrap();
         let length = "content-length: 1000\r\ncontent-type: application/json";
-        write!(half, "POST {path} HTTP/1.1\r\nhost: x\r\n{length}\r\n{more}\r\n{{").unwrap();
+        write!(half, "POST {path} HTTP/1.1\r\nhost: localhost\r\n{length}\r\n{more}\r\n{{").unwrap();
         half
     };
     let reading = [begin("/auth/login", ""), begin("/api/messages", "idempotency-key: half\r\n")];

@@ -126,7 +126,7 @@ async fn pages_and_names_of_others_are_turned_away() {
         ping().header("origin", origin).await.problem(403, "forbidden");
         hub.nobody().call("OPTIONS", "/mcp").header("origin", origin).await.problem(403, "forbidden");
     }
-    ping().header("host", "evil.example").await.problem(403, "forbidden");
+    ping().header("host", "evil.example").await.problem(421, "misdirected_request");
     ping().header("host", "hub.example").await.status(200);
     let refused = hub.nobody().mcp("ping", json!({})).header("origin", "https://app.example").await.status(401);
     assert_eq!(refused.header("access-control-allow-origin"), Some("https://app.example"));

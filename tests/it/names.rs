@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::mcp::{ToolRow, shows_own};
+use crate::support::oauth::{App, CALLBACK};
 use crate::support::{PASSWORD, TestHub, how_many, together};
 use crate::walk::{Row, either};
 
@@ -114,5 +115,41 @@ async fn everybody_has_a_card_in_the_directory() {
     }
     bob.get(&format!("/api/directory?q={}", "x".repeat(101))).await.invalid(&["q"]);
     bob.get("/api/directory?q=%00").await.invalid(&[""]);
+    hub.finish().await;
+}
+
+/// Marks that pile up cover the lines above and below, which belong to others.
+#[tokio::test]
+async fn shown_names_have_at_most_three_combining_marks_in_a_row() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    ada.agent("scout").await;
+    ada.make_channel(json!({"name": "den"})).await;
+    let marked = |count: usize| format!("a{}", "\u{301}".repeat(count));
+    for (count, is_good) in [(3, true), (4, false), (60, false)] {
+        let name = marked(count);
+        let calls = [
+            (ada.put("/auth/profile", &json!({"display_name": name})), "display_name"),
+            (ada.patch("/api/agents/scout", &json!({"display_name": name})), "display_name"),
+            (ada.patch("/api/channels/den", &json!({"topic": name})), "topic"),
+            (ada.post("/api/messages", &json!({"channel": "den", "body": "x", "subject": name})), "subject"),
+            (ada.post("/api/keys", &json!({"name": name, "agent": "scout", "permissions": ["*"]})), "name"),
+            (ada.post("/api/oauth/clients", &json!({"name": name, "agent": "scout"})), "name"),
+        ];
+        for (call, field) in calls {
+            let reply = call.await;
+            if is_good {
+                reply.ok();
+            } else {
+                reply.invalid(&[field]);
+            }
+        }
+    }
+    // Names that come from programs are cleaned.
+    let metadata = json!({"redirect_uris": [CALLBACK], "client_name": marked(9), "token_endpoint_auth_method": "none"});
+    let app = App::register_with(&hub.nobody(), &metadata).await;
+    assert_eq!(app.registered["client_name"], marked(3));
+    let uploaded = ada.upload(&format!("{}.txt", marked(9)), b"text").await.status(201).json();
+    assert_eq!(uploaded["filename"], format!("{}.txt", marked(3)));
     hub.finish().await;
 }

@@ -254,7 +254,7 @@ async fn a_request_that_waits_for_its_body_ends_with_its_session() {
     let Proof::Cookie(cookie) = ada.proof.clone() else { panic!("people have cookies") };
     let body = r#"{"name": "parked"}"#;
     let head = format!(
-        "POST /api/agents HTTP/1.1\r\nHost: hub\r\nCookie: {cookie}\r\nContent-Type: application/json\r\n\
+        "POST /api/agents HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\nContent-Type: application/json\r\n\
          Connection: close\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );

@@ -36,6 +36,8 @@ async fn a_person_logs_in_looks_and_logs_out() {
 
     let gone = ada.call("POST", "/auth/logout").await.status(204);
     assert!(gone.header("set-cookie").unwrap().starts_with("stoa_session=; Path=/; Max-Age=0"), "{gone:?}");
+    // Drafts of the page end with the session.
+    assert_eq!(gone.header("clear-site-data"), Some(r#""cache", "storage""#));
     ada.get("/auth/me").await.problem(401, "session_expired");
     hub.finish().await;
 }

@@ -383,7 +383,7 @@ async fn an_export_that_breaks_does_not_look_complete() {
     let export = async || {
         let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();
         let request = format!(
-            "GET /api/traces/export HTTP/1.1\r\nhost: hub\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\r\n"
+            "GET /api/traces/export HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {secret}\r\nconnection: close\r\n\r\n"
         );
         stream.write_all(request.as_bytes()).await.unwrap();
         let mut head = [0; 1000];
@@ -572,7 +572,7 @@ async fn nobody_acts_untraced_by_hanging_up() {
     let Proof::Cookie(cookie) = &ada.client.proof else { panic!("people have cookies") };
     let body = json!({"name": "scout"}).to_string();
     let request = format!(
-        "POST /api/agents HTTP/1.1\r\nhost: hub\r\ncookie: {cookie}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        "POST /api/agents HTTP/1.1\r\nhost: localhost\r\ncookie: {cookie}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()
     );
     let mut stream = tokio::net::TcpStream::connect(hub.address).await.unwrap();

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
-use crate::text::is_unprintable;
+use crate::text::{is_unprintable, without_stacked_marks};
 
 pub const MAX_ATTACHMENT_BYTES: u64 = 50 * 1024 * 1024;
 /// Files that one message can show.
@@ -164,6 +164,7 @@ fn is_binary(byte: u8) -> bool {
 pub fn clean_filename(sent: &str) -> String {
     let last = sent.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = last.chars().filter(|character| !is_unprintable(*character)).collect();
+    let name = without_stacked_marks(&name);
     let name = name.trim();
     if name.trim_matches('.').is_empty() { UNNAMED.to_owned() } else { cut_filename(name) }
 }

@@ -10,7 +10,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::named::named_enum;
 use crate::permissions::PermissionSet;
-use crate::text::{check_label, is_unprintable};
+use crate::text::{check_label, is_unprintable, without_stacked_marks};
 use crate::validation::{Faults, FieldError};
 use crate::{GrantId, Secret, Timestamp};
 
@@ -214,6 +214,7 @@ pub struct GrantView {
 /// The name that a client gives itself, without what could make it look like another. None if nothing is left.
 pub fn shown_client_name(name: &str) -> Option<String> {
     let printable: String = name.chars().map(|each| if is_unprintable(each) { ' ' } else { each }).collect();
+    let printable = without_stacked_marks(&printable);
     let words: Vec<_> = printable.split_whitespace().collect();
     Some(words.join(" ")).filter(|name| !name.is_empty())
 }

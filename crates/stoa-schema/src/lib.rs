@@ -31,4 +31,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(15, "0015", "removed_members"),
     migration!(16, "0016", "texts_of_now"),
     migration!(17, "0017", "traces_of_keys"),
+    migration!(18, "0018", "credentials"),
 ];

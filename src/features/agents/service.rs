@@ -16,7 +16,7 @@ use stoa_model::{PrincipalId, Secret};
 
 use super::store::{self, AgentRow};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
@@ -96,6 +96,7 @@ fn note_key_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
 
 pub(super) const AGENT_KEY: CredentialStore = CredentialStore {
     form: CredentialForm::Bearer(CredentialKind::AgentKey),
+    doors: &[Door::RestBearer, Door::McpBearer],
     find: find_by_key_hash,
     note_use: note_key_use,
 };

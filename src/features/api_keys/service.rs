@@ -12,7 +12,7 @@ use stoa_model::{ApiKeyId, ChannelId, PrincipalId, Secret};
 
 use super::store::{self, ApiKeyRow, NewKey};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal};
 use crate::error::HubError;
 use crate::features::messages::{self, Notice};
@@ -75,8 +75,12 @@ fn note_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
     }
 }
 
-pub(super) const API_KEY: CredentialStore =
-    CredentialStore { form: CredentialForm::Bearer(CredentialKind::ApiKey), find: find_by_key_hash, note_use };
+pub(super) const API_KEY: CredentialStore = CredentialStore {
+    form: CredentialForm::Bearer(CredentialKind::ApiKey),
+    doors: &[Door::RestBearer, Door::McpBearer],
+    find: find_by_key_hash,
+    note_use,
+};
 
 /// Puts every key of an agent out of force, as part of taking the agent away.
 pub fn revoke_all_of_agent(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<(), DbError> {

@@ -7,7 +7,7 @@ use stoa_model::machines::{MAX_RENDERED_BYTES, Route};
 use stoa_model::mentions::mentions_in;
 use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
 use stoa_model::templates::Template;
-use stoa_model::text::is_unprintable;
+use stoa_model::text::{is_unprintable, without_stacked_marks};
 
 use super::store::{RouteChannel, RouteChannels, SourceConfigRow};
 
@@ -60,8 +60,9 @@ impl PreparedRoute {
         metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
         let subject = self.subject.as_ref().map(|subject| {
             let text = subject.render(&event.fields, MAX_SUBJECT * 4);
-            let shown = text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT);
-            shown.collect::<String>().trim().to_owned()
+            let shown: String =
+                text.chars().filter(|character| !is_unprintable(*character)).take(MAX_SUBJECT).collect();
+            without_stacked_marks(&shown).trim().to_owned()
         });
         let body = self.body.render(&event.fields, MAX_RENDERED_BYTES).trim().to_owned();
         Draft {

@@ -498,6 +498,5 @@ async fn switch(hub: &Hub, actor: &Actor, session: SessionId, request_id: &str) 
     })
     .await?;
     users::log_out(hub, actor).await?;
-    let cookie = users::no_session_cookie(hub)?;
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to(&login_location(request_id))).into_response())
+    Ok((users::logged_out(hub)?, Redirect::to(&login_location(request_id))).into_response())
 }

@@ -22,6 +22,7 @@ mod prune;
 mod redirect;
 mod registration;
 mod store;
+mod successor;
 mod tokens;
 
 use std::time::Duration;
@@ -29,7 +30,7 @@ use std::time::Duration;
 use axum::Router;
 
 use crate::config::Config;
-use crate::feature::{Chore, Feature};
+use crate::feature::{Chore, Feature, Sealed};
 use crate::hub::StartError;
 
 pub fn feature() -> Feature {
@@ -39,7 +40,15 @@ pub fn feature() -> Feature {
         admin_methods: admin::add_methods,
         credentials: &[tokens::ACCESS_TOKEN],
         planner: Some(planner::plan),
-        chores: vec![Chore { name: "oauth", every: Duration::from_secs(10 * 60), run: |_, tx| Ok(prune::prune(tx)?) }],
+        chores: vec![
+            Chore { name: "oauth", every: Duration::from_secs(10 * 60), run: |_, tx| Ok(prune::prune(tx)?) },
+            Chore {
+                name: "oauth successors",
+                every: Duration::from_secs(60),
+                run: |_, tx| Ok(prune::prune_successors(tx)?),
+            },
+        ],
+        sealed: Some(Sealed { columns: &["oauth_successors.successor"], seal_again: successor::seal_again }),
         check: Some(check),
         ..Feature::new("oauth")
     }

@@ -30,3 +30,8 @@ pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
         + client_store::delete_unused(tx, unused, idle, AT_ONCE)?
         + client_store::delete_surplus(tx, unused_if_many, MANY_UNUSED, AT_ONCE)?)
 }
+
+/// Deletes copies of refresh tokens that nobody can ask for any longer.
+pub fn prune_successors(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    store::delete_expired_successors(tx, AT_ONCE)
+}

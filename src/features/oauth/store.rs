@@ -111,11 +111,10 @@ pub(super) fn insert_grant(
         }
         NewGrant::Client => ("client", None, None, None, None),
     };
-    let seed: [u8; 32] = tx.random_bytes();
     tx.query_one(
         "insert into oauth_grants (kind, client_id, user_id, agent_id, scope, redirect_uri, code_hash, code_challenge,
-             code_expires_at, seed, created_at, expires_at)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning id",
+             code_expires_at, created_at, expires_at)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning id",
         params![
             kind,
             client,
@@ -126,7 +125,6 @@ pub(super) fn insert_grant(
             code_hash,
             code_challenge,
             code_expires_at,
-            &seed,
             tx.now_ms(),
             expires_at
         ],
@@ -148,7 +146,6 @@ pub(super) struct Grant {
     pub(super) code_challenge: Option<String>,
     pub(super) code_expires_at: Option<i64>,
     pub(super) code_used_at: Option<i64>,
-    pub(super) seed: Vec<u8>,
     pub(super) generation: i64,
     pub(super) expires_at: i64,
     pub(super) last_used_at: Option<i64>,
@@ -169,7 +166,7 @@ impl Grant {
 
 const GRANT_COLUMNS: &str =
     "g.id, g.client_id, c.client_id as client_name, g.user_id, p.handle as username, g.agent_id,
-    a.handle as agent_name, g.scope, g.redirect_uri, g.code_challenge, g.code_expires_at, g.code_used_at, g.seed,
+    a.handle as agent_name, g.scope, g.redirect_uri, g.code_challenge, g.code_expires_at, g.code_used_at,
     g.generation, g.expires_at, g.last_used_at, g.revoked_at, u.disabled_at, p.deleted_at as user_deleted_at,
     a.deleted_at as agent_deleted_at, a.owner_id as agent_owner";
 const GRANT_TABLES: &str = "oauth_grants g join oauth_clients c on c.id = g.client_id join users u on u.id = g.user_id
@@ -196,7 +193,6 @@ fn grant(row: &Row<'_>, now: i64) -> Result<Grant, DbError> {
         code_challenge: row.get("code_challenge")?,
         code_expires_at: row.get("code_expires_at")?,
         code_used_at: row.get("code_used_at")?,
-        seed: row.get("seed")?,
         generation: row.get("generation")?,
         expires_at,
         last_used_at: row.get("last_used_at")?,
@@ -258,6 +254,7 @@ pub(super) fn update_revoked(tx: &mut Tx<'_>, id: GrantId) -> Result<bool, DbErr
     let sql = "update oauth_grants set revoked_at = $2 where id = $1 and revoked_at is null";
     let changed = tx.execute(sql, params![id.0, tx.now_ms()])?;
     tx.execute("delete from oauth_access_tokens where grant_id = $1", params![id.0])?;
+    delete_successors(tx, id)?;
     Ok(changed == 1)
 }
 
@@ -308,6 +305,66 @@ pub(super) fn find_refresh_token(
         };
         Ok((token, grant(row, now)?))
     })
+}
+
+/// Keeps the sealed successor of a token, in case the client asks again.
+pub(super) fn insert_successor(
+    tx: &mut Tx<'_>,
+    token_hash: &[u8; 32],
+    grant: GrantId,
+    sealed: &[u8],
+    expires_at: i64,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into oauth_successors (token_hash, grant_id, successor, expires_at) values ($1, $2, $3, $4)",
+        params![token_hash, grant.0, sealed, expires_at],
+    )?;
+    Ok(())
+}
+
+/// The sealed successor of a token, unless its time is over.
+pub(super) fn find_successor(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<Vec<u8>>, DbError> {
+    tx.query_optional(
+        "select successor from oauth_successors where token_hash = $1 and expires_at >= $2",
+        params![token_hash, tx.now_ms()],
+        |row| row.get("successor"),
+    )
+}
+
+pub(super) fn delete_successor(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<(), DbError> {
+    tx.execute("delete from oauth_successors where token_hash = $1", params![token_hash])?;
+    Ok(())
+}
+
+/// Deletes the copies of a grant's successors.
+pub(super) fn delete_successors(tx: &mut Tx<'_>, grant: GrantId) -> Result<(), DbError> {
+    tx.execute("delete from oauth_successors where grant_id = $1", params![grant.0])?;
+    Ok(())
+}
+
+pub(super) fn delete_expired_successors(tx: &mut Tx<'_>, limit: i64) -> Result<u64, DbError> {
+    tx.execute(
+        "delete from oauth_successors where token_hash in (
+             select token_hash from oauth_successors where expires_at < $1 limit $2)",
+        params![tx.now_ms(), limit],
+    )
+}
+
+/// A sealed successor, and the hash of the token before it.
+pub(super) struct Successor {
+    pub(super) token_hash: Vec<u8>,
+    pub(super) sealed: Vec<u8>,
+}
+
+pub(super) fn list_successors(tx: &mut Tx<'_>) -> Result<Vec<Successor>, DbError> {
+    tx.query("select token_hash, successor from oauth_successors", &[], |row| {
+        Ok(Successor { token_hash: row.get("token_hash")?, sealed: row.get("successor")? })
+    })
+}
+
+pub(super) fn update_successor(tx: &mut Tx<'_>, token_hash: &[u8], sealed: &[u8]) -> Result<(), DbError> {
+    tx.execute("update oauth_successors set successor = $2 where token_hash = $1", params![token_hash, sealed])?;
+    Ok(())
 }
 
 pub(super) struct AccessToken {

@@ -22,22 +22,22 @@ use super::metadata::is_own_resource;
 use super::parameters::Parameters;
 use super::redirect::is_where_the_code_went;
 use super::store::{self, Grant, NewGrant};
+use super::successor;
 use crate::access::auth_log::AuthEvent;
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Call, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::features::principals;
 use crate::hub::Hub;
-use crate::storage::keys::Purpose;
 
 const ACCESS_LIFETIME: Duration = Duration::from_secs(3600);
 /// How long a refresh token waits to be used.
 const REFRESH_LIFETIME: Duration = Duration::from_secs(30 * 24 * 3600);
 /// How long a grant lasts, however often it is renewed.
 pub(super) const GRANT_LIFETIME: Duration = Duration::from_secs(90 * 24 * 3600);
-/// Within this time a client that renews twice at once, or has not heard the answer, gets the same answer again.
-const REFRESH_GRACE: Duration = Duration::from_secs(60);
+/// Within this time a client that refreshes twice at once, or did not receive the answer, gets the same refresh token again, once.
+const REFRESH_GRACE: Duration = Duration::from_secs(10);
 /// Used refresh tokens that are remembered, so that whoever shows one again is noticed: six weeks of renewing every hour.
 const MAX_GENERATIONS: i64 = 1000;
 /// Grants of clients that owners made last as long as the client.
@@ -131,7 +131,8 @@ async fn exchange_code(
             }
             store::update_code_used(tx, grant.id)?;
             let scope = grant.scope;
-            let issued = issue(&hub_in, tx, grant, scope, may_refresh)?;
+            let refresh = if may_refresh { Refresh::First } else { Refresh::None };
+            let issued = issue(&hub_in, tx, grant, scope, refresh)?;
             Ok::<(Outcome, _), HubError>((Ok(issued), None))
         })
         .await?;
@@ -157,7 +158,8 @@ fn check_code(tx: &Tx<'_>, grant: &Grant, stated: Option<&str>, challenge: &str)
 }
 
 async fn refresh(hub: &Hub, call: &Call, client: Client, parameters: &Parameters) -> Result<TokenAnswer, Failure> {
-    let token_hash = credential_hash(&required(parameters, "refresh_token")?);
+    let shown = Secret::new(required(parameters, "refresh_token")?);
+    let token_hash = credential_hash(shown.expose());
     let wanted = wanted_scope(parameters)?;
     let (hub_in, client_id) = (hub.clone(), client.id);
     let (outcome, revoked) = hub
@@ -171,11 +173,11 @@ async fn refresh(hub: &Hub, call: &Call, client: Client, parameters: &Parameters
                 return refused("What the refresh token stands for is not allowed any more.");
             }
             let is_current = token.generation == grant.generation;
-            let is_raced = token.generation == grant.generation - 1
-                && token.used_at.is_some_and(|used_at| tx.now_ms() - used_at <= milliseconds(REFRESH_GRACE));
-            if !is_current && !is_raced {
+            let is_predecessor = token.generation == grant.generation - 1;
+            let successor = if is_predecessor { store::find_successor(tx, &token_hash)? } else { None };
+            if !is_current && successor.is_none() {
                 // A thief and the client both have it, and nobody can tell which of them this is.
-                let words = "The refresh token was used before. All tokens that came of it are out of force.";
+                let words = "The refresh token was used before. All tokens issued for it have been revoked.";
                 let is_news = grants::withdraw(&hub_in, tx, &Actor::system(), &grant, "refresh_token_reused")?;
                 return Ok((Err(Refusal::invalid_grant(words)), is_news.then_some(grant)));
             }
@@ -187,13 +189,18 @@ async fn refresh(hub: &Hub, call: &Call, client: Client, parameters: &Parameters
                 let words = "The scope is more than what was allowed.";
                 return Ok((Err(Refusal::new("invalid_scope", words)), None));
             }
-            let issued = if is_current {
-                store::update_refresh_used(tx, &token_hash)?;
-                issue(&hub_in, tx, grant, scope, true)?
-            } else {
-                let successor = same_successor(&hub_in, tx, &grant)?;
-                let access = issue_access_token(tx, &grant, scope)?;
-                Issued { answer: TokenAnswer { refresh_token: successor, ..access }, grant }
+            let issued = match successor {
+                None => {
+                    store::update_refresh_used(tx, &token_hash)?;
+                    issue(&hub_in, tx, grant, scope, Refresh::After(&shown))?
+                }
+                Some(sealed) => {
+                    // The copy is for one replay.
+                    store::delete_successor(tx, &token_hash)?;
+                    let successor = successor::open(&hub_in.keys(), &shown, &sealed)?;
+                    let access = issue_access_token(tx, &grant, scope)?;
+                    Issued { answer: TokenAnswer { refresh_token: Some(successor), ..access }, grant }
+                }
             };
             Ok::<(Outcome, _), HubError>((Ok(issued), None))
         })
@@ -229,7 +236,7 @@ async fn client_credentials(
                 let words = "The client's owner may not log in any more, or its agent is gone.";
                 return Ok(Err(Refusal::new("unauthorized_client", words)));
             }
-            let issued = issue(&hub_in, tx, grant, scope, false)?;
+            let issued = issue(&hub_in, tx, grant, scope, Refresh::None)?;
             Ok::<Outcome, HubError>(Ok(issued))
         })
         .await?;
@@ -247,19 +254,41 @@ fn conclude(call: &Call, event: AuthEvent, outcome: Outcome, revoked: Option<Gra
     Ok(issued.answer)
 }
 
+/// Whether an answer has a refresh token in it.
+#[derive(Clone, Copy)]
+enum Refresh<'a> {
+    None,
+    First,
+    /// In place of this one.
+    After(&'a Secret),
+}
+
 /// Makes the tokens of a grant's next generation.
-fn issue(hub: &Hub, tx: &mut Tx<'_>, grant: Grant, scope: OauthScopes, with_refresh: bool) -> Result<Issued, HubError> {
+fn issue(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    grant: Grant,
+    scope: OauthScopes,
+    refresh: Refresh<'_>,
+) -> Result<Issued, HubError> {
     let access = issue_access_token(tx, &grant, scope)?;
     client_store::update_used(tx, grant.client)?;
     store::update_grant_used(tx, grant.id)?;
-    if !with_refresh {
+    if matches!(refresh, Refresh::None) {
         return Ok(Issued { answer: access, grant });
     }
     let generation = grant.generation + 1;
-    let token = CredentialKind::RefreshToken
-        .render(hub.keys().sign(Purpose::RefreshToken, &[&grant.seed, &generation.to_be_bytes()]));
+    let random = tx.random_bytes();
+    let token = CredentialKind::RefreshToken.render(random);
     let expires_at = (tx.now_ms() + milliseconds(REFRESH_LIFETIME)).min(grant.expires_at);
     store::insert_refresh_token(tx, &credential_hash(&token), grant.id, generation, expires_at)?;
+    // A client that uses a token has received it, so nobody needs a copy of it.
+    store::delete_successors(tx, grant.id)?;
+    if let Refresh::After(old) = refresh {
+        let sealed = successor::seal(&hub.keys(), tx, old, random)?;
+        let copy_expires_at = tx.now_ms() + milliseconds(REFRESH_GRACE);
+        store::insert_successor(tx, &credential_hash(old.expose()), grant.id, &sealed, copy_expires_at)?;
+    }
     store::update_generation(tx, grant.id, generation)?;
     store::delete_old_refresh_tokens(tx, grant.id, generation - MAX_GENERATIONS)?;
     Ok(Issued { answer: TokenAnswer { refresh_token: Some(Secret::new(token)), ..access }, grant })
@@ -271,18 +300,6 @@ fn issue_access_token(tx: &mut Tx<'_>, grant: &Grant, scope: OauthScopes) -> Res
     store::insert_access_token(tx, &credential_hash(&token), grant.id, scope, expires_at)?;
     let expires_in = (expires_at - tx.now_ms()) / 1000;
     Ok(TokenAnswer { access_token: Secret::new(token), token_type: "Bearer", expires_in, refresh_token: None, scope })
-}
-
-/// The refresh token that is in force now, made again: it is nowhere stored. The hub's key may have changed since.
-fn same_successor(hub: &Hub, tx: &mut Tx<'_>, grant: &Grant) -> Result<Option<Secret>, HubError> {
-    let keys = hub.keys();
-    for random in keys.sign_with_each(Purpose::RefreshToken, &[&grant.seed, &grant.generation.to_be_bytes()]) {
-        let token = CredentialKind::RefreshToken.render(random);
-        if store::find_refresh_token(tx, &credential_hash(&token))?.is_some() {
-            return Ok(Some(Secret::new(token)));
-        }
-    }
-    Ok(None)
 }
 
 /// Whose access token this is, and how far it reaches. Asked at each request: that the person may log in, and that the
@@ -316,8 +333,12 @@ fn note_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbError> {
     }
 }
 
-pub(super) const ACCESS_TOKEN: CredentialStore =
-    CredentialStore { form: CredentialForm::Bearer(CredentialKind::AccessToken), find: find_by_token_hash, note_use };
+pub(super) const ACCESS_TOKEN: CredentialStore = CredentialStore {
+    form: CredentialForm::Bearer(CredentialKind::AccessToken),
+    doors: &[Door::McpBearer],
+    find: find_by_token_hash,
+    note_use,
+};
 
 /// Which of the two kinds of token a text is, if it is one at all.
 pub(super) fn token_kind(text: &str) -> Option<CredentialKind> {

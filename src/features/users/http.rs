@@ -1,6 +1,6 @@
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::page::Page;
 use stoa_model::users::{
@@ -18,7 +18,11 @@ use crate::hub::Hub;
 use crate::paging::ListQuery;
 use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query};
 
-type WithCookie<T> = (AppendHeaders<[(header::HeaderName, HeaderValue); 1]>, Json<T>);
+type WithCookie<T> = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<T>);
+/// The headers of an answer after which nobody is logged in.
+pub type LoggedOut = AppendHeaders<[(HeaderName, HeaderValue); 2]>;
+
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
@@ -47,17 +51,15 @@ pub(super) fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<Header
     Ok(value)
 }
 
-/// The cookie that takes a session away.
-pub fn no_session_cookie(hub: &Hub) -> Result<HeaderValue, HubError> {
-    session_cookie(hub, None)
-}
-
-fn with_cookie<T>(cookie: HeaderValue, view: T) -> WithCookie<T> {
-    (AppendHeaders([(header::SET_COOKIE, cookie)]), Json(view))
+/// Takes the session away from the browser, with drafts and everything else that the page has stored there.
+pub fn logged_out(hub: &Hub) -> Result<LoggedOut, HubError> {
+    let stored = HeaderValue::from_static(r#""cache", "storage""#);
+    Ok(AppendHeaders([(header::SET_COOKIE, session_cookie(hub, None)?), (CLEAR_SITE_DATA, stored)]))
 }
 
 fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookie<LoginView>, HubError> {
-    Ok(with_cookie(session_cookie(hub, Some(&login.token))?, LoginView { user: login.user }))
+    let cookie = session_cookie(hub, Some(&login.token))?;
+    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(LoginView { user: login.user })))
 }
 
 /// Begins a session.
@@ -74,14 +76,10 @@ async fn log_in(
 
 /// Ends the session that asks.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", responses((status = 204)), security(("session" = [])))]
-async fn log_out(
-    State(hub): State<Hub>,
-    actor: Actor,
-    _: NoBody,
-) -> Result<(StatusCode, AppendHeaders<[(header::HeaderName, HeaderValue); 1]>), HubError> {
+async fn log_out(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<(StatusCode, LoggedOut), HubError> {
     actor.require_session()?;
     service::log_out(&hub, &actor).await?;
-    Ok((StatusCode::NO_CONTENT, AppendHeaders([(header::SET_COOKIE, no_session_cookie(&hub)?)])))
+    Ok((StatusCode::NO_CONTENT, logged_out(&hub)?))
 }
 
 /// Makes an account with an invitation, and begins a session.
@@ -135,9 +133,13 @@ async fn list_sessions(
 /// Ends every session of the caller, this one too.
 #[utoipa::path(delete, path = "/auth/sessions", tag = "auth", responses((status = 200, body = EndedSessions)),
     security(("session" = [])))]
-async fn end_sessions(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<WithCookie<EndedSessions>, HubError> {
+async fn end_sessions(
+    State(hub): State<Hub>,
+    actor: Actor,
+    _: NoBody,
+) -> Result<(LoggedOut, Json<EndedSessions>), HubError> {
     let ended = service::end_sessions(&hub, &actor).await?;
-    Ok(with_cookie(no_session_cookie(&hub)?, ended))
+    Ok((logged_out(&hub)?, Json(ended)))
 }
 
 /// Ends one session of the caller.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::feature::{Chore, Feature};
 use crate::hub::{BoxFuture, Hub, StartError};
 
-pub use http::no_session_cookie;
+pub use http::logged_out;
 pub use service::{current_user, find_user_id, is_admin, list_admins, log_out};
 
 pub fn feature() -> Feature {
@@ -36,6 +36,7 @@ fn start(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
         if let Some(password) = service::ensure_first_admin(hub).await? {
             (hub.config().show_password)(password.expose());
         }
+        service::prepare_logins(hub).await?;
         Ok(())
     })
 }

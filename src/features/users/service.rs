@@ -1,3 +1,4 @@
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -15,7 +16,8 @@ use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
 use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::identity::{CredentialForm, CredentialStore, FoundIdentity, credential_hash};
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
+use crate::access::password::cost_of;
 use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -25,6 +27,8 @@ use crate::hub::Hub;
 use crate::hub::idempotency;
 use crate::paging::{ListQuery, page_of};
 
+/// How often the hub looks which cost most accounts have.
+const USUAL_COST_EVERY: Duration = Duration::from_secs(60);
 const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 const MAX_USER_AGENT_CHARACTERS: usize = 200;
 const FIRST_ADMIN: &str = "admin";
@@ -89,8 +93,12 @@ fn note_session_use(tx: &mut Tx<'_>, principal: &Principal) -> Result<(), DbErro
     }
 }
 
-pub(super) const SESSION: CredentialStore =
-    CredentialStore { form: CredentialForm::Session, find: find_by_session_hash, note_use: note_session_use };
+pub(super) const SESSION: CredentialStore = CredentialStore {
+    form: CredentialForm::Session,
+    doors: &[Door::Cookie],
+    find: find_by_session_hash,
+    note_use: note_session_use,
+};
 
 /// Whether somebody is an administrator whose account is in use.
 pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
@@ -117,7 +125,15 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         log_failure(actor, &request.username, "throttled");
     })?;
     let name = request.username.clone();
-    let found = hub.read_urgent(move |tx| store::find_user_by_name(tx, &name)).await?;
+    let usual_cost = hub.memory::<UsualCost>();
+    let is_cost_due = usual_cost.is_due(now);
+    let (found, prefix) = hub
+        .read_urgent(move |tx| {
+            let prefix = if is_cost_due { store::find_usual_hash_prefix(tx)? } else { None };
+            Ok::<_, DbError>((store::find_user_by_name(tx, &name)?, prefix))
+        })
+        .await?;
+    note_usual_cost(hub, prefix.as_deref());
     let hash = found.as_ref().map(|user| user.password_hash.clone());
     // Who could not be heard has not failed.
     let verified = hub.passwords().verify(&request.password, hash).await;
@@ -135,21 +151,54 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         }
     };
     hub.limits().refund_login(&folded, address);
+    // Only now the password is known, so this is when its hash can get the present cost. Without one the login goes on.
+    let is_outdated = cost_of(&user.password_hash) != Some(hub.passwords().cost());
+    let new_hash = if is_outdated { hub.passwords().hash(&request.password).await.ok() } else { None };
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    let (id, checked_hash) = (user.id, user.password_hash);
+    let (id, checked_revision) = (user.id, user.password_revision);
     let login = hub
         .command(actor, move |tx| {
             // The password may have been changed while it was being compared.
             let user = store::find_user(tx, id)?
-                .filter(|user| user.password_hash == checked_hash && user.disabled_at.is_none())
+                .filter(|user| user.password_revision == checked_revision && user.disabled_at.is_none())
                 .ok_or_else(|| {
                     HubError::unauthenticated("invalid_credentials", "The username or the password is wrong.")
                 })?;
+            if let Some(hash) = &new_hash {
+                store::update_password_hash(tx, id, hash)?;
+            }
             begin_session(&hub_in, tx, &actor_in, user.into())
         })
         .await?;
     log_login(actor, &login.user);
     Ok(login)
+}
+
+/// When the hub last looked which cost most accounts have.
+#[derive(Default)]
+struct UsualCost(AtomicI64);
+
+impl UsualCost {
+    /// Whether it is time to look. At most one caller a minute is told so.
+    fn is_due(&self, now_ms: i64) -> bool {
+        let looked_at = self.0.load(Ordering::Relaxed);
+        let is_due = now_ms - looked_at >= milliseconds(USUAL_COST_EVERY);
+        is_due && self.0.compare_exchange(looked_at, now_ms, Ordering::Relaxed, Ordering::Relaxed).is_ok()
+    }
+}
+
+/// Looks which cost most accounts have, before the first login.
+pub async fn prepare_logins(hub: &Hub) -> Result<(), HubError> {
+    let prefix = hub.read(store::find_usual_hash_prefix).await?;
+    note_usual_cost(hub, prefix.as_deref());
+    Ok(())
+}
+
+/// Gives unknown names the cost that most accounts have, which may be an earlier setting than the present one.
+fn note_usual_cost(hub: &Hub, prefix: Option<&str>) {
+    if let Some(cost) = prefix.and_then(cost_of) {
+        hub.passwords().set_decoy_cost(cost);
+    }
 }
 
 fn log_failure(actor: &Actor, username: &str, reason: &str) {
@@ -217,8 +266,8 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     // Whoever found an open session could otherwise guess here without end.
     let folded = handles::fold(&user.username);
     hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
-    let checked_hash = user.password_hash;
-    let verified = hub.passwords().verify(&request.current_password, Some(checked_hash.clone())).await;
+    let checked_revision = user.password_revision;
+    let verified = hub.passwords().verify(&request.current_password, Some(user.password_hash)).await;
     if !verified.inspect_err(|_| hub.limits().refund_login(&folded, actor.call.client_ip))? {
         return Err(HubError::forbidden("invalid_credentials", "The current password is wrong."));
     }
@@ -230,7 +279,7 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
             // Somebody else may have set a new one in the meantime, which must not be overruled by
             // whoever knew the old one.
             let user = store::find_user(tx, id)?
-                .filter(|user| user.password_hash == checked_hash && user.disabled_at.is_none())
+                .filter(|user| user.password_revision == checked_revision && user.disabled_at.is_none())
                 .ok_or_else(ended)?;
             set_password(&hub_in, tx, &actor_in, &user, &hash)?;
             begin_session(&hub_in, tx, &actor_in, user.into())

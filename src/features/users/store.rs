@@ -12,6 +12,8 @@ pub(super) struct UserRow {
     pub(super) created_at: Timestamp,
     pub(super) disabled_at: Option<Timestamp>,
     pub(super) password_hash: String,
+    /// Another number means another password.
+    pub(super) password_revision: i64,
 }
 
 pub(super) struct NewSession<'a> {
@@ -22,7 +24,8 @@ pub(super) struct NewSession<'a> {
     pub(super) user_agent: Option<&'a str>,
 }
 
-const SELECT_USER: &str = "select p.id, p.handle, p.display_name, p.created_at, u.role, u.disabled_at, u.password_hash
+const SELECT_USER: &str = "select p.id, p.handle, p.display_name, p.created_at, u.role, u.disabled_at, u.password_hash,
+         u.password_revision
      from users u join principals p on p.id = u.id";
 
 pub(super) fn insert_user(tx: &mut Tx<'_>, id: PrincipalId, password_hash: &str, role: Role) -> Result<(), DbError> {
@@ -49,9 +52,26 @@ pub(super) fn has_users(tx: &mut Tx<'_>) -> Result<bool, DbError> {
     tx.query_one("select exists (select 1 from users) as found", &[], |row| row.get("found"))
 }
 
+/// Stores the hash of a new password.
 pub(super) fn update_password(tx: &mut Tx<'_>, id: PrincipalId, password_hash: &str) -> Result<(), DbError> {
+    let sql = "update users set password_hash = $2, password_revision = password_revision + 1 where id = $1";
+    tx.execute(sql, params![id.0, password_hash])?;
+    Ok(())
+}
+
+/// Stores another hash of the same password.
+pub(super) fn update_password_hash(tx: &mut Tx<'_>, id: PrincipalId, password_hash: &str) -> Result<(), DbError> {
     tx.execute("update users set password_hash = $2 where id = $1", params![id.0, password_hash])?;
     Ok(())
+}
+
+/// The beginning that most hashes have, which says their cost.
+pub(super) fn find_usual_hash_prefix(tx: &mut Tx<'_>) -> Result<Option<String>, DbError> {
+    tx.query_optional(
+        "select substr(password_hash, 1, 7) as prefix from users group by 1 order by count(*) desc, 1 desc limit 1",
+        &[],
+        |row| row.get("prefix"),
+    )
 }
 
 pub(super) fn update_disabled(tx: &mut Tx<'_>, id: PrincipalId, disabled_at: Option<i64>) -> Result<(), DbError> {
@@ -202,6 +222,7 @@ fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
         created_at: Timestamp::from_ms(row.get("created_at")?),
         disabled_at: row.get::<Option<i64>>("disabled_at")?.map(Timestamp::from_ms),
         password_hash: row.get("password_hash")?,
+        password_revision: row.get("password_revision")?,
     })
 }
 

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv6Addr};
 use axum::http::{HeaderMap, header};
 
 use crate::config::Network;
+use crate::error::HubError;
 use crate::hub::Hub;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
@@ -41,6 +42,23 @@ pub(super) fn base_url(hub: &Hub, headers: &HeaderMap) -> String {
         Some(host) if hub.config().base_url.is_none() => format!("http://{}", host.to_ascii_lowercase()),
         _ => hub.base_url().to_owned(),
     }
+}
+
+/// Refuses requests to other names than the hub's, if only this machine can reach the hub. A page can make its own name lead to
+/// loopback, and its requests would then count as those of this machine, which limits trust.
+pub(super) fn check_host(hub: &Hub, host: &str) -> Result<(), HubError> {
+    let base_url = hub.config().base_url.as_ref().map(|_| hub.base_url());
+    if !hub.is_on_loopback() || is_own_host(host, base_url) {
+        return Ok(());
+    }
+    Err(HubError::misdirected(base_url.is_some()))
+}
+
+/// Whether a host is a loopback one or that of the base URL, on any port.
+fn is_own_host(host: &str, base_url: Option<&str>) -> bool {
+    let authority = base_url.and_then(|base_url| base_url.split_once("://")).map(|(_, authority)| authority);
+    let names = authority.and_then(split_host).zip(split_host(host));
+    is_loopback(host) || names.is_some_and(|((own, _), (name, _))| own.eq_ignore_ascii_case(name))
 }
 
 /// Whether a Host header names a host, and perhaps a port, as they are written.
@@ -134,6 +152,36 @@ mod tests {
         ] {
             assert!(!is_loopback(host), "{host}");
         }
+    }
+
+    #[test]
+    fn hosts_of_a_hub_on_loopback() {
+        let (none, named, ported) = (None, Some("https://hub.example"), Some("http://Hub.example:8080"));
+        for host in ["localhost", "localhost:1", "127.0.0.1", "127.0.0.2:8080", "[::1]", "[::1]:8080"] {
+            assert!([none, named, ported].into_iter().all(|base_url| is_own_host(host, base_url)), "{host}");
+        }
+        for host in ["hub.example", "HUB.EXAMPLE", "hub.example:443", "hub.example:9999"] {
+            assert!(!is_own_host(host, none), "{host}");
+            assert!(is_own_host(host, named) && is_own_host(host, ported), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "hub.example.evil.example",
+            "evil.hub.example",
+            "hub.example.",
+            "localhost.",
+            "localhost.evil.example",
+            "127.0.0.1.evil.example",
+            "10.0.0.1",
+            "0.0.0.0",
+            "[::]",
+            "[::2]:80",
+            "hub",
+            "",
+        ] {
+            assert!(![none, named, ported].into_iter().any(|base_url| is_own_host(host, base_url)), "{host}");
+        }
+        assert!(is_own_host("[2001:db8::1]:80", Some("http://[2001:db8::1]")));
     }
 
     #[test]

@@ -254,17 +254,11 @@ async fn prepare_and_run(
     if hub.is_stopping() {
         return Err(HubError::unavailable("The hub is shutting down."));
     }
+    check_hosts(hub, &request)?;
     if let Some(answer) = cors::preflight(request.method(), request.uri().path()) {
         return Ok(answer);
     }
     let (mut parts, mut body) = request.into_parts();
-    if parts.headers.get_all(header::HOST).iter().count() > 1 {
-        return Err(HubError::malformed("The request names more than one host."));
-    }
-    let host = parts.headers.get(header::HOST).filter(|host| !host.is_empty());
-    if host.is_some_and(|host| !host.to_str().is_ok_and(address::is_host)) {
-        return Err(HubError::malformed("The Host header is not a host with or without a port."));
-    }
     csrf::check(&parts.method, parts.uri.path(), &parts.headers, base_url)?;
     let peer: Option<IpAddr> = parts.extensions.get::<Peer>().map(|peer| peer.0.ip());
     let mut call = Call {
@@ -302,6 +296,21 @@ async fn prepare_and_run(
     // A panic is our mistake: it ends its own request with a 500 and nothing else.
     let answer = catch_panic(next.run(Request::from_parts(parts, body))).await;
     answer.ok_or_else(|| HubError::internal("a handler panicked"))
+}
+
+/// Refuses a request to a host that is not one, or not the hub's. Proxies may write the host into the request line, too.
+fn check_hosts(hub: &Hub, request: &Request) -> Result<(), HubError> {
+    if request.headers().get_all(header::HOST).iter().count() > 1 {
+        return Err(HubError::malformed("The request names more than one host."));
+    }
+    let in_line = request.uri().authority().map(|authority| Some(authority.as_str()));
+    let in_header = request.headers().get(header::HOST).filter(|host| !host.is_empty()).map(|host| host.to_str().ok());
+    for host in [in_line, in_header].into_iter().flatten() {
+        let host = host.filter(|host| address::is_host(host));
+        let host = host.ok_or_else(|| HubError::malformed("The Host header is not a host with or without a port."))?;
+        address::check_host(hub, host)?;
+    }
+    Ok(())
 }
 
 /// Whether a body is a file, which is read as it comes and may be long.

@@ -110,7 +110,7 @@ impl Commander {
         let (proof, call) = (self.actor.principal.proof, self.actor.call.clone());
         match (command(self.actor).await, proof) {
             (Err(error), Some(proof)) if error.kind == ErrorKind::Unauthenticated => {
-                hub.identities().forget(&proof.hash);
+                hub.identities().forget(&proof.key);
                 let principal = principal_of(&self.headers, hub, Use::ReliedOn).await?;
                 command(Actor::new(principal, call)).await
             }

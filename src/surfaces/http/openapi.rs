@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use utoipa::openapi::OpenApi;
 
 /// The answers that any call may get, besides those that its route names.
-const PROBLEMS: [(&str, &str); 12] = [
+const PROBLEMS: [(&str, &str); 13] = [
     ("400", "Malformed request"),
     ("401", "No credential, or one that is not valid"),
     ("403", "Known, but not allowed"),
@@ -18,6 +18,7 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("409", "In conflict with the state of things"),
     ("413", "Body too large"),
     ("415", "Wrong content type"),
+    ("421", "Sent to a host name that is not the hub's"),
     ("422", "Well-formed, but not acceptable"),
     ("429", "Too many requests"),
     ("503", "Shutting down, or the store is away"),

@@ -138,7 +138,7 @@ impl Gate {
             return Err(refused(error, ""));
         };
         let outcome = match credential {
-            Some(credential) => auth::authenticate_agent_bearer(&self.hub, credential).await,
+            Some(credential) => auth::authenticate_mcp_bearer(&self.hub, credential).await,
             None => Err(HubError::unauthenticated(
                 "invalid_credentials",
                 "The Authorization header is not `Bearer <token or key>`.",

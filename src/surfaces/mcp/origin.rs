@@ -27,7 +27,8 @@ const CORS: [(HeaderName, &str); 3] = [
 ];
 
 impl Doors<'_> {
-    /// Refuses names that somebody else could have made to lead here: those of the public DNS that are not the hub's own.
+    /// Refuses names that somebody else could have made to lead here: those of the public DNS that are not the hub's own. A hub
+    /// on loopback has already refused more than these.
     pub(super) fn check_host(&self, headers: &HeaderMap) -> Result<(), HubError> {
         let Some(host) = headers.get(header::HOST).and_then(|host| host.to_str().ok()) else { return Ok(()) };
         let name = name_of(host);
@@ -37,11 +38,7 @@ impl Doors<'_> {
         if is_own || is_harmless {
             return Ok(());
         }
-        let mut error = HubError::forbidden("forbidden", "This hub is not called by that name.");
-        if !self.is_named {
-            error = error.hint("Its operator can set STOA_BASE_URL to the address by which it is called.");
-        }
-        Err(error)
+        Err(HubError::misdirected(self.is_named))
     }
 
     /// The page that calls, if it may; none if it is no page.

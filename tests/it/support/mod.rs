@@ -13,7 +13,7 @@ mod probes;
 mod sse;
 
 use std::future::IntoFuture;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -24,7 +24,9 @@ use stoa::events::{Listener, Planner, Worker};
 use stoa::feature::{Feature, Features};
 use stoa::hub::Hub;
 use stoa::surfaces::mcp::Offer;
+use stoa_db::{Database, DbError, Options, Tx};
 use stoa_model::{Secret, Timestamp};
+use stoa_schema::MIGRATIONS;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
@@ -62,6 +64,7 @@ pub(crate) struct Setup {
     pub(crate) database: Option<Arc<TestDatabase>>,
     admin_password: Arc<Mutex<Option<String>>>,
     may_fail: bool,
+    listen: &'static str,
 }
 
 impl Setup {
@@ -72,6 +75,21 @@ impl Setup {
     /// On SQLite, whatever this run is on.
     pub(crate) fn on_sqlite() -> Self {
         Self::with(Folder::create_with_sqlite_tables(), None)
+    }
+
+    /// On the tables of an earlier version, with these rows in them.
+    pub(crate) async fn at_migration(
+        number: i64,
+        fill: impl Fn(&mut Tx<'_>) -> Result<(), DbError> + Send + 'static,
+    ) -> Self {
+        let setup = Self::with(Folder::create(), TestDatabase::create());
+        let mut options = Options::new(&setup.config.data);
+        options.migrate_to = Some(number);
+        options.postgres_url = setup.config.database_url.as_ref().map(|url| url.expose().to_owned());
+        let db = off_the_runtime(|| Database::open(options, MIGRATIONS)).unwrap();
+        db.write(fill).await.unwrap();
+        db.close().await;
+        setup
     }
 
     fn with(folder: Folder, database: Option<Arc<TestDatabase>>) -> Self {
@@ -90,7 +108,7 @@ impl Setup {
             ..Config::new(folder.path())
         };
         let features = stoa::features::all();
-        Self { config, clock, features, folder, database, admin_password, may_fail: false }
+        Self { config, clock, features, folder, database, admin_password, may_fail: false, listen: "127.0.0.1:0" }
     }
 
     pub(crate) fn configure(mut self, change: impl FnOnce(&mut Config)) -> Self {
@@ -104,6 +122,12 @@ impl Setup {
 
     pub(crate) fn base_url(self, base_url: &str) -> Self {
         self.configure(|config| config.base_url = Some(base_url.to_owned()))
+    }
+
+    /// Where the hub listens. Tests call it over loopback all the same.
+    pub(crate) fn listen(mut self, address: &'static str) -> Self {
+        self.listen = address;
+        self
     }
 
     pub(crate) fn session_lifetime(self, lifetime: Duration) -> Self {
@@ -189,12 +213,15 @@ impl Setup {
         // A runtime of its own can be taken away, which is as near to a crash as one process gets.
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let listener = {
-            let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+            let listener = std::net::TcpListener::bind(self.listen).unwrap();
             listener.set_nonblocking(true).unwrap();
             let _in_runtime = runtime.enter();
             tokio::net::TcpListener::from_std(listener).unwrap()
         };
-        let address = listener.local_addr().unwrap();
+        let mut address = listener.local_addr().unwrap();
+        if address.ip().is_unspecified() {
+            address.set_ip(Ipv4Addr::LOCALHOST.into());
+        }
         let (shutdown, stopped) = oneshot::channel::<()>();
         let (started, hub) = oneshot::channel();
         let (config, features) = (self.config.clone(), self.features.clone());
