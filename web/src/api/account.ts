@@ -4,7 +4,7 @@ import { person } from "../lib/person";
 import { forget } from "../lib/storage";
 import { api, ok } from "./client";
 import { everyPage } from "./pages";
-import { leave, tellTabs } from "./tabs";
+import { leave, leaving, tellTabs } from "./tabs";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -51,12 +51,15 @@ export const notificationsQuery = queryOptions({
 export async function logOut(): Promise<void> {
   const keepAgain = forget(person.get());
   tellTabs({ loggingOut: person.get() });
+  // The stream ends with the session, perhaps before the answer is here. That is no reason to come back to this place.
+  leaving.isNow = true;
   try {
     await ok(api.POST("/auth/logout"));
-    tellTabs({ loggedOut: person.get() });
   } catch (error) {
     keepAgain();
+    leaving.isNow = false;
     throw error;
   }
+  tellTabs({ loggedOut: person.get() });
   leave();
 }
