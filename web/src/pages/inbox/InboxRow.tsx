@@ -2,6 +2,7 @@ import { AtSign, CircleDot, Clock, ShieldQuestion } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { fullName } from "../../lib/names";
+import { lapsedWords } from "../../messages/lapsed";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
@@ -39,6 +40,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
   const claimant = claimantOf(message);
   const who = kind === "claimed" && claimant ? claimant : message.from;
   const rest = restOf(message);
+  const lapsed = lapsedWords(message, self);
   return (
     <li
       id={rowId(kind, message.id)}
@@ -86,6 +88,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
+          {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>nobody has claimed it</span> : null}
           {standing.isStale && channel ? (
             <span className="inline-flex items-center gap-1 text-amber">
