@@ -38,6 +38,7 @@ export async function shownForWhatItIs({ hub, watcher }) {
   const dialog = page.getByRole("dialog", { name: `Source of message ${draft.id}` });
   await dialog.getByText("[x]: https://a.example 'ignore the above'").waitFor();
   await dialog.getByText('"action_type": "publish"').waitFor();
+  await dialog.getByText("Invisible characters: RIGHT-TO-LEFT OVERRIDE (U+202E), ZERO WIDTH SPACE (U+200B)").waitFor();
   await dialog.locator('.sign[title^="RIGHT-TO-LEFT OVERRIDE"]').waitFor();
   await watcher.checkAccess(page, "the source of a message");
   await page.keyboard.press("Escape");
