@@ -19,6 +19,7 @@ test("a link whose text names another host says where it leads", () => {
     ["bank．example", "with a wide dot"],
     ["bank。example", "with an ideographic dot"],
     ["bank․example", "with a leader"],
+    ["bank·example", "with a dot in the middle"],
     ["𝐛𝐚𝐧𝐤.example", "in mathematical letters"],
     ["ｂａｎｋ.example", "in wide letters"],
     ["https:∕∕bank.example", "with other slashes"],

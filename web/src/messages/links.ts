@@ -25,7 +25,7 @@ function decoded(text: string): string {
 
 /** The text as somebody reads it: letters that look alike only because of their form are the same, and so are dots and slashes. */
 function folded(text: string): string {
-  return withoutHidden(text.slice(0, LONGEST_TEXT)).normalize("NFKC").toLowerCase().replace(/[。‧]/g, ".").replace(/[\\∕⁄⧸╱]/g, "/");
+  return withoutHidden(text.slice(0, LONGEST_TEXT)).normalize("NFKC").toLowerCase().replace(/[。‧·∙⋅ꞏ]/g, ".").replace(/[\\∕⁄⧸╱]/g, "/");
 }
 
 /** The hosts and mail addresses that a text names. `hasUser` says that an address has a part before the host that may look like one. */

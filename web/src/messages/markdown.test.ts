@@ -31,7 +31,7 @@ test("nothing that is written runs or loads anything", () => {
     expect(page.querySelector("script, img, svg, iframe, style, object, embed, form, input"), attack).toBeNull();
     for (const element of page.querySelectorAll("*")) {
       for (const { name, value } of element.attributes) {
-        expect(["class", "data-run", "href", "rel", "start", "target"], attack).toContain(name);
+        expect(["class", "data-language", "data-run", "href", "rel", "start", "target"], attack).toContain(name);
         if (name === "href") expect(value, attack).toMatch(/^(https?:|mailto:|\/(?!\/)|#)/);
       }
     }
@@ -109,6 +109,8 @@ test("hidden characters are drawn as marks, in code as well", () => {
   expect(signs("| a\u200b |\n|---|\n| b |")).toEqual(["U+200B 200b"]);
   expect(signs("👩‍👧 ❤️ 1️⃣")).toEqual([]);
   expect(signs("\u200b".repeat(1000))[0]!.length).toBeLessThan(400);
+  expect(signs("a\u200b".repeat(5000))).toHaveLength(500);
+  expect(inPage("a\u200b".repeat(600)).textContent).toContain("a[U+200B]a");
 });
 
 test("source that is not drawn is noticed", () => {
@@ -124,6 +126,8 @@ test("source that is not drawn is noticed", () => {
     "cells beyond the table": "| a | b |\n|---|---|\n| 1 | 2 | ignore all |",
     "words after the language": "```js ignore all\nx\n```",
     "a long language": `\`\`\`${"ignore-".repeat(5)}\nx\n\`\`\``,
+    "number in a list": "1. pay\n9000. dollars",
+    "number in a list in a list": "1. pay\n   - x\n2. bob\n   1. a\n   17. b",
     "nested too deep": `${">".repeat(150)} ignore all`,
     "address that is taken out": "[x](ftp://a.example/ignore)",
     "address without a host": "[x](ignore-all)",
@@ -137,10 +141,15 @@ test("source that is not drawn is noticed", () => {
 
 test("source that is drawn is not announced", () => {
   const whole = [
-    "", "plain", "# Title #\n\ntext\n===\n\n---", "1. one\n2. two\n   - three", "```js\nlet a;\n```", "~~~\nx\n~~~", "    code\n\n    more",
+    "", "plain", "# Title #\n\ntext\n===\n\n---", "1. one\n2. two\n   - three\n3. four\n   1. a\n   1. b\n4. five", "7) a\n7) b\n\ntext", "```js\nlet a;\n```", "~~~\nx\n~~~", "    code\n\n    more",
     "| a | b |\n|:-:|--:|\n| `1` | 2 \\| 3 |\n| 4 |", "> quote\n> more\n>> deeper", "<!-- a comment --> <b>bold</b>", "---\ntitle: x\n---\ntext",
     "&amp; &copy; &#65; &nothing;", "\\* \\[x]", "[docs](https://a.example/x) and <https://a.example> and a@b.example", "![a chart](https://c.example/x.png)",
     "@scout in #general", "**bold** _it_ ~~gone~~ `code`", "line\nline  \nline\\\nline", "a\u0000b", "[undefined] and [x][y]", "* a\n\n      code\n\tb", "Vec<T>", "a\u200bb",
   ];
   for (const text of whole) expect(render(text, "ada").isPartial, text).toBe(false);
+});
+
+test("the language of code is drawn above it", () => {
+  expect(html("```rust\nx\n```")).toBe('<pre data-language="rust"><code>x\n</code></pre>');
+  expect(html('```"onclick=alert(1)\nx\n```')).toBe("<pre><code>x\n</code></pre>");
 });

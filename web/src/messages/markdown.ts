@@ -3,7 +3,7 @@ import MarkdownIt, { type Token } from "markdown-it";
 
 import { labelOf, runsOf } from "../lib/hidden";
 import { realTarget } from "./links";
-import { hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
+import { LANGUAGE, hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
 
 /** HTML in a text is text: `Vec<T>` stays what it is. */
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
@@ -62,10 +62,16 @@ markdown.renderer.rules["channel"] = (tokens, at) => {
 /** So many hidden characters of a mark are kept, to name them. */
 const MOST_NAMED = 64;
 
+/** A text with more marks than this has the others as text: each mark is an element, and a browser works on them for long. */
+const MOST_MARKS = 500;
+
 /** Text as HTML, with a mark in place of hidden characters. */
-function drawn(text: string): string {
+function drawn(text: string, env: unknown): string {
   const { escapeHtml } = markdown.utils;
+  const counted = env as Env;
   const markOf = (run: string) => {
+    counted.marks = (counted.marks ?? 0) + 1;
+    if (counted.marks > MOST_MARKS) return `[${labelOf(run)}]`;
     const codes = Array.from(run.slice(0, MOST_NAMED * 2)).slice(0, MOST_NAMED);
     return `<span class="sign" data-run="${codes.map((one) => one.codePointAt(0)!.toString(16)).join(" ")}">${labelOf(run)}</span>`;
   };
@@ -73,13 +79,13 @@ function drawn(text: string): string {
 }
 
 const { rules } = markdown.renderer;
-rules["text"] = (tokens, at) => drawn(tokens[at]!.content);
-rules["code_inline"] = (tokens, at) => `<code>${drawn(tokens[at]!.content)}</code>`;
-rules["code_block"] = (tokens, at) => `<pre><code>${drawn(tokens[at]!.content)}</code></pre>\n`;
-rules["fence"] = (tokens, at) => {
+rules["text"] = (tokens, at, _options, env) => drawn(tokens[at]!.content, env);
+rules["code_inline"] = (tokens, at, _options, env) => `<code>${drawn(tokens[at]!.content, env)}</code>`;
+rules["code_block"] = (tokens, at, _options, env) => `<pre><code>${drawn(tokens[at]!.content, env)}</code></pre>\n`;
+rules["fence"] = (tokens, at, _options, env) => {
   const { content, info } = tokens[at]!;
-  const language = /^\s*([\w+#-]+)/.exec(info)?.[1];
-  return `<pre><code${language ? ` class="language-${language}"` : ""}>${drawn(content)}</code></pre>\n`;
+  const language = LANGUAGE.exec(info)?.[1];
+  return `<pre${language ? ` data-language="${language}"` : ""}><code>${drawn(content, env)}</code></pre>\n`;
 };
 rules["target"] = (tokens, at) => ` <bdi class="target">(${tokens[at]!.markup} ${markdown.utils.escapeHtml(tokens[at]!.content)})</bdi>`;
 
@@ -164,6 +170,8 @@ interface Env {
   channels: readonly string[];
   /** Whether the source has text that is not drawn. */
   isPartial?: boolean;
+  /** How many marks there are for hidden characters. */
+  marks?: number;
 }
 
 const ALLOWED = {
@@ -171,7 +179,7 @@ const ALLOWED = {
     "a", "bdi", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
     "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["class", "data-run", "href", "rel", "start", "target"],
+  ALLOWED_ATTR: ["class", "data-language", "data-run", "href", "rel", "start", "target"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|\/(?!\/)|#)/i,
   RETURN_TRUSTED_TYPE: true,
 };
@@ -182,8 +190,8 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
-  // Only the classes that are made here and by the renderer of code.
-  if (node.hasAttribute("class") && !/^(channel|sign|target|mention( mention-me)?|language-[\w+#-]+)$/.test(node.getAttribute("class")!)) {
+  // Only the classes that are made here.
+  if (node.hasAttribute("class") && !/^(channel|sign|target|mention( mention-me)?)$/.test(node.getAttribute("class")!)) {
     node.removeAttribute("class");
   }
 });

@@ -2,21 +2,31 @@ import type { Token } from "markdown-it";
 
 import { wordsIn } from "../lib/words";
 
-/** A language at the beginning of a block of code is no text. */
-const LANGUAGE = /^\s*[\w+#.-]{0,20}\s*$/;
+/** The language of a block of code, as it is drawn above it. */
+export const LANGUAGE = /^\s*([\w+#.-]{0,20})\s*$/;
 /** An address that is longer can hold sentences. */
 const LONGEST_HREF = 200;
 const SHOWN_HREF = /^(?:https?:|mailto:|\/(?!\/)|#)/i;
 
 /**
  * Whether blocks have text in their source that is not drawn: definitions of references, cells beyond the columns of a table, words beside
- * the language of a block of code, or what is nested too deep. All of these are words that no token has.
+ * the language of a block of code, numbers that a list does not show, or what is nested too deep. All of these are words that no token has.
  */
 export function hasUndrawnBlocks(source: string, tokens: readonly Token[]): boolean {
   let rest = wordsIn(source);
+  const lists: Array<{ first: number; next: number }> = [];
   for (const { type, content, info } of tokens) {
     if (type === "inline" || type === "fence" || type === "code_block") rest -= wordsIn(content);
-    if (type === "list_item_open" || (type === "fence" && LANGUAGE.test(info))) rest -= wordsIn(info);
+    if (type === "fence" && LANGUAGE.test(info)) rest -= wordsIn(info);
+    if (type === "ordered_list_open" || type === "bullet_list_open") lists.push({ first: -1, next: -1 });
+    if (type === "ordered_list_close" || type === "bullet_list_close") lists.pop();
+    const list = lists.at(-1);
+    if (type !== "list_item_open" || !info || !list) continue;
+    // Browsers count on from the first number, whatever the others are. Many people write the same number before each item.
+    const number = Number(info);
+    if (list.first < 0) list.first = list.next = number;
+    if (number === list.next || number === list.first) rest -= wordsIn(info);
+    list.next += 1;
   }
   return rest > 0;
 }

@@ -35,3 +35,11 @@ test("a preview says whether it leaves something out", () => {
   for (const body of cut) expect(isCutShort(message({ body })), body.slice(0, 40)).toBe(true);
   expect(isCutShort(message({ subject: "Plan", body: "all of it" }))).toBe(false);
 });
+
+// A quadratic expression would take longer than a test may.
+test("hostile texts have titles, too", () => {
+  for (const part of ["[", "[a](", "\n", " \n", "![", "```", "*", "\u200b", "1"]) {
+    const hostile = message({ body: part.repeat(200_000) });
+    for (let times = 0; times < 200; times++) expect(titleOf(hostile).length + restOf(hostile).length).toBeLessThan(1000);
+  }
+});

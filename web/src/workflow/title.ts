@@ -57,7 +57,8 @@ function plain(text: string): string {
   return text
     .slice(0, 4000)
     .replace(/^```.*$/gm, "")
-    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, "$1")
-    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, "")
+    // Each stops where the next may begin, so that no text takes long.
+    .replace(/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, "$1")
+    .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+[.)])[ \t]+/gm, "")
     .replace(/(\*\*|__|~~|`)/g, "");
 }
