@@ -153,3 +153,27 @@ test("the language of code is drawn above it", () => {
   expect(html("```rust\nx\n```")).toBe('<pre data-language="rust"><code>x\n</code></pre>');
   expect(html('```"onclick=alert(1)\nx\n```')).toBe("<pre><code>x\n</code></pre>");
 });
+
+test("no word of a random text is lost without a notice", () => {
+  let seed = 7;
+  const draw = (count: number) => {
+    seed = (seed * 1103515245 + 12345) & 0x7fffffff;
+    return (seed >> 8) % count;
+  };
+  const parts =
+    "\n|\n\n| |> |- |1. |2) |    |```|~~~|`|``|[|]|(|)|](|]: |![|\"|'|<|>|*|**|_|~~|#|## |\n===\n|\n---\n|\\|&amp;|&|;|https://a.example/|<https://b.example>|<!--|-->|:|@scout|^|\u200b|  \n|=|!|mailto:x@y.example|ftp://|//"
+      .split("|")
+      .concat("|", "\n|---|---|\n", "|\n|");
+  for (let times = 0; times < 3000; times++) {
+    const words: string[] = [];
+    let text = "";
+    for (let left = 3 + draw(22); left > 0; left--) {
+      if (draw(3) === 0) words.push(`qw${words.length}z`);
+      text += draw(3) === 0 ? (words.at(-1) ?? "") : parts[draw(parts.length)]!;
+    }
+    if (render(text, "ada").isPartial) continue;
+    const page = inPage(text);
+    const shown = [page.textContent, ...[...page.querySelectorAll("a")].map((link) => link.href), ...[...page.querySelectorAll("pre")].map((block) => block.dataset["language"])].join(" ");
+    expect(words.filter((word) => text.includes(word) && !shown.includes(word)), JSON.stringify(text)).toEqual([]);
+  }
+});
