@@ -7,6 +7,8 @@ let answer: () => Promise<Response>;
 beforeEach(() => {
   vi.resetModules();
   vi.stubGlobal("fetch", () => answer());
+  // Without locks, a refusal is believed only after a while.
+  vi.stubGlobal("navigator", { ...navigator, locks: { request: (_name: string, ...rest: unknown[]) => (rest.at(-1) as () => unknown)() } });
   vi.stubGlobal("location", { ...location, origin: location.origin, pathname: "/channels/secret", search: "", hash: "", assign: vi.fn(), replace: vi.fn() });
   localStorage.setItem("stoa.draft.ada.channel:general", '"half a secret"');
   localStorage.setItem("stoa.appearance", "{}");

@@ -1,4 +1,5 @@
 import { withoutHidden } from "../lib/hidden";
+import { urlOf } from "../lib/url";
 
 /** What is longer is no address that somebody reads. */
 const LONGEST_TEXT = 2000;
@@ -11,7 +12,7 @@ const HOSTS = /(?:[\p{L}\p{N}\p{M}_-]+\.)+\p{L}[\p{L}\p{N}\p{M}-]*(?::\d{1,5})?|
 /** The host that a link leads to, in ASCII, or the mail address; null if the browser cannot follow it. */
 function targetOf(href: string): string | null {
   if (/^mailto:/i.test(href)) return decoded(href.slice("mailto:".length).split("?")[0]!).toLowerCase();
-  if (/^https?:/i.test(href)) return URL.canParse(href) ? new URL(href).host : null;
+  if (/^https?:/i.test(href)) return urlOf(href)?.host ?? null;
   return /^(?:\/(?!\/)|#)/.test(href) ? location.host : null;
 }
 
@@ -52,7 +53,7 @@ function addressesIn(text: string): { hosts: string[]; hasUser: boolean } {
 /** A host in the form in which two can be compared. */
 function comparable(host: string): string {
   if (host.includes("@")) return host;
-  const ascii = URL.canParse(`http://${host}`) ? new URL(`http://${host}`).host : host;
+  const ascii = urlOf(`http://${host}`)?.host ?? host;
   return ascii.replace(/^www\./, "").replace(/\.$/, "").replace(/:(?:80|443)$/, "");
 }
 

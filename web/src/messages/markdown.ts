@@ -2,6 +2,7 @@ import DOMPurify from "dompurify";
 import MarkdownIt, { type Token } from "markdown-it";
 
 import { labelOf, runsOf } from "../lib/hidden";
+import { urlOf } from "../lib/url";
 import { realTarget } from "./links";
 import { LANGUAGE, hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
 
@@ -99,7 +100,7 @@ function wordsOf({ type, content }: Token): string {
 function restOfAddress(href: string, after: Token | undefined): string {
   if (after?.type !== "text" || !/^https?:\/\/[^/?#]+$/i.test(href)) return "";
   const [more = ""] = /^[^\s/?#<>@]{0,200}@[^\s<>]{1,500}/.exec(after.content) ?? [];
-  if (!more || !URL.canParse(href + more)) return "";
+  if (!more || !urlOf(href + more)) return "";
   after.content = after.content.slice(more.length);
   return more;
 }
@@ -134,7 +135,7 @@ markdown.core.ruler.push("honest", (state) => {
           add("link_open", 1, "").attrSet("href", href);
           add("text", 0, words);
           add("link_close", -1, "");
-          add("target", 0, URL.canParse(href) ? new URL(href).host : location.host, "picture at");
+          add("target", 0, urlOf(href)?.host ?? location.host, "picture at");
         }
         continue;
       }
