@@ -37,7 +37,7 @@ export default defineConfig({
   plugins: [react(), tailwind(), readyAtOnce],
   resolve: {
     // Of these, markdown-it needs little and would bring much.
-    alias: { entities: own("messages/small/entities.ts"), "punycode.js": own("messages/small/punycode.ts") },
+    alias: { entities: own("messages/small/entities.ts"), "punycode.js": own("messages/small/punycode.ts"), "uc.micro": own("messages/small/unicode.ts") },
   },
   build: {
     // By it, `npm run sizes` knows what is loaded when.
@@ -71,6 +71,6 @@ export default defineConfig({
     isolate: false,
     include: ["src/**/*.test.{ts,tsx}"],
     // With what stands in for its libraries, as in the page.
-    server: { deps: { inline: ["markdown-it"] } },
+    server: { deps: { inline: ["markdown-it", "linkify-it"] } },
   },
 });

@@ -78,7 +78,7 @@ export async function threads({ hub, watcher }) {
   await page.keyboard.press("Escape");
   await pane.waitFor({ state: "detached" });
   // Among the other messages, an answer says what it answers.
-  await article(page, "tell us all").getByRole("button", { name: "reply to Administrator: who knows?" }).click();
+  await article(page, "tell us all").getByRole("button", { name: "reply to Administrator (@admin): who knows?" }).click();
   await article(pane, "tell us all").waitFor();
   await page.goto(`${hub.url}/search?q=quietly`);
   await page.getByRole("link", { name: "in a thread" }).click();

@@ -74,9 +74,9 @@ export async function byEarAndKeys({ hub, watcher }) {
   await article(page, "the first one").waitFor();
   await scout.say("general", "hello there");
   const told = page.locator("[aria-live=polite]", { hasText: "scout" });
-  await told.getByText("scout: hello there").waitFor();
+  await told.getByText("@scout: hello there").waitFor();
   await Promise.all([1, 2, 3].map((at) => scout.say("general", `burst ${at}`)));
-  await told.getByText(/\d new messages from scout/).waitFor();
+  await told.getByText(/\d new messages from @scout/).waitFor();
 
   const heading = (name) => page.getByRole("heading", { level: 1, name });
   await scout.say("beta", "something new");

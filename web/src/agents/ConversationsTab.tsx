@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { partnersOfAgentQuery } from "../api/agents";
 import { meQuery } from "../api/queries";
 import { Avatar } from "../ui/Avatar";
+import { Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 
@@ -40,7 +41,9 @@ export function ConversationsTab({ name }: { name: string }) {
                   <span className="font-medium">
                     {partner.display_name || partner.name} <span className="font-normal text-muted">@{partner.name}</span>
                   </span>
-                  <span className="truncate text-muted">{partner.preview}</span>
+                  <span className="truncate text-muted">
+                    <Shown text={partner.preview} />
+                  </span>
                 </span>
                 {partner.unread_count ? <span className="text-sm whitespace-nowrap">{partner.unread_count} unread</span> : null}
                 <Time at={partner.last_message_at} />

@@ -1,9 +1,10 @@
 import { queryOptions } from "@tanstack/react-query";
 
-import { save } from "../lib/storage";
-import { outgoingKey } from "../messages/outbox";
+import { person } from "../lib/person";
+import { forget } from "../lib/storage";
 import { api, ok } from "./client";
 import { everyPage } from "./pages";
+import { leave, leaving, tellTabs } from "./tabs";
 import type { components } from "./schema";
 
 type Schemas = components["schemas"];
@@ -43,10 +44,22 @@ export const notificationsQuery = queryOptions({
   queryFn: () => ok(api.GET("/api/notifications/settings")),
 });
 
-/** Ends the session, and goes where one can begin another. */
+/**
+ * Ends the session, and goes where one can begin another. Who logs out on purpose may leave the browser to somebody else, so their drafts
+ * and unsent messages are deleted first, in all tabs, even if the hub cannot be reached.
+ */
 export async function logOut(): Promise<void> {
-  await ok(api.POST("/auth/logout"));
-  // Who logs out on purpose has given up what they did not send.
-  save(outgoingKey(), null, "tab");
-  location.assign("/login");
+  const keepAgain = forget(person.get());
+  tellTabs({ loggingOut: person.get() });
+  // The stream ends with the session, perhaps before the answer is here. That is no reason to come back to this place.
+  leaving.isNow = true;
+  try {
+    await ok(api.POST("/auth/logout"));
+  } catch (error) {
+    keepAgain();
+    leaving.isNow = false;
+    throw error;
+  }
+  tellTabs({ loggedOut: person.get() });
+  leave();
 }

@@ -4,6 +4,7 @@ import { fetchOrTake } from "./ahead";
 import { type Problem, problemOf, unreachable } from "./problem";
 import type { paths } from "./schema";
 import { hasSessionEnded } from "./session";
+import { leaving } from "./tabs";
 
 export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchOrTake });
 
@@ -22,8 +23,6 @@ export function logIn(): void {
   location.assign(`/login?next=${encodeURIComponent(here)}`);
 }
 
-let isLeaving = false;
-
 /** What the hub answered, or its refusal as an error. Who is logged out is led to the login. */
 export async function ok<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
   let answer;
@@ -34,8 +33,8 @@ export async function ok<T>(call: Promise<{ data?: T; error?: unknown; response:
   }
   if (answer.response.ok) return answer.data as T;
   const problem: Problem = problemOf(answer.response.status, answer.error);
-  if (problem.status === 401 && !isLeaving) {
-    isLeaving = true;
+  if (problem.status === 401 && !leaving.isNow) {
+    leaving.isNow = true;
     logIn();
   }
   throw problem;

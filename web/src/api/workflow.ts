@@ -134,6 +134,12 @@ export async function removeReaction(id: number, reaction: Reaction): Promise<Re
   }
 }
 
+/** Removes somebody's reaction from a message in a channel of one's own. */
+export function removeReactionOf(id: number, reaction: Reaction, by: string): Promise<Reactions> {
+  const query: { reaction: Reaction; by: string } = { reaction, by };
+  return ok(api.DELETE("/api/messages/{id}/reactions", { params: { path: { id }, query } }));
+}
+
 /** Says in the thread of a message why it was rejected. In a channel its author is called: only so does an agent find it in its inbox. */
 export async function sayWhy(message: Message, reason: string): Promise<void> {
   const place = message.channel ? { channel: message.channel } : { to: message.from.name };

@@ -13,7 +13,32 @@ export function load<T>(key: string, fallback: T, keeper: Keeper = "browser"): T
   }
 }
 
+/** Nothing that belongs to this person is kept any more. */
+let forgotten: string | null = null;
+
+/** Everything that a browser keeps of somebody begins with one of these. */
+const kindsOf = (person: string) => [`stoa.draft.${person}.`, `stoa.outgoing.${person}`];
+const isOf = (person: string, key: string) => kindsOf(person).some((kind) => key === kind || (kind.endsWith(".") && key.startsWith(kind)));
+
+/** Deletes what the browser and this tab keep of somebody: drafts, and what they have not sent. Returns how to keep such things again. */
+export function forget(person: string): () => void {
+  forgotten = person;
+  for (const keeper of ["browser", "tab"] as const) {
+    try {
+      const storage = storageOf(keeper);
+      for (const key of Object.keys(storage).filter((one) => isOf(person, one))) storage.removeItem(key);
+    } catch {
+      // What is off keeps nothing.
+    }
+  }
+  return () => {
+    forgotten = null;
+  };
+}
+
 export function save(key: string, value: unknown, keeper: Keeper = "browser"): void {
+  // A message that fails while its author logs out would be kept again.
+  if (forgotten !== null && isOf(forgotten, key)) return;
   try {
     if (value === null || value === undefined || value === "") {
       storageOf(keeper).removeItem(key);

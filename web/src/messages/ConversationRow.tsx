@@ -1,12 +1,15 @@
+import { Suspense, lazy } from "react";
+
 import type { Message } from "../api/types";
 import { useStore } from "../lib/store";
 import { clockTime, dayName } from "../lib/time";
-import { MessageEditor } from "./MessageEditor";
 import type { MessageListProps } from "./MessageList";
 import { MessageRow } from "./MessageRow";
 import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
 import type { Row } from "./rows";
+
+const MessageEditor = lazy(() => import("./MessageEditor"));
 
 interface ConversationRowProps extends MessageListProps {
   row: Row;
@@ -36,7 +39,9 @@ export function ConversationRow({ row, known, isPart, place, at, onThread }: Con
       );
     case "message":
       return edited === row.message.id ? (
-        <MessageEditor message={row.message} />
+        <Suspense>
+          <MessageEditor message={row.message} />
+        </Suspense>
       ) : (
         <MessageRow
           message={row.message}

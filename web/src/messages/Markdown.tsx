@@ -10,17 +10,20 @@ import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { copy } from "../ui/copy";
 import { beginningOf } from "./long";
-import { channelsIn, toHtml } from "./markdown";
+import { channelsIn, render } from "./markdown";
 import { isPlain } from "./plain";
 
 interface MarkdownProps {
   text: string;
   className?: string;
+  /** Shows the exact text. */
+  onSource?: () => void;
 }
 
 /** A text of somebody's. */
-export const Markdown = memo(function Markdown({ text, className }: MarkdownProps) {
-  if (!isPlain(text)) return text.includes("#") ? <WithChannels text={text} className={className} /> : <Marked text={text} className={className} />;
+export const Markdown = memo(function Markdown(props: MarkdownProps) {
+  const { text, className } = props;
+  if (!isPlain(text)) return text.includes("#") ? <WithChannels {...props} /> : <Marked {...props} />;
   return (
     <div className={classes("prose max-w-[80ch]", className)}>
       <p>{text}</p>
@@ -29,7 +32,8 @@ export const Markdown = memo(function Markdown({ text, className }: MarkdownProp
 });
 
 /** Channels that it names are links, once it is known that there are such channels. */
-function WithChannels({ text, className }: MarkdownProps) {
+function WithChannels(props: MarkdownProps) {
+  const { text } = props;
   const navigate = useNavigate();
   const channels = useQuery({ ...channelsQuery, select: (all) => channelsIn(text, (name) => all.some((one) => one.name === name)) }).data;
   return (
@@ -42,18 +46,20 @@ function WithChannels({ text, className }: MarkdownProps) {
         void navigate({ to: link.getAttribute("href")! });
       }}
     >
-      <Marked text={text} className={className} channels={channels} />
+      <Marked {...props} channels={channels} />
     </div>
   );
 }
 
 /** Blocks of code get a button that copies them. */
-function Marked({ text, className, channels }: MarkdownProps & { channels?: readonly string[] }) {
+function Marked({ text, className, channels, onSource }: MarkdownProps & { channels?: readonly string[] }) {
   const me = useMe()?.user.username;
   const box = useRef<HTMLDivElement>(null);
   const [isWhole, setWhole] = useState(false);
   const shown = isWhole ? text : beginningOf(text);
+  const { html, isPartial } = render(shown, me, channels);
   useEffect(() => {
+    if (box.current?.querySelector(".sign")) void import("./nameSigns").then(({ nameSigns }) => box.current && nameSigns(box.current), () => undefined);
     for (const block of box.current?.querySelectorAll("pre") ?? []) {
       if (block.querySelector("button")) continue;
       block.classList.add("relative", "group");
@@ -64,7 +70,7 @@ function Marked({ text, className, channels }: MarkdownProps & { channels?: read
       button.className =
         "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
       button.addEventListener("click", () => {
-        void copy(block.querySelector("code")?.textContent ?? "").then((isDone) => isDone && toast("Copied."));
+        void copy(codeIn(block)).then((isDone) => isDone && toast("Copied."));
       });
       block.append(button);
     }
@@ -74,13 +80,28 @@ function Marked({ text, className, channels }: MarkdownProps & { channels?: read
       <div
         ref={box}
         className={classes("prose max-w-[80ch]", className)}
-        dangerouslySetInnerHTML={{ __html: toHtml(shown, me, channels) as unknown as string }}
+        dangerouslySetInnerHTML={{ __html: html as unknown as string }}
       />
       {shown.length < text.length ? (
         <Button size="row" className="mt-1" onClick={() => setWhole(true)}>
           Show all of it, {bytes(text.length)}
         </Button>
       ) : null}
+      {isPartial && onSource ? (
+        <p className="flex flex-wrap items-center gap-x-2 text-sm text-amber">
+          Part of this text is not shown.
+          <Button size="row" look="plain" onClick={onSource}>
+            Show source
+          </Button>
+        </p>
+      ) : null}
     </>
   );
+}
+
+/** The code in a block as people see it: what is hidden is not copied. */
+function codeIn(block: Element): string {
+  const code = block.querySelector("code")?.cloneNode(true) as Element | undefined;
+  for (const sign of code?.querySelectorAll(".sign") ?? []) sign.remove();
+  return code?.textContent ?? "";
 }

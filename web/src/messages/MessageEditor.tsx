@@ -10,8 +10,8 @@ import { Button } from "../ui/Button";
 import { changeMessage } from "./cache";
 import { editing } from "./editing";
 
-/** Changes what one has said. */
-export function MessageEditor({ message }: { message: Message }) {
+/** Changes what one has said. Few messages are edited, so it is loaded with the first. */
+export default function MessageEditor({ message }: { message: Message }) {
   const client = useQueryClient();
   // It is kept like a draft: a message that is scrolled away is taken out of the page, and a session may end.
   const draft = `stoa.draft.${person.get()}.edit.${message.id}`;

@@ -6,6 +6,7 @@ import { StateBadge } from "../ui/StateBadge";
 import { useIsWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
+const LapsedApprovals = lazy(() => import("./LapsedApprovals"));
 
 export interface FootProps {
   message: Message;
@@ -18,12 +19,18 @@ export function MessageFoot(props: FootProps) {
   const { message, onThread } = props;
   const count = message.reply_count;
   const isWork = useIsWork(message);
-  if (!isWork && count === 0) return null;
+  const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
+  if (!isWork && !hasLapsed && count === 0) return null;
   return (
     <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
       {isWork ? (
         <Suspense fallback={<StateBadge state={message.workflow_state} />}>
           <ReactionBar {...props} />
+        </Suspense>
+      ) : null}
+      {hasLapsed ? (
+        <Suspense>
+          <LapsedApprovals message={message} me={props.me} />
         </Suspense>
       ) : null}
       {count > 0 ? (

@@ -11,11 +11,13 @@ import { MenuItem } from "../ui/MenuItem";
 import { toast } from "../ui/Toasts";
 import { copy } from "../ui/copy";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
+import { RemoveReactions } from "./RemoveReactions";
 import { toggleReaction } from "./act";
 import { changeMessage } from "./cache";
 import { editing } from "./editing";
 import { placeOf } from "./place";
 import { REACTIONS, REACTION_NAMES, listed, whoReacted } from "./reactions";
+import { showSource } from "./source";
 
 export function permalink(message: Message, me: Me | undefined): string {
   const place = placeOf(message, me);
@@ -42,7 +44,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
         <Ellipsis size={16} aria-hidden="true" />
       </Menu.Trigger>
       <Menu.Portal>
-        <Menu.Content align="end" onCloseAutoFocus={(event) => (isDeleting ? event.preventDefault() : undefined)} className="z-40 max-w-80 min-w-48 rounded-md border border-line bg-bg p-1 shadow-lg">
+        <Menu.Content align="end" onCloseAutoFocus={(event) => (isDeleting ? event.preventDefault() : undefined)} className="z-40 max-h-[80dvh] max-w-80 min-w-48 overflow-y-auto rounded-md border border-line bg-bg p-1 shadow-lg">
           <Menu.Group aria-label="React">
             {REACTION_NAMES.map((reaction) => {
               const who = whoReacted(message, reaction, me?.user.username);
@@ -62,7 +64,9 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
               );
             })}
           </Menu.Group>
+          <RemoveReactions message={message} me={me?.user.username} />
           <Menu.Separator className="my-1 h-px bg-line" />
+          <MenuItem onSelect={() => showSource(message)}>Show source</MenuItem>
           {onThread ? <MenuItem onSelect={() => onThread(message.id)}>Reply in thread</MenuItem> : null}
           <MenuItem onSelect={() => void copyLink()}>Copy link</MenuItem>
           {isOwn ? <MenuItem onSelect={() => editing.set(message.id)}>Edit</MenuItem> : null}

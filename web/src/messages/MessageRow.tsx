@@ -1,11 +1,13 @@
 import { Link } from "@tanstack/react-router";
 import { CornerLeftUp } from "lucide-react";
-import { memo } from "react";
+import { memo, useCallback } from "react";
 
 import type { Message } from "../api/types";
+import { fullName } from "../lib/names";
 import { useMe } from "../shell/me";
 import { AuthorName } from "../ui/AuthorName";
 import { Avatar } from "../ui/Avatar";
+import { Shown } from "../ui/Shown";
 import { Time } from "../ui/Time";
 import { classes } from "../ui/classes";
 import { answerWords } from "../workflow/title";
@@ -13,6 +15,7 @@ import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
 import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
+import { showSource } from "./source";
 
 export { isWork } from "./work";
 
@@ -34,12 +37,13 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
   const isClaimed = message.workflow_state === "in_progress";
   // Close to the message above it, of whose turn it is.
   const isBare = isContinued && !isHighlighted && !isMention;
+  const onSource = useCallback(() => showSource(message), [message]);
   return (
     <article
       id={`m${message.id}`}
       data-message={message.id}
       tabIndex={-1}
-      aria-label={`${message.from.display_name || message.from.name}, message ${message.id}`}
+      aria-label={`${fullName(message.from)}, message ${message.id}`}
       className={classes(
         "group relative flex gap-3 px-6 py-2 max-md:px-4 compact:py-1",
         isBare && "pt-0 compact:pt-0",
@@ -57,8 +61,8 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
           <Avatar name={message.from.name} kind={message.from.kind} displayName={message.from.display_name} />
         )}
       </div>
-      {/* Text ends before the menu, also where there is little room. */}
-      <div className="min-w-0 flex-1 pr-5 max-md:pr-6">
+      {/* Text ends before the menu, also where there is little room, and never reaches over the next message. */}
+      <div className="min-w-0 flex-1 overflow-clip pr-5 max-md:pr-6">
         {isContinued ? null : (
           <div className="flex flex-wrap items-baseline gap-x-2">
             <AuthorName from={message.from} />
@@ -84,13 +88,17 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             </Link>
           </p>
         ) : null}
-        {message.subject ? <p className="max-w-[80ch] font-semibold break-words">{message.subject}</p> : null}
+        {message.subject ? (
+          <p className="max-w-[80ch] overflow-clip font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
+            <Shown text={message.subject} />
+          </p>
+        ) : null}
         {message.deleted_at ? (
           <p className="text-muted italic">This message was deleted.</p>
         ) : (
           <>
             {message.body ? (
-              <Markdown text={message.body} className={message.workflow_state === "done" ? "text-muted" : undefined} />
+              <Markdown text={message.body} onSource={onSource} className={message.workflow_state === "done" ? "text-muted" : undefined} />
             ) : null}
             {message.edited_at ? <span className="text-xs text-muted">edited</span> : null}
             <Attachments files={message.attachments} />

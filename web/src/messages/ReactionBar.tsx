@@ -4,6 +4,8 @@ import type { MouseEvent, ReactNode } from "react";
 
 import { channelsQuery, repliesQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
+import { spelled } from "../lib/hidden";
+import { fullName } from "../lib/names";
 import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
@@ -22,6 +24,7 @@ import {
   stateNote,
   whoReacted,
 } from "./reactions";
+import { showSource } from "./source";
 
 /** What was said of a message as work, and what one can say oneself. Most messages are none, so it is loaded with the first that is. */
 export default function ReactionBar({ message, me, onThread }: FootProps) {
@@ -41,7 +44,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
       <StateBadge
         state={message.workflow_state}
         note={stateNote(message, me, Math.max(now, Date.now()))}
-        title={first ? whoReacted(message, first, me).join(", ") : undefined}
+        title={first ? listed(whoReacted(message, first, me, fullName), 8) : undefined}
       />
       {standing.isStale && channel && !message.deleted_at ? (
         <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
@@ -65,6 +68,9 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
           </Button>
           <Button size="row" onClick={press("reject")}>
             <span aria-hidden="true">✕</span> Reject
+          </Button>
+          <Button size="row" look="plain" onClick={() => showSource(message)}>
+            Show source
           </Button>
         </Actions>
       ) : null}
@@ -102,7 +108,7 @@ function Chip({ message, reaction, me, onPress }: {
       type="button"
       aria-pressed={who[0] === "you"}
       aria-label={`${verb} ${who.length}: ${listed(who, 8)}`}
-      title={listed(who, 8)}
+      title={listed(whoReacted(message, reaction, me, fullName), 8)}
       disabled={Boolean(message.deleted_at)}
       onClick={onPress}
       className="inline-flex h-6 items-center gap-1 rounded-md border border-line px-1.5 text-xs text-muted hover:bg-panel hover:text-fg aria-pressed:border-accent aria-pressed:text-fg pointer-coarse:h-11"
@@ -121,7 +127,7 @@ function Reason({ message, me, onThread }: FootProps) {
   if (reason) {
     return (
       <ThreadLink message={message} onThread={onThread}>
-        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {reason.body || "see the reply"}</span>
+        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {spelled(reason.body.slice(0, 200)) || "see the reply"}</span>
       </ThreadLink>
     );
   }

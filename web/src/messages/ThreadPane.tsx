@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useMemo, useRef } from "react";
+import { Suspense, lazy, useMemo, useRef } from "react";
 
 import { messageQuery, repliesQuery } from "../api/queries";
 import { type Message, type Place, placeKey } from "../api/types";
@@ -9,13 +9,14 @@ import { IconButton } from "../ui/Button";
 import { Failed, Skeleton } from "../ui/States";
 import { Composer } from "./Composer";
 import { DropZone } from "./DropZone";
-import { MessageEditor } from "./MessageEditor";
 import { MessageRow } from "./MessageRow";
 import { OutgoingRow } from "./OutgoingRow";
 import { draftKey } from "./drafts";
 import { editing } from "./editing";
 import { useMessageKeys } from "./keys";
 import { outgoing } from "./outbox";
+
+const MessageEditor = lazy(() => import("./MessageEditor"));
 
 /** A message and all answers to it, wherever they were given. */
 export function ThreadPane({ id, place, onClose }: { id: number; place: Place; onClose: () => void }) {
@@ -54,7 +55,11 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
       <DropZone draft={draftKey(place, id)}>
         <div ref={list} className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
           {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
-          {parent.data && edited === id ? <MessageEditor message={parent.data} /> : null}
+          {parent.data && edited === id ? (
+            <Suspense>
+              <MessageEditor message={parent.data} />
+            </Suspense>
+          ) : null}
           {parent.data && edited !== id ? <MessageRow message={{ ...parent.data, reply_count: 0 }} /> : null}
           {replies.data ? (
             <div className="flex items-center gap-3 px-6 py-2 text-sm text-muted max-md:px-4">
@@ -66,7 +71,9 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
           {replies.isLoading ? <Skeleton rows={3} /> : null}
           {replies.data?.map((message) =>
             edited === message.id ? (
-              <MessageEditor key={message.id} message={message} />
+              <Suspense key={message.id}>
+                <MessageEditor message={message} />
+              </Suspense>
             ) : (
               <div key={message.id}>
                 {isElsewhere(message) ? (

@@ -3,6 +3,7 @@ import type { QueryClient } from "@tanstack/react-query";
 import type { Reaction } from "../api/types";
 import { toggleReaction } from "./act";
 import type { ListOfMessages } from "./keys";
+import { showSource } from "./source";
 
 const REACTS: Record<string, Reaction> = { a: "approve", x: "reject", c: "in_progress", d: "done" };
 /** How long a message that was far away may take to be there. */
@@ -22,6 +23,7 @@ export function onMessageKey(client: QueryClient, list: ListOfMessages, box: HTM
   if (!message || message.deleted_at) return;
   const reaction = REACTS[key];
   if (key === "r") onReply(message.id);
+  else if (key === "s") showSource(message);
   else if (reaction && !isRepeated) toggleReaction(client, message, reaction);
 }
 

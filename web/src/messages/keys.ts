@@ -35,7 +35,7 @@ export function useMessageKeys(box: RefObject<HTMLElement | null>, list: ListOfM
       // `g` and a second key go somewhere, whatever that key does alone.
       const isGoing = wasG;
       wasG = key === "g";
-      if (isGoing || !/^[jkraxcd]$/.test(key) || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+      if (isGoing || !/^[jkraxcds]$/.test(key) || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const element = box.current;
       if (!element || !hasSingleKeys() || !isFor(element, target)) return;
       // One goes to a message from anywhere; what is done is done to the one that has the focus.

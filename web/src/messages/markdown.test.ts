@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { channelsIn, toHtml } from "./markdown";
+import { channelsIn, render, toHtml } from "./markdown";
 
 const html = (text: string, me?: string) => String(toHtml(text, me)).trim();
 
@@ -31,7 +31,7 @@ test("nothing that is written runs or loads anything", () => {
     expect(page.querySelector("script, img, svg, iframe, style, object, embed, form, input"), attack).toBeNull();
     for (const element of page.querySelectorAll("*")) {
       for (const { name, value } of element.attributes) {
-        expect(["class", "href", "rel", "start", "target"], attack).toContain(name);
+        expect(["class", "data-language", "data-run", "href", "rel", "start", "target"], attack).toContain(name);
         if (name === "href") expect(value, attack).toMatch(/^(https?:|mailto:|\/(?!\/)|#)/);
       }
     }
@@ -65,4 +65,113 @@ test("a channel that there is becomes a link within the page", () => {
 test("which channels a text speaks of", () => {
   const isThere = (name: string) => name !== "fff";
   expect(channelsIn("#general, #fff, #deep-sea and #general; x#not", isThere)).toEqual(["general", "deep-sea"]);
+});
+
+const inPage = (text: string) => {
+  const page = document.createElement("div");
+  page.innerHTML = html(text);
+  return page;
+};
+const targets = (text: string) => [...inPage(text).querySelectorAll("bdi.target")].map((one) => one.textContent);
+
+test("a link whose text names another place shows where it leads", () => {
+  expect(html("[bank.example](https://evil.example/x)")).toMatch(/>bank\.example<\/a> <bdi class="target">\(goes to evil\.example\)<\/bdi>/);
+  const goes = ["(goes to evil.example)"];
+  expect(targets("[**bank**.example](https://evil.example)")).toEqual(goes);
+  expect(targets("[`bank.example`](https://evil.example)")).toEqual(goes);
+  expect(targets("[bank.example][x]\n\n[x]: https://evil.example")).toEqual(goes);
+  expect(targets("[](https://evil.example)")).toEqual(goes);
+  expect(targets("https://bank.example@evil.example/x")).toEqual(goes);
+  expect(html("see https://bank.example@evil.example/x now")).toContain('href="https://bank.example@evil.example/x"');
+  expect(targets("https://bank.example:443@evil.example")).toEqual(goes);
+  expect(targets("<https://bank.example@evil.example>")).toEqual(goes);
+  expect(targets("[![bank.example](https://c.example/x.png)](https://evil.example)")).toEqual(goes);
+  expect(targets("https://b\u0430nk.example")).toEqual(["(goes to xn--bnk-6cd.example)"]);
+  expect(targets("https://bank.example/a.js, [docs](https://evil.example), a@bank.example and bank.example")).toEqual([]);
+  // Only the page makes this element.
+  expect(targets('<bdi class="target">(goes to bank.example)</bdi>')).toEqual([]);
+});
+
+test("a picture is a link that names its host", () => {
+  expect(html("![a chart](https://c.example/x.png)")).toContain(">a chart</a> <bdi");
+  expect(targets("![a chart](https://c.example/x.png)")).toEqual(["(picture at c.example)"]);
+  expect(inPage("![](https://c.example/x.png)").querySelector("a")!.textContent).toBe("picture");
+});
+
+test("hidden characters are drawn as marks, in code as well", () => {
+  const signs = (text: string) => [...inPage(text).querySelectorAll<HTMLElement>(".sign")].map((one) => `${one.textContent} ${one.dataset["run"]}`);
+  expect(signs("a\u200bb")).toEqual(["U+200B 200b"]);
+  expect(signs("a&#8203;b &shy;")).toEqual(["U+200B 200b", "U+00AD ad"]);
+  expect(signs("`a\u202eb`")).toEqual(["U+202E 202e"]);
+  expect(signs("```\na\u202e\u2066b\n```")).toEqual(["2 invisible 202e 2066"]);
+  expect(signs("    a\u200b")).toEqual(["U+200B 200b"]);
+  expect(signs("[a\u200b](https://a.example)")).toEqual(["U+200B 200b"]);
+  expect(signs("| a\u200b |\n|---|\n| b |")).toEqual(["U+200B 200b"]);
+  expect(signs("👩‍👧 ❤️ 1️⃣")).toEqual([]);
+  expect(signs("\u200b".repeat(1000))[0]!.length).toBeLessThan(400);
+  expect(signs("a\u200b".repeat(5000))).toHaveLength(500);
+  expect(inPage("a\u200b".repeat(600)).textContent).toContain("a[U+200B]a");
+});
+
+test("source that is not drawn is noticed", () => {
+  const partial: Record<string, string> = {
+    definition: "see below\n\n[x]: https://a.example 'ignore all'",
+    "definition of a word": "see below\n\n[^1]: ignore",
+    "definition that is used": "[x]\n\n[x]: https://a.example",
+    "definition twice": "[x]\n\n[x]: https://a.example\n[x]: https://a.example/ignore-all",
+    "definition in a quote": "> [x]: https://a.example",
+    "title of a link": '[x](https://a.example "ignore all")',
+    "title of a picture": '![x](https://a.example/x.png "ignore all")',
+    "picture in a link": "[![x](https://a.example/x.png)](https://a.example)",
+    "cells beyond the table": "| a | b |\n|---|---|\n| 1 | 2 | ignore all |",
+    "words after the language": "```js ignore all\nx\n```",
+    "a long language": `\`\`\`${"ignore-".repeat(5)}\nx\n\`\`\``,
+    "number in a list": "1. pay\n9000. dollars",
+    "number in a list in a list": "1. pay\n   - x\n2. bob\n   1. a\n   17. b",
+    "nested too deep": `${">".repeat(150)} ignore all`,
+    "address that is taken out": "[x](ftp://a.example/ignore)",
+    "address without a host": "[x](ignore-all)",
+    "address of another page": "[x](//a.example)",
+    "long address": `[x](https://a.example/?${"ignore+all+".repeat(30)})`,
+    "text of a mail": "[x](mailto:a@a.example?body=ignore%20all)",
+    emoji: "see below\n\n[😀]: 😀",
+  };
+  for (const [name, text] of Object.entries(partial)) expect(render(text, "ada").isPartial, name).toBe(true);
+});
+
+test("source that is drawn is not announced", () => {
+  const whole = [
+    "", "plain", "# Title #\n\ntext\n===\n\n---", "1. one\n2. two\n   - three\n3. four\n   1. a\n   1. b\n4. five", "7) a\n7) b\n\ntext", "```js\nlet a;\n```", "~~~\nx\n~~~", "    code\n\n    more",
+    "| a | b |\n|:-:|--:|\n| `1` | 2 \\| 3 |\n| 4 |", "> quote\n> more\n>> deeper", "<!-- a comment --> <b>bold</b>", "---\ntitle: x\n---\ntext",
+    "&amp; &copy; &#65; &nothing;", "\\* \\[x]", "[docs](https://a.example/x) and <https://a.example> and a@b.example", "![a chart](https://c.example/x.png)",
+    "@scout in #general", "**bold** _it_ ~~gone~~ `code`", "line\nline  \nline\\\nline", "a\u0000b", "[undefined] and [x][y]", "* a\n\n      code\n\tb", "Vec<T>", "a\u200bb",
+  ];
+  for (const text of whole) expect(render(text, "ada").isPartial, text).toBe(false);
+});
+
+test("the language of code is drawn above it", () => {
+  expect(html("```rust\nx\n```")).toBe('<pre data-language="rust"><code>x\n</code></pre>');
+  expect(html('```"onclick=alert(1)\nx\n```')).toBe("<pre><code>x\n</code></pre>");
+});
+
+test("no word of a random text is lost without a notice", () => {
+  let seed = 7;
+  const draw = (count: number) => {
+    seed = (seed + 0x6d2b79f5) | 0;
+    const mixed = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+    return ((mixed ^ (mixed >>> 13)) >>> 0) % count;
+  };
+  const parts =
+    "\n|\n\n| |> |- |1. |2) |    |```|~~~|`|``|[|]|(|)|](|]: |![|\"|'|<|>|*|**|_|~~|#|## |\n===\n|\n---\n|\\|&amp;|&|;|https://a.example/|<https://b.example>|<!--|-->|:|@scout|^|\u200b|  \n|=|!|mailto:x@y.example|ftp://|//"
+      .split("|")
+      .concat("|", "\n|---|---|\n", "|\n|");
+  for (let times = 0; times < 400; times++) {
+    let text = "";
+    for (let left = 3 + draw(22); left > 0; left--) text += draw(3) === 0 ? `qw${left}z` : parts[draw(parts.length)]!;
+    const { html: drawn, isPartial } = render(text, undefined);
+    if (isPartial) continue;
+    // Addresses and languages count as shown.
+    const shown = `${inPage(text).textContent} ${String(drawn)}`;
+    expect((text.match(/qw\d+z/g) ?? []).filter((word) => !shown.includes(word)), JSON.stringify(text)).toEqual([]);
+  }
 });

@@ -1,5 +1,10 @@
 import DOMPurify from "dompurify";
-import MarkdownIt from "markdown-it";
+import MarkdownIt, { type Token } from "markdown-it";
+
+import { labelOf, runsOf } from "../lib/hidden";
+import { urlOf } from "../lib/url";
+import { realTarget } from "./links";
+import { LANGUAGE, hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
 
 /** HTML in a text is text: `Vec<T>` stays what it is. */
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
@@ -55,12 +60,127 @@ markdown.renderer.rules["channel"] = (tokens, at) => {
   return `<a class="channel" href="/channels/${name}">#${name}</a>`;
 };
 
+/** So many hidden characters of a mark are kept, to name them. */
+const MOST_NAMED = 64;
+
+/** A text with more marks than this has the others as text: each mark is an element, and a browser works on them for long. */
+const MOST_MARKS = 500;
+
+/** Text as HTML, with a mark in place of hidden characters. */
+function drawn(text: string, env: unknown): string {
+  const { escapeHtml } = markdown.utils;
+  const counted = env as Env;
+  const markOf = (run: string) => {
+    counted.marks = (counted.marks ?? 0) + 1;
+    if (counted.marks > MOST_MARKS) return `[${labelOf(run)}]`;
+    const codes = Array.from(run.slice(0, MOST_NAMED * 2)).slice(0, MOST_NAMED);
+    return `<span class="sign" data-run="${codes.map((one) => one.codePointAt(0)!.toString(16)).join(" ")}">${labelOf(run)}</span>`;
+  };
+  return runsOf(text).map((run) => (run.isHidden ? markOf(run.text) : escapeHtml(run.text))).join("");
+}
+
+const { rules } = markdown.renderer;
+rules["text"] = (tokens, at, _options, env) => drawn(tokens[at]!.content, env);
+rules["code_inline"] = (tokens, at, _options, env) => `<code>${drawn(tokens[at]!.content, env)}</code>`;
+rules["code_block"] = (tokens, at, _options, env) => `<pre><code>${drawn(tokens[at]!.content, env)}</code></pre>\n`;
+rules["fence"] = (tokens, at, _options, env) => {
+  const { content, info } = tokens[at]!;
+  const language = LANGUAGE.exec(info)?.[1];
+  return `<pre${language ? ` data-language="${language}"` : ""}><code>${drawn(content, env)}</code></pre>\n`;
+};
+rules["target"] = (tokens, at) => ` <bdi class="target">(${tokens[at]!.markup} ${markdown.utils.escapeHtml(tokens[at]!.content)})</bdi>`;
+
+/** The words of a token that stands in a link. */
+function wordsOf({ type, content }: Token): string {
+  if (type === "mention") return `@${content}`;
+  return type === "softbreak" || type === "hardbreak" ? " " : content;
+}
+
+/** Takes the part of an address after `@` out of the text after a link: `https://bank.example@evil.example` is an address of the latter. */
+function restOfAddress(href: string, after: Token | undefined): string {
+  if (after?.type !== "text" || !/^https?:\/\/[^/?#]+$/i.test(href)) return "";
+  const [more = ""] = /^[^\s/?#<>@]{0,200}@[^\s<>]{1,500}/.exec(after.content) ?? [];
+  if (!more || !urlOf(href + more)) return "";
+  after.content = after.content.slice(more.length);
+  return more;
+}
+
+// Pictures become links, for nothing is loaded from elsewhere. Links say where they lead if their text says something else. Whether
+// anything in the source is not drawn is noted for the reader.
+markdown.core.ruler.push("honest", (state) => {
+  const env = state.env as unknown as Env;
+  env.isPartial = hasUndrawnBlocks(state.src, state.tokens);
+  for (const token of state.tokens) {
+    if (!token.children) continue;
+    const shown: Token[] = [];
+    let link: { open: Token; href: string; text: string } | null = null;
+    const add = (type: string, nesting: -1 | 0 | 1, content: string, markup = "") => {
+      const added = new state.Token(type, nesting === 0 ? "" : "a", nesting);
+      added.content = content;
+      added.markup = markup;
+      shown.push(added);
+      return added;
+    };
+    for (const [at, child] of token.children.entries()) {
+      if (child.type === "image") {
+        env.isPartial ||= hasUndrawnTarget(child);
+        const href = String(child.attrGet("src") ?? "");
+        const words = child.content || "picture";
+        if (link) {
+          // A link cannot hold another one.
+          link.text += words;
+          env.isPartial = true;
+          add("text", 0, words);
+        } else {
+          add("link_open", 1, "").attrSet("href", href);
+          add("text", 0, words);
+          add("link_close", -1, "");
+          add("target", 0, urlOf(href)?.host ?? location.host, "picture at");
+        }
+        continue;
+      }
+      if (child.type === "link_open") {
+        env.isPartial ||= hasUndrawnTarget(child);
+        link = { open: child, href: String(child.attrGet("href") ?? ""), text: "" };
+      } else if (link) {
+        link.text += wordsOf(child);
+      }
+      if (child.type === "link_close" && child.info === "auto" && link) {
+        const more = restOfAddress(link.href, token.children[at + 1]);
+        if (more) {
+          link.href = state.md.normalizeLink(link.href + more);
+          link.open.attrSet("href", link.href);
+          link.text += more;
+          add("text", 0, more);
+        }
+      }
+      shown.push(child);
+      if (child.type === "link_close" && link) {
+        const target = realTarget(link.text, link.href);
+        if (target !== null) add("target", 0, target, "goes to");
+        link = null;
+      }
+    }
+    token.children = shown;
+  }
+});
+
+interface Env {
+  [key: string | symbol]: unknown;
+  me?: string;
+  channels: readonly string[];
+  /** Whether the source has text that is not drawn. */
+  isPartial?: boolean;
+  /** How many marks there are for hidden characters. */
+  marks?: number;
+}
+
 const ALLOWED = {
   ALLOWED_TAGS: [
-    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
+    "a", "bdi", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
     "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["class", "href", "rel", "start", "target"],
+  ALLOWED_ATTR: ["class", "data-language", "data-run", "href", "rel", "start", "target"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|\/(?!\/)|#)/i,
   RETURN_TRUSTED_TYPE: true,
 };
@@ -71,25 +191,39 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
-  // Only the classes that are made here and by the renderer of code.
-  if (node.hasAttribute("class") && !/^(channel|mention( mention-me)?|language-[\w+#-]+)$/.test(node.getAttribute("class")!)) {
+  // Only the classes that are made here.
+  if (node.hasAttribute("class") && !/^(channel|sign|target|mention( mention-me)?)$/.test(node.getAttribute("class")!)) {
     node.removeAttribute("class");
   }
 });
 
-const known = new Map<string, TrustedHTML>();
+/** A text as it is shown. */
+export interface Rendered {
+  /** It does nothing but show the text. */
+  html: TrustedHTML;
+  /** Whether the source has text that is not drawn. */
+  isPartial: boolean;
+}
+
+const known = new Map<string, Rendered>();
 const MOST_KNOWN = 500;
 /** Texts that are longer are seldom seen, and would fill the memory. */
 const LONGEST_KNOWN = 20_000;
 
-/** What people wrote, as HTML that does nothing but show it. */
-export function toHtml(text: string, me: string | undefined, channels: readonly string[] = []): TrustedHTML {
+/** Draws what people wrote. */
+export function render(text: string, me: string | undefined, channels: readonly string[] = []): Rendered {
   const key = `${me ?? ""}\0${channels.join()}\0${text}`;
   const found = known.get(key);
   if (found) return found;
-  const html = DOMPurify.sanitize(markdown.render(text, { me, channels }), ALLOWED) as unknown as TrustedHTML;
-  if (text.length > LONGEST_KNOWN) return html;
+  const env: Env = { me, channels };
+  const html = DOMPurify.sanitize(markdown.render(text, env), ALLOWED) as unknown as TrustedHTML;
+  const rendered = { html, isPartial: env.isPartial ?? false };
+  if (text.length > LONGEST_KNOWN) return rendered;
   if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
-  known.set(key, html);
-  return html;
+  known.set(key, rendered);
+  return rendered;
+}
+
+export function toHtml(text: string, me: string | undefined, channels: readonly string[] = []): TrustedHTML {
+  return render(text, me, channels).html;
 }

@@ -9,6 +9,7 @@ const PLAIN = ["hello", "Hello, world!", "Is it done? It is (mostly).", "日本�
 const MARKED = [
   "", " indented", "    code", "two\nlines", "**bold**", "a_b_c", "`code`", "@scout", "see example.com", "https://example.com", "www.example.com",
   "a@b.example", "1. one", "1) one", "- one", "+ one", "# title", "> quote", "a | b", "<b>", "&amp;", "\\*", "~~gone~~", "[a](b)", "---", "===", "end  ",
+  "hidden \u3164 letters", "\u115fa",
 ];
 
 test("plain texts look the same as through Markdown", () => {

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { Author, Message, Reaction } from "../api/types";
-import { isUndecided, leading, listed, publishedAt, reasonOf, stateNote, whoReacted, withReaction } from "./reactions";
+import { fullName } from "../lib/names";
+import { isUndecided, leading, listed, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
 import { isWork } from "./work";
 
 const AT = "2026-11-14T09:00:00.000Z";
@@ -107,4 +108,25 @@ test("only a web address is where something was published", () => {
     expect(publishedAt(message([["published", "ada", { url }]]))).toBeUndefined();
   }
   expect(publishedAt(message([["approve", "ada", { url: "https://a.example" }]]))).toBeUndefined();
+});
+
+test("names in tooltips carry the handle", () => {
+  const named = message([["approve", "bob"], ["approve", "ada"]]);
+  named.reactions[0]!.from.display_name = "Ada";
+  expect(whoReacted(named, "approve", "ada", fullName)).toEqual(["you", "Ada (@bob)"]);
+});
+
+test("the owner of a channel may remove what others said", () => {
+  const all = message([["approve", "ada"], ["in_progress", "bob"], ["approve", "cy"], ["done", "system"]]);
+  expect(removable(all, "ada", "ada").map((one) => removalWords(one, "Remove"))).toEqual(["Remove @bob's claim", "Remove @cy's approval"]);
+  expect(removable(all, "bob", "ada")).toEqual([]);
+  expect(removable(all, undefined, undefined)).toEqual([]);
+  expect(removable({ ...all, deleted_at: AT }, "ada", "ada")).toEqual([]);
+});
+
+test("who decides again on an edited text is no longer named", () => {
+  const edited = message([], { lapsed_approvals: ["ada", "bob"] });
+  expect(withReaction(edited, "approve", person("ada"), true, AT).lapsed_approvals).toEqual(["bob"]);
+  expect(withReaction(edited, "reject", person("bob"), true, AT).lapsed_approvals).toEqual(["ada"]);
+  expect(withReaction(edited, "in_progress", person("ada"), true, AT).lapsed_approvals).toEqual(["ada", "bob"]);
 });

@@ -6,6 +6,8 @@ interface Kind {
   verb: string;
   icon: string;
   state: WorkflowState;
+  /** What somebody has given with it. */
+  noun: string;
   /** What is told when one has done it, and when one has taken it back, before the name of the message. */
   added: string;
   removed: string;
@@ -13,11 +15,11 @@ interface Kind {
 
 /** The reactions there are, in the order in which work goes on. */
 export const REACTIONS: Record<Reaction, Kind> = {
-  approve: { verb: "Approve", icon: "✓", state: "approved", added: "Approved", removed: "Approval withdrawn" },
-  reject: { verb: "Reject", icon: "✕", state: "rejected", added: "Rejected", removed: "Rejection withdrawn" },
-  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", added: "Claimed for you", removed: "Claim released" },
-  done: { verb: "Mark done", icon: "✓✓", state: "done", added: "Done", removed: "No longer marked done" },
-  published: { verb: "Mark published", icon: "↗", state: "published", added: "Published", removed: "No longer marked published" },
+  approve: { verb: "Approve", icon: "✓", state: "approved", noun: "approval", added: "Approved", removed: "Approval withdrawn" },
+  reject: { verb: "Reject", icon: "✕", state: "rejected", noun: "rejection", added: "Rejected", removed: "Rejection withdrawn" },
+  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", noun: "claim", added: "Claimed for you", removed: "Claim released" },
+  done: { verb: "Mark done", icon: "✓✓", state: "done", noun: "“done”", added: "Done", removed: "No longer marked done" },
+  published: { verb: "Mark published", icon: "↗", state: "published", noun: "“published”", added: "Published", removed: "No longer marked published" },
 };
 
 export const REACTION_NAMES = Object.keys(REACTIONS) as Reaction[];
@@ -41,13 +43,18 @@ export function withReaction(message: Message, reaction: Reaction, from: Author,
     ? [...message.reactions, { reaction, from, metadata: {}, created_at: at }]
     : message.reactions.filter((one) => one.reaction !== reaction || one.from.name !== from.name);
   const first = leading(reactions);
-  return { ...message, reactions, workflow_state: first ? REACTIONS[first].state : "proposed" };
+  const workflow_state = first ? REACTIONS[first].state : "proposed";
+  if (!isWanted || !message.lapsed_approvals) return { ...message, reactions, workflow_state };
+  // Who decides again has seen the text as it is now.
+  const isDecision = reaction === "approve" || reaction === "reject" || reaction === "published";
+  const lapsed_approvals = message.lapsed_approvals.filter((name) => !isDecision || name !== from.name);
+  return { ...message, reactions, workflow_state, lapsed_approvals };
 }
 
 /** Who has reacted like this: oneself first, then the others in their order. */
-export function whoReacted(message: Message, reaction: Reaction, me: string | undefined): string[] {
+export function whoReacted(message: Message, reaction: Reaction, me: string | undefined, nameOf = ({ name }: Author) => `@${name}`): string[] {
   const names = message.reactions.filter((one) => one.reaction === reaction).map(({ from }) => from);
-  const others = names.filter(({ name }) => name !== me).map(({ kind, name }) => (kind === "system" ? "the hub" : `@${name}`));
+  const others = names.filter(({ name }) => name !== me).map((from) => (from.kind === "system" ? "the hub" : nameOf(from)));
   return names.length > others.length ? ["you", ...others] : others;
 }
 
@@ -95,4 +102,17 @@ export function publishedAt(message: Message): string | undefined {
     if (reaction === "published" && typeof url === "string" && /^https?:\/\//i.test(url) && URL.canParse(url)) return url;
   }
   return undefined;
+}
+
+/** So many reactions of others fit into a menu. */
+const MOST_REMOVABLE = 12;
+
+/** The reactions of others that somebody may remove: all of them in a channel of their own, and nowhere else any. */
+export function removable(message: Message, me: string | undefined, owner: string | undefined): Reacted[] {
+  if (me === undefined || owner !== me || message.deleted_at) return [];
+  return message.reactions.filter(({ from }) => from.name !== me && from.kind !== "system").slice(0, MOST_REMOVABLE);
+}
+
+export function removalWords({ reaction, from }: Reacted, verb: "Remove" | "Removed"): string {
+  return `${verb} @${from.name}'s ${REACTIONS[reaction].noun}`;
 }

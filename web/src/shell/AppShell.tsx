@@ -6,7 +6,9 @@ import { Suspense, lazy, useEffect, useRef, useState } from "react";
 import { meQuery } from "../api/queries";
 import { useStore } from "../lib/store";
 import { LightboxHost } from "../messages/LightboxHost";
+import { SourceHost } from "../messages/SourceHost";
 import { lightbox } from "../messages/lightbox";
+import { source } from "../messages/source";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
@@ -42,6 +44,7 @@ export function AppShell() {
     palette.set(false);
     making.set(null);
     lightbox.set(null);
+    source.set(null);
     shortcutHelp.set(false);
   }, [path]);
   const drawer = useRef<HTMLDivElement>(null);
@@ -95,6 +98,7 @@ export function AppShell() {
       <Palette />
       <Making />
       <LightboxHost />
+      <SourceHost />
       {hasHelp ? (
         <Suspense>
           <ShortcutHelp onClose={() => shortcutHelp.set(false)} />

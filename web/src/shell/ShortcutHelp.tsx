@@ -57,6 +57,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["x"], does: "Reject" },
         { keys: ["c"], does: "Claim" },
         { keys: ["d"], does: "Mark done" },
+        { keys: ["s"], does: "Show source" },
         { keys: ["e"], does: "Mark read" },
       ],
     },
@@ -70,6 +71,7 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: ["x"], does: "Reject, or take that back" },
         { keys: ["c"], does: "Claim, or release it" },
         { keys: ["d"], does: "Mark done, or take that back" },
+        { keys: ["s"], does: "Show source" },
       ],
     },
     {

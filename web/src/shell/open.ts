@@ -1,3 +1,4 @@
+import { source } from "../messages/source";
 import { shortcutHelp } from "./help";
 import { making } from "./making";
 import { palette } from "./palette";
@@ -11,5 +12,5 @@ const ELSEWHERE = "input, textarea, select, [contenteditable], [role=menu], [rol
  */
 export function areKeysElsewhere(target: EventTarget | null): boolean {
   const isWithin = target instanceof Element && target.closest(ELSEWHERE) !== null;
-  return isWithin || palette.get() || making.get() !== null || shortcutHelp.get();
+  return isWithin || palette.get() || making.get() !== null || source.get() !== null || shortcutHelp.get();
 }

@@ -49,7 +49,7 @@ test("a move down takes one's own back, after what may be refused", () => {
 
 test("what others said stays, and it is said who has to take it back", () => {
   const move = moveTo(message(["in_progress", scribe], ["approve", me]), "proposed", me);
-  expect(move).toEqual({ isPossible: false, reason: "@scribe claimed it, and only they can take that back." });
+  expect(move).toEqual({ isPossible: false, reason: "@scribe claimed it, and only they or the owner of the channel can take that back." });
   const published = moveTo(message(["done", me], ["published", scribe]), "done", me);
   expect(moveWords(published)).toContain("@scribe published it");
 });

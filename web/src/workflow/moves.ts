@@ -61,7 +61,7 @@ export function moveTo(message: Message, target: WorkflowState, me: Author, at =
   );
   if (highest) {
     const name = highest.from.kind === "system" ? "The hub" : `@${highest.from.name}`;
-    return { isPossible: false, reason: `${name} ${SAID[highest.reaction]}, and only they can take that back.` };
+    return { isPossible: false, reason: `${name} ${SAID[highest.reaction]}, and only they or the owner of the channel can take that back.` };
   }
   const wanted = RANKS[goal]?.reaction;
   const steps: Step[] = [];

@@ -1,15 +1,20 @@
 import type { Message } from "../api/types";
+import { spelled } from "../lib/hidden";
+import { fullName } from "../lib/names";
+import { wordsIn } from "../lib/words";
 
 const LONGEST = 140;
 const BRIEF = 50;
+const REST = 400;
 
 /** A message in a line: its subject, or how it begins. */
 export function titleOf(message: Message): string {
   const subject = message.subject?.trim();
-  if (subject) return subject;
-  const line = plain(message.body).split("\n").find((one) => one.trim() !== "")?.trim();
-  if (line) return cut(line, LONGEST);
-  return message.attachments[0]?.filename ?? `Message ${message.id}`;
+  if (subject) return spelled(subject);
+  const [line] = linesOf(message);
+  if (line) return spelled(cut(line, LONGEST));
+  const file = message.attachments[0]?.filename;
+  return file ? spelled(file) : `Message ${message.id}`;
 }
 
 function cut(text: string, longest: number): string {
@@ -24,13 +29,27 @@ export function briefly(message: Message): string {
 /** What an answer says of the message that it answers, if that is at hand. */
 export function answerWords(parent: Message | undefined): string {
   if (!parent) return "in a thread";
-  return `reply to ${parent.from.display_name || parent.from.name}${parent.deleted_at ? "" : `: ${titleOf(parent)}`}`;
+  return `reply to ${fullName(parent.from)}${parent.deleted_at ? "" : `: ${titleOf(parent)}`}`;
 }
 
 /** What a message says after its title, in a few lines. */
 export function restOf(message: Message): string {
-  const lines = plain(message.body).split("\n").map((one) => one.trim()).filter(Boolean);
-  return (message.subject?.trim() ? lines : lines.slice(1)).join(" ").slice(0, 600);
+  return spelled(restIn(message));
+}
+
+/** Whether a message says more than its title and the few lines after it show. */
+export function isCutShort(message: Message): boolean {
+  const [first = ""] = message.subject?.trim() ? [] : linesOf(message);
+  return wordsIn(message.body) > wordsIn(cut(first, LONGEST)) + wordsIn(restIn(message));
+}
+
+function linesOf(message: Message): string[] {
+  return plain(message.body).split("\n").map((one) => one.trim()).filter(Boolean);
+}
+
+function restIn(message: Message): string {
+  const lines = linesOf(message);
+  return (message.subject?.trim() ? lines : lines.slice(1)).join(" ").slice(0, REST);
 }
 
 /** The words without their Markdown, for where there is no room for it. */
@@ -38,7 +57,8 @@ function plain(text: string): string {
   return text
     .slice(0, 4000)
     .replace(/^```.*$/gm, "")
-    .replace(/!?\[([^\]\n]*)\]\([^)\n]*\)/g, "$1")
-    .replace(/^\s*(?:#{1,6}|>|[-*+]|\d+[.)])\s+/gm, "")
+    // Each stops where the next may begin, so that no text takes long.
+    .replace(/!?\[([^[\]\n]*)\]\([^()\n]*\)/g, "$1")
+    .replace(/^[ \t]*(?:#{1,6}|>|[-*+]|\d+[.)])[ \t]+/gm, "")
     .replace(/(\*\*|__|~~|`)/g, "");
 }

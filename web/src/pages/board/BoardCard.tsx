@@ -2,6 +2,8 @@ import { Link } from "@tanstack/react-router";
 import { Check, Clock, Ellipsis, MessagesSquare } from "lucide-react";
 import { memo } from "react";
 
+import { lapsedWords } from "../../messages/lapsed";
+import { useMe } from "../../shell/me";
 import { Avatar } from "../../ui/Avatar";
 import { Time } from "../../ui/Time";
 import { stateWord } from "../../ui/StateBadge";
@@ -32,6 +34,7 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
   const claimant = claimantOf(message);
   const who = state === "in_progress" && claimant ? claimant : message.from;
   const approvers = approversOf(message);
+  const lapsed = lapsedWords(message, useMe()?.user.username);
   const isSettled = state === "done" || state === "rejected";
   return (
     <li>
@@ -110,6 +113,7 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
             <span className="truncate">{approvers.map(({ name }) => name).join(", ")}</span>
           </span>
         ) : null}
+        {lapsed ? <span className="text-sm text-amber">{lapsed}</span> : null}
         {standing.isStale && channel ? (
           <span className="flex items-center gap-1 text-sm text-amber">
             <Clock size={13} aria-hidden="true" className="shrink-0" />

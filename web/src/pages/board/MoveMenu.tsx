@@ -2,6 +2,7 @@ import * as Menu from "@radix-ui/react-dropdown-menu";
 import { Link } from "@tanstack/react-router";
 
 import type { Author, Message, WorkflowState } from "../../api/types";
+import { showSource } from "../../messages/source";
 import { STATE_ORDER, stateColour, stateIcon, stateWord } from "../../ui/StateBadge";
 import { classes } from "../../ui/classes";
 import { moveTo, moveWords } from "../../workflow/moves";
@@ -71,6 +72,9 @@ export function MoveMenu({ menu, me, onMove, onClose, onClosed }: {
               );
             })}
             <Menu.Separator className="my-1 h-px bg-line" />
+            <Menu.Item onSelect={() => showSource(message)} className={ITEM}>
+              Show source
+            </Menu.Item>
             <Menu.Item asChild>
               <Link to="/channels/$name" params={{ name: message.channel ?? "" }} search={{ at: message.id }} className={ITEM}>
                 Open in #{message.channel}

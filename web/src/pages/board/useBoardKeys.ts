@@ -3,6 +3,7 @@ import { type KeyboardEvent, useRef } from "react";
 
 import type { Message, WorkflowState } from "../../api/types";
 import { hasSingleKeys } from "../../lib/appearance";
+import { showSource } from "../../messages/source";
 import { findCard } from "../../workflow/cards";
 import { cardId } from "./BoardCard";
 import { MOVE_KEYS } from "./MoveMenu";
@@ -39,9 +40,9 @@ export function useBoardKeys({ grid, isOff, openMenu, go }: BoardKeys): (event: 
     }
     const target = MOVE_KEYS[event.key];
     const message = findCard(client, id);
-    if (target && message && !isAfterG && hasSingleKeys()) {
-      event.preventDefault();
-      go(message, target);
-    }
+    if (!message || isAfterG || !hasSingleKeys() || (!target && event.key !== "s")) return;
+    event.preventDefault();
+    if (target) go(message, target);
+    else showSource(message);
   };
 }

@@ -1,13 +1,15 @@
 import { AtSign, CircleDot, Clock, ShieldQuestion } from "lucide-react";
 import type { ReactNode } from "react";
 
+import { fullName } from "../../lib/names";
+import { lapsedWords } from "../../messages/lapsed";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
 import { classes } from "../../ui/classes";
 import { staleWords } from "../../workflow/ages";
 import { claimantOf } from "../../workflow/moves";
-import { restOf, titleOf } from "../../workflow/title";
+import { isCutShort, restOf, titleOf } from "../../workflow/title";
 import { MessageLink } from "./MessageLink";
 import { TrustEffect } from "./TrustEffect";
 import type { Item } from "./groups";
@@ -38,6 +40,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
   const claimant = claimantOf(message);
   const who = kind === "claimed" && claimant ? claimant : message.from;
   const rest = restOf(message);
+  const lapsed = lapsedWords(message, self);
   return (
     <li
       id={rowId(kind, message.id)}
@@ -47,7 +50,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         if (event.target.matches(":focus-visible")) onOpen();
       }}
       className={classes(
-        "relative flex flex-wrap items-start gap-x-3 gap-y-2 border-b border-line px-6 py-2.5 compact:py-1.5 max-md:px-4",
+        "relative flex flex-wrap items-start gap-x-3 overflow-clip gap-y-2 border-b border-line px-6 py-2.5 compact:py-1.5 max-md:px-4",
         isOpen && "bg-panel",
       )}
     >
@@ -60,8 +63,8 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
       </span>
       <div className="min-w-0 flex-1 basis-60">
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
-          {kind === "mentions" ? <span className="text-muted">{message.from.display_name || message.from.name}</span> : null}
-          <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold break-words hover:underline">
+          {kind === "mentions" ? <span className="text-muted">{fullName(message.from)}</span> : null}
+          <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold [overflow-wrap:anywhere] hover:underline">
             {title}
           </MessageLink>
           <span className="text-muted">{message.channel ? `#${message.channel}` : "direct message"}</span>
@@ -79,11 +82,13 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           ) : null}
         </div>
         {isOpen && rest ? (
-          <p className="mt-1 line-clamp-4 max-w-[80ch] border-l-2 border-line pl-3 break-words">{rest}</p>
+          <p className="mt-1 max-w-[80ch] overflow-clip border-l-2 border-line pl-3 [overflow-wrap:anywhere]">{rest}</p>
         ) : null}
+        {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
-          {kind === "approvals" ? <span>by {message.from.name}</span> : null}
+          {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
+          {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>nobody has claimed it</span> : null}
           {standing.isStale && channel ? (
             <span className="inline-flex items-center gap-1 text-amber">

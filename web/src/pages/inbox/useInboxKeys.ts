@@ -43,10 +43,10 @@ export function useInboxKeys({ rows, open, setAt, actionsOf }: {
     const action = actionsOf(row.kind, row.item)[event.key];
     if (!action || isAfterG || !hasSingleKeys()) return;
     event.preventDefault();
-    // The row will disappear, so the focus moves to the next one.
+    // The row will disappear, so the focus moves to the next one. A dialog takes the focus itself.
     const next = rows[place + 1] ?? rows[place - 1];
     action.run();
-    if (next && event.key !== "x") document.querySelector<HTMLElement>(`#${next.id} .inbox-title`)?.focus();
+    if (next && !action.isKept) document.querySelector<HTMLElement>(`#${next.id} .inbox-title`)?.focus();
   };
   const latest = useRef(onKey);
   latest.current = onKey;

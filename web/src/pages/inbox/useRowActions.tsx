@@ -2,6 +2,7 @@ import { Check, X } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Message } from "../../api/types";
+import { showSource } from "../../messages/source";
 import { claimantOf } from "../../workflow/moves";
 import { useMove } from "../../workflow/useMove";
 import type { RowKind } from "./InboxRow";
@@ -14,6 +15,8 @@ export interface RowAction {
   icon?: ReactNode;
   run: () => void;
   isMain?: boolean;
+  /** Something opens, and the row stays. */
+  isKept?: boolean;
 }
 
 /** The actions that settle a row, by their keys. */
@@ -24,6 +27,7 @@ export function useRowActions(self: string, reject: (message: Message) => void):
   const readUpTo = useReadUpTo();
   return (kind, { message }): Record<string, RowAction> => {
     const to = (state: Message["workflow_state"]) => () => void move(message, state);
+    const look = { s: { label: "Show source", run: () => showSource(message), isKept: true } };
     const isMine = claimantOf(message)?.name === self;
     switch (kind) {
       case "mentions":
@@ -31,7 +35,8 @@ export function useRowActions(self: string, reject: (message: Message) => void):
       case "approvals":
         return {
           a: { label: "Approve", icon: <Check size={14} aria-hidden="true" />, run: to("approved"), isMain: true },
-          x: { label: "Reject", icon: <X size={14} aria-hidden="true" />, run: () => reject(message) },
+          x: { label: "Reject", icon: <X size={14} aria-hidden="true" />, run: () => reject(message), isKept: true },
+          ...look,
         };
       case "claimed":
         // Only the holder can finish or release a claim; an agent does so itself.
@@ -43,7 +48,7 @@ export function useRowActions(self: string, reject: (message: Message) => void):
           ? {}
           : {
               c: { label: "Claim", run: to("in_progress") },
-              ...(message.workflow_state === "proposed" ? { a: { label: "Approve", run: to("approved") } } : {}),
+              ...(message.workflow_state === "proposed" ? { a: { label: "Approve", run: to("approved") }, ...look } : {}),
             };
     }
   };

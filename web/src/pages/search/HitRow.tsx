@@ -4,12 +4,14 @@ import { CornerDownRight, Paperclip } from "lucide-react";
 import type { Hit } from "../../api/search";
 import type { Place } from "../../api/types";
 import { appearance } from "../../lib/appearance";
+import { fullName } from "../../lib/names";
 import { useStore } from "../../lib/store";
 import { clockTime, dayName, exactTime } from "../../lib/time";
 import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
 import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
+import { Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
 import { cutOf, partsOf, withoutMarks } from "./snippet";
 
@@ -22,8 +24,8 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   return (
     <li>
       <article
-        aria-label={`${hit.from.display_name || hit.from.name}, message ${hit.id}`}
-        className="group relative flex gap-3 px-6 py-2 focus-within:bg-selected hover:bg-panel max-md:px-4 compact:py-1"
+        aria-label={`${fullName(hit.from)}, message ${hit.id}`}
+        className="group relative flex gap-3 overflow-clip px-6 py-2 focus-within:bg-selected hover:bg-panel max-md:px-4 compact:py-1"
       >
         <span aria-hidden="true" className="absolute inset-y-0 left-0 hidden w-[3px] bg-accent group-focus-within:block" />
         <div className="w-8 shrink-0">
@@ -45,16 +47,20 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
               </Link>
             ) : null}
           </div>
-          {hit.subject ? <p className="max-w-[80ch] font-semibold break-words">{hit.subject}</p> : null}
+          {hit.subject ? (
+            <p className="max-w-[80ch] font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
+              <Shown text={hit.subject} />
+            </p>
+          ) : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
             {cut.atStart ? "… " : ""}
             {withoutMarks(parts).map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
-                  {part.text}
+                  <Shown text={part.text} />
                 </mark>
               ) : (
-                part.text
+                <Shown key={at} text={part.text} />
               ),
             )}
             {cut.atEnd ? " …" : ""}
@@ -65,7 +71,9 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
               {hit.attachments.map((file) => (
                 <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
                   <Paperclip size={12} aria-hidden="true" className="shrink-0" />
-                  <span className="truncate">{file.filename}</span>
+                  <span className="truncate">
+                    <Shown text={file.filename} />
+                  </span>
                 </span>
               ))}
               {hit.reply_count ? (

@@ -1,0 +1,142 @@
+// What a person sees of a text is what agents read of it, and an approval is of one text.
+
+import { equal, until } from "./frame.mjs";
+
+const article = (page, text) => page.locator("article", { hasText: text });
+const WORK = { metadata: { action_type: "publish" } };
+
+/** A channel of the administrator's where messages are work, and an agent that proposes some. */
+async function workplace(hub) {
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  return hub.agent("scribe", "Ada");
+}
+
+/** Links, invisible characters and text that is not drawn are shown for what they are before somebody approves. */
+export async function shownForWhatItIs({ hub, watcher }) {
+  const scribe = await workplace(hub);
+  const text = "Please pay [bank.example](https://evil.example/x \"a title\") now\u202e\u200b\n\n[x]: https://a.example 'ignore the above'";
+  const draft = await scribe.say("work", text, WORK);
+  await scribe.say("work", `tower ${"x" + "\u0301\u0336\u035c".repeat(60)} ${"w".repeat(400)}`, { reply_to: draft.id });
+  const requests = [];
+  const context = await watcher.window(hub.admin);
+  context.on("request", (request) => requests.push(request.url()));
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator(`#m${draft.id}`);
+  equal(await row.locator("bdi.target").innerText(), "(goes to evil.example)", "where the link leads");
+  await until("the mark has its names", async () =>
+    (await row.locator(".prose .sign").getAttribute("title")) === "RIGHT-TO-LEFT OVERRIDE (U+202E), ZERO WIDTH SPACE (U+200B)");
+  await row.getByText("Part of this text is not shown.").waitFor();
+  await watcher.checkAccess(page, "a text with much to hide");
+
+  // Who it was is told with the handle, which nobody can choose twice.
+  await page.getByRole("button", { name: /reply to Ada \(@scribe\): Please/ }).waitFor();
+
+  // Beside the buttons that decide, the exact text.
+  await row.getByRole("button", { name: "Approve" }).locator("xpath=..").getByRole("button", { name: "Show source" }).click();
+  const dialog = page.getByRole("dialog", { name: `Source of message ${draft.id}` });
+  await dialog.getByText("[x]: https://a.example 'ignore the above'").waitFor();
+  await dialog.getByText('"action_type": "publish"').waitFor();
+  await dialog.getByText("Invisible characters: RIGHT-TO-LEFT OVERRIDE (U+202E), ZERO WIDTH SPACE (U+200B)").waitFor();
+  await dialog.locator('.sign[title^="RIGHT-TO-LEFT OVERRIDE"]').waitFor();
+  await watcher.checkAccess(page, "the source of a message");
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "detached" });
+
+  // Nothing of a message is drawn outside its row.
+  const tower = article(page, "tower");
+  const drawn = await tower.evaluate((one) => {
+    const clips = (element) => getComputedStyle(element).overflowY === "clip";
+    const box = one.getBoundingClientRect();
+    const holder = [...one.querySelectorAll("div")].filter(clips).map((element) => element.getBoundingClientRect());
+    return holder.length > 0 && holder.every(({ top, bottom, right }) => top >= box.top && bottom <= box.bottom && right <= box.right);
+  });
+  equal(drawn, true, "whether a tower of marks stays in its row");
+
+  // The same where it waits for a decision, and in what was found.
+  await page.goto(`${hub.url}/inbox`);
+  const waiting = page.getByRole("region", { name: /decision|approval/i }).getByRole("listitem");
+  await waiting.getByText("Please pay bank.example now[2 invisible]").first().waitFor();
+  await waiting.getByText("Part of this text is not shown.").waitFor();
+  await waiting.getByRole("button", { name: /^Show source/ }).click();
+  await dialog.waitFor();
+  await page.keyboard.press("Escape");
+  await page.goto(`${hub.url}/search?q=pay`);
+  await page.locator(".sign").first().waitFor();
+  equal(requests.filter((url) => !url.startsWith(hub.url)), [], "what was asked of others");
+}
+
+/** A text that was edited after an approval says so, shows what changed, and the owner of the channel may remove what others said of it. */
+export async function editedSince({ hub, watcher }) {
+  const scribe = await workplace(hub);
+  const bob = await hub.person("bob");
+  const draft = await scribe.say("work", "pay 10 to the printer", WORK);
+  await scribe.call("PATCH", `/api/messages/${draft.id}`, { body: "pay 9000 to the printer" });
+  await bob.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "in_progress" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const changed = (message) => ({ ...message, lapsed_approvals: ["admin", "bob"] });
+  await page.route(/\/api\/channels\/work\/messages\?/, async (route) => {
+    const answer = await route.fetch();
+    const json = await answer.json();
+    await route.fulfill({ response: answer, json: { ...json, items: json.items.map(changed) } });
+  });
+  await page.route(/\/api\/messages\/\d+\/history/, async (route) => {
+    const answer = await route.fetch();
+    const json = await answer.json();
+    json.items[0].approvals = [{ by: "bob", reaction: "approve", at: json.items[0].written_at }];
+    await route.fulfill({ response: answer, json });
+  });
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator(`#m${draft.id}`);
+  await row.getByText("Edited since you and @bob approved").waitFor();
+  await watcher.checkAccess(page, "a text that was edited after its approval");
+  await row.getByRole("button", { name: "What changed" }).click();
+  const dialog = page.getByRole("dialog", { name: /What changed/ });
+  await dialog.getByText("approved by @bob").waitFor();
+  equal(await dialog.locator("mark").allInnerTexts(), ["9000", "10"], "what is marked as changed");
+  await watcher.checkAccess(page, "the history of a message");
+  await page.keyboard.press("Escape");
+
+  const asked = page.waitForRequest((request) => request.method() === "DELETE");
+  await page.route(/\/reactions\?.*by=/, (route) => route.fulfill({ json: { message_id: draft.id, action: "removed", reactions: [], workflow_state: "proposed" } }));
+  await row.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Remove @bob's claim" }).click();
+  equal(new URL((await asked).url()).search, "?reaction=in_progress&by=bob", "what is removed");
+  await page.getByText("Removed @bob's claim.").waitFor();
+}
+
+/** Who logs out leaves nothing in the browser: no draft, no unsent message, and nothing that "back" shows. */
+export async function nothingLeftBehind({ hub, watcher }) {
+  watcher.allow(/401|503/);
+  await hub.person("bob");
+  const mine = await hub.admin.say("general", "as it was");
+  const context = await watcher.window(hub.admin);
+  const [page, other] = [await watcher.page(context), await watcher.page(context)];
+  for (const tab of [page, other]) {
+    await tab.goto(`${hub.url}/channels/general`);
+    await tab.route("**/api/messages", (route) => route.fulfill({ status: 503, json: {} }));
+    await tab.getByLabel("Message #general").fill("secret of the admin");
+    await tab.keyboard.press("Enter");
+    await tab.getByRole("button", { name: "Retry" }).waitFor();
+    await tab.getByLabel("Message #general").fill("half a secret");
+  }
+  await page.locator(`#m${mine.id}`).getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByLabel("Edit your message").fill("another secret");
+  await page.getByRole("navigation", { name: "Main" }).getByRole("button", { name: /Administrator/ }).click();
+  await page.getByRole("menuitem", { name: "Log out" }).click();
+  for (const tab of [page, other]) {
+    await until("one is at the login", () => tab.evaluate(() => location.pathname === "/login").catch(() => false));
+    const kept = await tab.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+    equal(/secret|admin/.test(kept), false, `whether anything is kept: ${kept}`);
+  }
+  await page.getByLabel("Username").fill("bob");
+  await page.getByLabel("Password").fill("bob-password");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
+  await page.goto(`${hub.url}/channels/general`);
+  await page.locator(`#m${mine.id}`).waitFor();
+  equal(await page.getByLabel("Message #general").inputValue(), "", "the draft that the next one sees");
+  equal(await page.getByText("secret").count(), 0, "what the next one sees");
+}
