@@ -845,7 +845,8 @@ async fn what_happens_on_one_hub_is_told_on_the_other() {
     // An id of one hub is good on the other.
     let mut here = bob.events_after(&ids[9].1).await;
     for (message, _) in &ids[10..] {
-        assert_eq!(here.expect("new_message").await["message_id"], *message);
+        // Who catches up gets the counts at the end, or between messages if the hub has not read them itself yet.
+        assert_eq!(here.until("new_message").await["message_id"], *message);
     }
     // Being online on either is being online.
     let mut of_ada = ada.events().await;
