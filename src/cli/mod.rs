@@ -1,6 +1,7 @@
 //! What can be typed: one module for each command.
 
 mod admin;
+mod environment;
 mod failure;
 mod mcp;
 mod output;

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
-use super::{fail, raise_file_limit};
+use super::{environment, fail, raise_file_limit};
 
 const SECRETS: &str = "\
 Secrets, from the environment only:
@@ -148,6 +148,7 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
     if let Err(error) = start_log(&arguments.log_level, arguments.log_format) {
         return fail(&error);
     }
+    environment::warn_of_unknown();
     // What a shell allows by default is less than the streams that one hub can hold.
     raise_file_limit();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -203,6 +204,7 @@ async fn reload_registry(hub: &Hub) {
 fn configuration(arguments: ServeArguments) -> Result<Config, String> {
     let data = std::path::absolute(&arguments.data)
         .map_err(|error| format!("the data folder {} cannot be used: {error}", arguments.data.display()))?;
+    environment::warn_of_open_folder(&data);
     let audience = arguments.audience.as_deref().filter(|audience| !audience.is_empty());
     let audience = audience
         .map(|audience| {
@@ -212,8 +214,15 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
     let outbound_allow = listed(arguments.outbound_allow.as_deref().unwrap_or_default())
         .map(|text| text.parse().map_err(|error| format!("--outbound-allow {text}: {error}")))
         .collect::<Result<_, String>>()?;
+    let mcp_origins = listed(arguments.mcp_origins.as_deref().unwrap_or_default())
+        .map(environment::check_origin)
+        .collect::<Result<_, String>>()?;
     // Secrets come from the environment only: arguments can be read by every user of the machine.
     let secret = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty()).map(Secret::new);
+    let metrics_token = secret("STOA_METRICS_TOKEN");
+    if let Some(token) = &metrics_token {
+        environment::check_metrics_token(token.expose())?;
+    }
     Ok(Config {
         admin_socket: arguments.admin_socket,
         database_url: arguments.database_url.filter(|url| !url.is_empty()).map(Secret::new),
@@ -229,13 +238,13 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         max_connections_per_address: arguments.max_connections_per_address,
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),
-        metrics_token: secret("STOA_METRICS_TOKEN"),
+        metrics_token,
         registry: arguments.registry.filter(|path| !path.as_os_str().is_empty()),
         audience,
         outbound_allow,
         oauth_aliases: arguments.oauth_aliases,
         oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
-        mcp_origins: listed(arguments.mcp_origins.as_deref().unwrap_or_default()).map(str::to_owned).collect(),
+        mcp_origins,
         attachments_url: arguments.attachments_url.filter(|url| !url.is_empty()),
         upload_quota_mib: arguments.upload_quota,
         auth_cache: arguments.auth_cache,

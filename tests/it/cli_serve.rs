@@ -465,6 +465,28 @@ fn logins_and_accounts_are_logged() {
 }
 
 #[test]
+fn what_the_environment_says_wrong_is_noticed() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = Place::new();
+    std::fs::create_dir_all(place.data()).unwrap();
+    std::fs::set_permissions(place.data(), std::fs::Permissions::from_mode(0o777)).unwrap();
+    let mut command = place.serve(&[]);
+    command.env("STOA_BASEURL", "https://hub.example").env("STOA_QQQQ", "1");
+    let log = Hub::start(&mut command, place.data()).stop().stderr;
+    for words in ["STOA_BASEURL means nothing to this hub; did you mean STOA_BASE_URL?", "STOA_QQQQ", "chmod go-w"] {
+        assert!(log.contains(words), "{log}");
+    }
+    for (name, value) in [
+        ("STOA_MCP_ORIGINS", "*"),
+        ("STOA_MCP_ORIGINS", "https://app.example,app.example/path"),
+        ("STOA_METRICS_TOKEN", "two words"),
+    ] {
+        Outcome::of(place.serve(&[]).env(name, value), b"")
+            .fails(1, &[if name.contains("MCP") { "origin" } else { name }]);
+    }
+}
+
+#[test]
 fn no_secret_reaches_the_log() {
     let place = Place::new();
     let mut command = place.serve(&["--log-level", "trace"]);
