@@ -81,8 +81,47 @@ async fn what_crashes_leave_is_taken_away() {
     hub.advance(6 * HOUR);
     hub.settle().await;
     assert_stored(&hub, 3).await;
+    // The content lies in the trash for a week.
+    let trashed = store.join(format!("trash/00{:062x}.{:016x}", 1, 1));
+    assert!(trashed.exists());
+    hub.advance(6 * HOUR);
+    hub.settle().await;
+    assert!(trashed.exists());
+    std::fs::File::open(&trashed).unwrap().set_modified(day_ago - Duration::from_secs(6 * 24 * 3600)).unwrap();
+    hub.advance(6 * HOUR);
+    eventually("the trash is emptied", async || !trashed.exists()).await;
     let hub = hub.restart().await;
     assert!(!store.join("incoming/upload-young").exists());
+    hub.finish().await;
+}
+
+/// A database that knows nothing of the files is more likely to be wrong than right.
+#[tokio::test]
+async fn an_emptied_database_takes_no_files_away() {
+    let hub = TestHub::setup().configure(|config| config.attachments_url = None).start().await;
+    let scout = hub.human("ada").await.agent("scout").await;
+    let mut sums = Vec::new();
+    for content in [b"one", b"two", b"six"] {
+        sums.push(scout.uploaded("a.txt", content).await);
+    }
+    #[expect(clippy::disallowed_methods, reason = "files have the time of the system")]
+    let day_ago = std::time::SystemTime::now() - Duration::from_secs(25 * 3600);
+    for sha256 in &sums {
+        let object = object_of(&hub, sha256).await;
+        let path = hub.folder().join("attachments").join(&object[..2]).join(&object[2..]);
+        std::fs::File::open(path).unwrap().set_modified(day_ago).unwrap();
+    }
+    let emptied = hub.inner().write(|tx| {
+        tx.execute("delete from uploads", &[])?;
+        tx.execute("delete from blobs", &[])
+    });
+    let emptied: Result<u64, stoa_db::DbError> = emptied.await;
+    assert_eq!(emptied.unwrap(), 3);
+    hub.advance(6 * HOUR);
+    hub.settle().await;
+    hub.advance(6 * HOUR);
+    hub.settle().await;
+    assert_stored(&hub, 3).await;
     hub.finish().await;
 }
 

@@ -16,7 +16,8 @@
 //! - **Backups hold removals off**, by a row that they write before they look at the tables: what they see there was not
 //!   removed before, and is not removed before they have read it.
 //! - **Names without rows** are those of uploads that a crash interrupted between the content and its row. They are swept
-//!   after a day, which no upload takes.
+//!   after a day, which no upload takes, into a trash that is emptied after a week. A sweep that would take more than half of all
+//!   contents stops: the database is more likely to be wrong.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,6 +37,8 @@ use crate::hub::{BoxFuture, Hub, StartError};
 
 /// How long a content is kept for who has uploaded it and not sent it.
 const GRACE: Duration = Duration::from_secs(24 * 3600);
+/// How long a content lies in the trash that nothing refers to.
+const TRASH: Duration = Duration::from_secs(7 * 24 * 3600);
 const BATCH: i64 = 100;
 const QUEUE: &str = "attachments";
 const EVERY: Duration = Duration::from_secs(3600);
@@ -119,21 +122,40 @@ async fn remove_forgotten(hub: &Hub) -> Result<(), HubError> {
     }
 }
 
-/// Takes away what uploads have left in the store that never came to their end.
+/// Puts aside what uploads have left in the store that never came to their end. A database that does not know most of the contents is
+/// more likely the wrong one, or a part of one, than right: then nothing is touched.
 async fn sweep(hub: &Hub) -> Result<(), HubError> {
     hub.blobs().tidy_incoming().await?;
+    let mut unknown = Vec::new();
     for beginning in 0..=u8::MAX {
         let found = hub.blobs().list_older(beginning, GRACE).await?;
         for objects in found.chunks(usize::try_from(BATCH).unwrap_or(1)) {
             let asked = objects.to_vec();
             let known = hub.read(move |tx| store::list_known_objects(tx, &asked)).await?;
-            for object in objects.iter().filter(|object| !known.contains(object)) {
-                tracing::info!(object, "a content that an upload left behind is taken away");
-                hub.blobs().remove(object).await?;
-            }
+            unknown.extend(objects.iter().filter(|object| !known.contains(object)).cloned());
         }
     }
-    Ok(())
+    if !unknown.is_empty() && unknown.len() * 2 > count_stored(hub).await? {
+        let unknown = unknown.len();
+        tracing::warn!(
+            unknown,
+            "the database knows less than half of the stored attachments, so none of them is taken away; is it the right database?"
+        );
+        return Ok(());
+    }
+    for object in &unknown {
+        tracing::info!(object, "a content that an upload left behind is put into the trash");
+        hub.blobs().discard(object).await?;
+    }
+    Ok(hub.blobs().empty_trash(TRASH).await?)
+}
+
+async fn count_stored(hub: &Hub) -> Result<usize, HubError> {
+    let mut count = 0;
+    for beginning in 0..=u8::MAX {
+        count += hub.blobs().list_older(beginning, Duration::ZERO).await?.len();
+    }
+    Ok(count)
 }
 
 /// The name by which a store knows whose contents it has, the same for all hubs on one database.

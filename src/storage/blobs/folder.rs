@@ -11,6 +11,7 @@ use tempfile::TempPath;
 use super::BlobError;
 
 const INCOMING: &str = "incoming";
+const TRASH: &str = "trash";
 const OWNER: &str = "owner";
 /// Digits of a name that its folder is called by.
 const SHARD_DIGITS: usize = 2;
@@ -98,6 +99,32 @@ impl Folder {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
+    }
+
+    pub(super) fn discard(&self, object: &str) -> io::Result<()> {
+        let (_, path) = self.shard(object)?;
+        let trash = self.root.join(TRASH);
+        make_private(&trash)?;
+        let file = match File::open(&path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        // It lies there for as long as it has not been written to.
+        #[expect(clippy::disallowed_methods, reason = "files have the time of the system")]
+        file.set_modified(SystemTime::now())?;
+        fs::rename(path, trash.join(object))?;
+        sync_folder(&trash)
+    }
+
+    pub(super) fn empty_trash(&self, age: Duration) -> io::Result<()> {
+        for (path, is_file) in old_entries(&self.root.join(TRASH), age)? {
+            match fs::remove_file(&path) {
+                Err(error) if is_file && error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     pub(super) fn list_older(&self, beginning: u8, age: Duration) -> io::Result<Vec<String>> {

@@ -185,6 +185,30 @@ impl BlobStore {
         }
     }
 
+    /// Puts a content aside that nothing refers to. It can be brought back by hand until the trash is [emptied](Self::empty_trash).
+    pub async fn discard(&self, object: &str) -> Result<(), BlobError> {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
+                let (folder, object) = (folder.clone(), object.to_owned());
+                tokio::task::spawn_blocking(move || Ok(folder.discard(&object)?)).await?
+            }
+            #[cfg(feature = "s3")]
+            BlobLocation::Bucket(bucket) => bucket.discard(object).await,
+        }
+    }
+
+    /// Removes what was put aside longer ago than `age`.
+    pub async fn empty_trash(&self, age: Duration) -> Result<(), BlobError> {
+        match &self.location {
+            BlobLocation::Folder(folder) => {
+                let folder = folder.clone();
+                tokio::task::spawn_blocking(move || Ok(folder.empty_trash(age)?)).await?
+            }
+            #[cfg(feature = "s3")]
+            BlobLocation::Bucket(bucket) => bucket.empty_trash(age).await,
+        }
+    }
+
     /// Whether a content is there, as long as it should be.
     pub async fn has(&self, object: &str, size: u64) -> Result<bool, BlobError> {
         match &self.location {

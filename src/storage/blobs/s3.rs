@@ -18,6 +18,7 @@ use object_store::{
 
 use super::{BlobError, BlobReader};
 
+const TRASH: &str = "trash";
 const OWNER: &str = "owner";
 const SHARD_DIGITS: usize = 2;
 /// What is sent at once; the least that a part of an upload may have.
@@ -118,6 +119,25 @@ impl Bucket {
         }
     }
 
+    pub(super) async fn discard(&self, object: &str) -> Result<(), BlobError> {
+        let key = self.key(object);
+        match self.store.copy(&key, &self.prefix.clone().join(TRASH).join(object)).await {
+            Ok(()) => self.remove(object).await,
+            Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    pub(super) async fn empty_trash(&self, age: Duration) -> Result<(), BlobError> {
+        for found in self.list_old(TRASH, age).await? {
+            match self.store.delete(&found).await {
+                Ok(()) | Err(Error::NotFound { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
     pub(super) async fn has(&self, object: &str, size: u64) -> Result<bool, BlobError> {
         match self.store.head(&self.key(object)).await {
             Ok(found) => Ok(found.size == size),
@@ -128,19 +148,24 @@ impl Bucket {
 
     pub(super) async fn list_older(&self, beginning: u8, age: Duration) -> Result<Vec<String>, BlobError> {
         let shard = format!("{beginning:02x}");
+        let found = self.list_old(&shard, age).await?;
+        Ok(found.iter().filter_map(|key| Some(format!("{shard}{}", key.filename()?))).collect())
+    }
+
+    async fn list_old(&self, folder: &str, age: Duration) -> Result<Vec<Path>, BlobError> {
         #[expect(clippy::disallowed_methods, reason = "stored things have the time of the world")]
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let newest = i64::try_from(now.saturating_sub(age).as_secs()).unwrap_or(i64::MAX);
         let is_old = |found: &ObjectMeta| age.is_zero() || found.last_modified.timestamp() <= newest;
-        let mut listed = self.store.list(Some(&self.prefix.clone().join(shard.as_str())));
-        let mut names = Vec::new();
+        let mut listed = self.store.list(Some(&self.prefix.clone().join(folder)));
+        let mut old = Vec::new();
         while let Some(found) = listed.next().await {
             let found = found?;
             if is_old(&found) {
-                names.extend(found.location.filename().map(|name| format!("{shard}{name}")));
+                old.push(found.location);
             }
         }
-        Ok(names)
+        Ok(old)
     }
 }
 
