@@ -38,7 +38,7 @@ async fn a_key_is_made_listed_and_revoked() {
     assert!(key.starts_with("stoa_key_") && key.len() == "stoa_key_".len() + 49, "{key}");
     let mut expected = json!({
         "id": created["api_key"]["id"], "name": "CI", "agent": "scout",
-        "permissions": ["messages:read", "messages:write"], "channels": ["general", "x"], "status": "active",
+        "permissions": ["messages:read", "messages:write"], "channels": ["general", "x"], "limited": true, "status": "active",
         "expires_at": "2027-02-01T00:00:00.000Z", "last_used_at": null, "created_at": "2027-01-15T08:00:00.000Z",
     });
     assert_eq!(created["api_key"], expected);

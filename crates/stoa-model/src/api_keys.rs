@@ -26,8 +26,10 @@ pub struct ApiKeyView {
     /// The agent that the key acts as.
     pub agent: String,
     pub permissions: PermissionSet,
-    /// The only channels it reaches; empty means all that the agent reaches.
+    /// The only channels it reaches; empty means all that the agent reaches, unless it is `limited`.
     pub channels: Vec<String>,
+    /// Whether it reaches only `channels`.
+    pub limited: bool,
     /// Those of them that were deleted. A new channel of the same name is another one, which the key does not reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted_channels: Vec<String>,

@@ -99,7 +99,15 @@ fn properties(output: &Output, key: &Value) -> String {
 }
 
 fn channels(key: &Value) -> String {
-    if key["channels"].as_array().is_none_or(Vec::is_empty) { "all".to_owned() } else { show(&key["channels"]) }
+    if key["limited"] != true {
+        return "all".to_owned();
+    }
+    let deleted = key["deleted_channels"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let names = key["channels"].as_array().into_iter().flatten();
+    let names: Vec<String> = names
+        .map(|name| if deleted.contains(name) { format!("{} (deleted)", show(name)) } else { show(name) })
+        .collect();
+    if names.is_empty() { "none".to_owned() } else { names.join(",") }
 }
 
 fn expiry(key: &Value) -> String {

@@ -32,6 +32,7 @@ impl From<ApiKeyRow> for ApiKeyView {
             name: row.name,
             agent: row.agent,
             permissions: row.permissions,
+            limited: row.is_limited,
             deleted_channels: row
                 .channels
                 .iter()

@@ -24,6 +24,7 @@ pub(super) struct ApiKeyRow {
     pub(super) agent: String,
     pub(super) permissions: PermissionSet,
     pub(super) channels: Vec<KeyChannel>,
+    pub(super) is_limited: bool,
     pub(super) revoked_at: Option<Timestamp>,
     pub(super) expires_at: Option<Timestamp>,
     pub(super) last_used_at: Option<Timestamp>,
@@ -38,7 +39,7 @@ pub(super) struct KeyChannel {
 }
 
 const SELECT_KEY: &str =
-    "select k.id, k.name, p.handle as agent, k.permissions, k.created_at, k.expires_at, k.last_used_at, k.revoked_at
+    "select k.id, k.name, p.handle as agent, k.permissions, k.is_limited, k.created_at, k.expires_at, k.last_used_at, k.revoked_at
      from api_keys k join principals p on p.id = k.agent_id";
 
 pub(super) fn insert_key(tx: &mut Tx<'_>, key: &NewKey<'_>) -> Result<ApiKeyId, DbError> {
@@ -202,6 +203,7 @@ fn key(row: &Row<'_>) -> Result<ApiKeyRow, DbError> {
         agent: row.get("agent")?,
         permissions: permissions(row)?,
         channels: Vec::new(),
+        is_limited: row.get("is_limited")?,
         revoked_at: optional_time("revoked_at")?,
         expires_at: optional_time("expires_at")?,
         last_used_at: optional_time("last_used_at")?,
