@@ -262,3 +262,27 @@ async fn faults_are_told_in_plain_words() {
     ada.post("/api/agents", &json!(["list"])).await.problem(422, "validation_failed");
     hub.finish().await;
 }
+
+/// Nobody needs a long body to log in, and nobody has proved who they are before.
+#[tokio::test]
+async fn bodies_of_strangers_are_short() {
+    let hub = TestHub::start().await;
+    let nobody = hub.nobody();
+    const LIMIT: usize = 64 * 1024;
+    let filled = |length: usize| {
+        let frame = json!({"username": "ada", "password": ""}).to_string();
+        json!({"username": "ada", "password": "x".repeat(length - frame.len())}).to_string()
+    };
+    for path in ["/auth/login", "/auth/register", "/oauth/register"] {
+        let post = |body: String| nobody.call("POST", path).body("application/json", body);
+        post(filled(LIMIT + 1)).await.problem(413, "payload_too_large");
+        post(filled(LIMIT + 1)).header("idempotency-key", "k").await.problem(413, "payload_too_large");
+        assert_ne!(post(filled(LIMIT)).await.code(), 413);
+    }
+    for path in ["/login", "/oauth/token", "/oauth/revoke", "/token"] {
+        let form = "application/x-www-form-urlencoded";
+        let reply = nobody.call("POST", path).body(form, format!("a={}", "x".repeat(LIMIT))).await;
+        assert_eq!(reply.code(), 413, "{path}: {reply:?}");
+    }
+    hub.finish().await;
+}

@@ -281,7 +281,7 @@ async fn prepare_and_run(
             // What is in it is known when it is there; the one who takes it in says it then.
             [0; 32]
         } else {
-            let bytes = extract::read_body(hub, &parts.headers, body, extract::MAX_BODY_BYTES).await?;
+            let bytes = extract::read_body(hub, &parts.headers, body, extract::body_limit(&parts.uri)).await?;
             let digest = Sha256::digest(&bytes).into();
             body = Body::from(bytes);
             digest

@@ -7,7 +7,7 @@ use axum::RequestPartsExt;
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -21,6 +21,10 @@ use crate::json::{content_fault, is_json_type, media_type, parse_json};
 use crate::surfaces::auth;
 
 pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
+/// For callers who have not proved who they are: nobody needs more to log in.
+const MAX_ACCOUNT_BODY_BYTES: usize = 64 * 1024;
+/// Where they come in. The last three are other names of routes under `/oauth`.
+const ACCOUNT_PATHS: [&str; 6] = ["/auth", "/login", "/oauth", "/register", "/token", "/authorize"];
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same once the hub is stopping: who sends half a body shall not hold it up.
 const BODY_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
@@ -175,7 +179,7 @@ impl FromRequest<Hub> for RawBody {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await.map(Self)
+        read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await.map(Self)
     }
 }
 
@@ -207,6 +211,13 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
         .find_map(|(key, value)| (key == name && !value.is_empty()).then_some(value))
+}
+
+/// How long the body of a request to this address may be.
+pub(super) fn body_limit(uri: &Uri) -> usize {
+    let path = uri.path();
+    let is_below = |place: &str| path.strip_prefix(place).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if ACCOUNT_PATHS.into_iter().any(is_below) { MAX_ACCOUNT_BODY_BYTES } else { MAX_BODY_BYTES }
 }
 
 /// Reads a whole body, unless it is too long or takes too long.
@@ -255,7 +266,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
-        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
         parse_json(&bytes).map(Self)
     }
 }
@@ -265,7 +276,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Hub> for OptionalBody<T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(T::default()));
         }
@@ -283,7 +294,7 @@ impl FromRequest<Hub> for NoBody {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
         if !bytes.trim_ascii().is_empty() {
             parse_json::<EmptyObject>(&bytes)?;
         }
@@ -298,7 +309,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {
         let (parts, body) = request.into_parts();
         let is_form = |media_type: &str| media_type == "application/x-www-form-urlencoded";
         require_content_type(&parts.headers, is_form, "application/x-www-form-urlencoded")?;
-        let bytes = read_body(hub, &parts.headers, body, MAX_BODY_BYTES).await?;
+        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
         let text = str::from_utf8(&bytes).map_err(|_| HubError::malformed("The form is not UTF-8."))?;
         parse_encoded(text).map(Self)
     }
