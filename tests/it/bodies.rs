@@ -286,3 +286,16 @@ async fn bodies_of_strangers_are_short() {
     }
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn a_credential_is_asked_for_before_the_body() {
+    let hub = TestHub::start().await;
+    for more in ["", "idempotency-key: k\r\n"] {
+        let request = format!(
+            "POST /api/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}content-length: 1000\r\n\r\n"
+        );
+        let answer = hub.raw(request.as_bytes()).await;
+        assert!(answer.starts_with("HTTP/1.1 401"), "{answer:.300}");
+    }
+    hub.finish().await;
+}

@@ -29,6 +29,8 @@ use crate::hub::{Hub, catch_panic};
 use crate::storage::keys::Purpose;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// All that changes anything below this needs a credential.
+const API: &str = "/api/";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_IDEMPOTENCY_KEY: usize = 255;
@@ -281,6 +283,10 @@ async fn prepare_and_run(
             // What is in it is known when it is there; the one who takes it in says it then.
             [0; 32]
         } else {
+            // Nobody has to be listened to who may not do anything here. The handler looks again.
+            if parts.uri.path().starts_with(API) {
+                extract::require_credential(hub, &parts.headers).await?;
+            }
             let bytes = extract::read_body(hub, &parts.headers, body, extract::body_limit(&parts.uri)).await?;
             let digest = Sha256::digest(&bytes).into();
             body = Body::from(bytes);

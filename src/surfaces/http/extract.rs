@@ -80,6 +80,11 @@ impl FromRequestParts<Hub> for Actor {
     }
 }
 
+/// Refuses a request without a credential that is good here.
+pub(super) async fn require_credential(hub: &Hub, headers: &HeaderMap) -> Result<(), HubError> {
+    principal_of(headers, hub, Use::LookedAtAgain).await.map(drop)
+}
+
 /// Whose credential a request carries.
 async fn principal_of(headers: &HeaderMap, hub: &Hub, purpose: Use) -> Result<Arc<Principal>, HubError> {
     if let Some(credential) = bearer(headers)? {
