@@ -196,7 +196,7 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
             return Err(error.into());
         }
     };
-    let address = HubAddress { base_url, is_on_loopback: listens_on.ip().is_loopback() };
+    let address = HubAddress { base_url, is_on_loopback: listens_on.ip().to_canonical().is_loopback() };
     Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, address)?)
 }
 

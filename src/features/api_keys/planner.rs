@@ -14,8 +14,8 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             hub.identities().forget_after(tx);
             Ok(())
         }
-        Event::Channel(ChannelEvent::Deleted { channel, name, .. }) => {
-            service::note_deleted_channel(hub, tx, *channel, name)
+        Event::Channel(ChannelEvent::Deleted { channel, name, audience, .. }) => {
+            service::note_deleted_channel(hub, tx, *channel, name, audience.as_deref())
         }
         Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
     }

@@ -1,5 +1,3 @@
-use std::collections::BTreeMap;
-
 use serde_json::{Map, json};
 use stoa_db::{DbError, Tx};
 use stoa_model::api_keys::{ApiKeyStatus, ApiKeyView, CreateApiKeyRequest, CreatedApiKey};
@@ -20,10 +18,10 @@ use crate::features::{agents, audit, channels, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
-/// Keys whose owners are told that a channel is no longer there.
+/// Owners of keys who are told that a channel is no longer there.
 const MAX_NOTED: i64 = 2000;
 /// Keys that one notice names. The rest is counted.
-const MAX_NAMED: usize = 20;
+const MAX_NAMED: i64 = 20;
 
 impl From<ApiKeyRow> for ApiKeyView {
     fn from(row: ApiKeyRow) -> Self {
@@ -162,23 +160,30 @@ fn find_channels(tx: &mut Tx<'_>, owner: PrincipalId, names: &[String]) -> Resul
     Ok(channels)
 }
 
-/// Tells the owners of keys that are limited to a channel that it was deleted, and that the keys no longer reach anything under its name.
-pub(super) fn note_deleted_channel(hub: &Hub, tx: &mut Tx<'_>, channel: ChannelId, name: &str) -> Result<(), HubError> {
-    let mut keys: BTreeMap<PrincipalId, Vec<String>> = BTreeMap::new();
-    for (owner, key) in store::list_limited_to(tx, channel, MAX_NOTED)? {
-        keys.entry(owner).or_default().push(key);
-    }
+/// Tells the owners of keys that are limited to a channel that it was deleted, as far as they saw it. The keys no longer reach
+/// anything under its name.
+pub(super) fn note_deleted_channel(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    name: &str,
+    audience: Option<&[PrincipalId]>,
+) -> Result<(), HubError> {
     let mut notices = Vec::new();
-    for (owner, keys) in keys {
-        let Some(recipient) = principals::find_by_id(tx, owner)?.filter(|known| known.is_reachable()) else { continue };
-        let named = keys.iter().take(MAX_NAMED).map(|key| format!("\n- {key}")).collect::<String>();
-        let more = keys.len().saturating_sub(MAX_NAMED);
+    for (owner, count) in store::list_owners_limited_to(tx, channel, MAX_NOTED)? {
+        let saw = audience.is_none_or(|audience| audience.contains(&owner));
+        let Some(recipient) = principals::find_by_id(tx, owner)?.filter(|known| saw && known.is_reachable()) else {
+            continue;
+        };
+        let keys = store::list_limited_to(tx, channel, owner, MAX_NAMED)?;
+        let named = keys.iter().map(|key| format!("\n- {key}")).collect::<String>();
+        let more = count - keys.len() as i64;
         let rest = if more > 0 { format!("\n\nand {more} more.") } else { String::new() };
         let body = format!(
             "The channel #{name} was deleted. These keys of yours were limited to it, and reach nothing there from now on, \
              even if somebody makes a channel of the same name:\n{named}{rest}"
         );
-        let metadata = Map::from_iter([("deleted_channel".to_owned(), json!({"channel": name, "keys": keys.len()}))]);
+        let metadata = Map::from_iter([("deleted_channel".to_owned(), json!({"channel": name, "keys": count}))]);
         notices.push(Notice { recipient, body, metadata });
     }
     messages::notify(hub, tx, notices)

@@ -118,18 +118,34 @@ fn keys(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<Ap
     Ok(keys)
 }
 
-/// The keys in force that are limited to a channel, as owners and names of keys, at most `limit`.
-pub(super) fn list_limited_to(
+/// The owners of keys in force that are limited to a channel, and how many they have, at most `limit` owners.
+pub(super) fn list_owners_limited_to(
     tx: &mut Tx<'_>,
     channel: ChannelId,
     limit: i64,
-) -> Result<Vec<(PrincipalId, String)>, DbError> {
+) -> Result<Vec<(PrincipalId, i64)>, DbError> {
     tx.query(
-        "select k.owner_id, k.name from api_key_channels l join api_keys k on k.id = l.key_id
+        "select k.owner_id, count(*) as keys from api_key_channels l join api_keys k on k.id = l.key_id
          where l.channel_id = $1 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $2)
-         order by k.owner_id, k.id limit $3",
+         group by k.owner_id order by k.owner_id limit $3",
         params![channel.0, tx.now_ms(), limit],
-        |row| Ok((PrincipalId(row.get("owner_id")?), row.get("name")?)),
+        |row| Ok((PrincipalId(row.get("owner_id")?), row.get("keys")?)),
+    )
+}
+
+/// The names of an owner's keys in force that are limited to a channel, at most `limit`.
+pub(super) fn list_limited_to(
+    tx: &mut Tx<'_>,
+    channel: ChannelId,
+    owner: PrincipalId,
+    limit: i64,
+) -> Result<Vec<String>, DbError> {
+    tx.query(
+        "select k.name from api_key_channels l join api_keys k on k.id = l.key_id
+         where l.channel_id = $1 and k.owner_id = $2 and k.revoked_at is null and (k.expires_at is null or k.expires_at > $3)
+         order by k.id limit $4",
+        params![channel.0, owner.0, tx.now_ms(), limit],
+        |row| row.get("name"),
     )
 }
 

@@ -67,7 +67,7 @@ pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
 }
 
 /// Whom somebody else took out of a channel does not come back by themselves.
-pub(super) fn require_let_in(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), HubError> {
+pub fn require_let_in(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), HubError> {
     if !store::is_kept_out(tx, channel, principal)? {
         return Ok(());
     }
@@ -118,19 +118,19 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
         let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;
         let is_own = newcomer.id == actor_in.id() || (newcomer.owner == Some(actor_in.id()) && actor_in.is_person());
         let (id, conversation) = (channel.id, channel.conversation_id);
-        if is_own && (channel.is_public || channel.is_member) {
-            require_let_in(tx, id, newcomer.id)?;
-        } else {
-            require_managed(tx, &actor_in, &name)?;
+        let manages = require_managed(tx, &actor_in, &name);
+        if !is_own || !(channel.is_public || channel.is_member) {
+            manages.as_ref().map_err(Clone::clone)?;
             let human = actor_in.principal.human;
             if newcomer.id != human && newcomer.owner != Some(human) {
                 require_person(&actor_in)?;
             }
-            if actor_in.require_session().is_ok() {
-                store::delete_removals(tx, id, newcomer.id)?;
-            }
-            require_let_in(tx, id, newcomer.id)?;
         }
+        // Who answers for the channel lets people in again, themselves and not by a program.
+        if manages.is_ok() && actor_in.require_session().is_ok() {
+            store::delete_removals(tx, id, newcomer.id)?;
+        }
+        require_let_in(tx, id, newcomer.id)?;
         if add(&hub_in, tx, &actor_in, id, conversation, newcomer.id)? && !is_own {
             let who = json!({"member": newcomer.handle});
             audit::record(tx, &actor_in, "channel.member_added", Some(&channel.name), &who)?;
@@ -154,11 +154,12 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
-        let leaver = principals::find(tx, &member)?;
-        let leaver = match leaver {
-            Some(leaver) if store::is_member(tx, channel.id, leaver.id)? => leaver,
-            _ => return Err(HubError::not_found("member of the channel")),
-        };
+        let missing = || HubError::not_found("member of the channel");
+        let leaver = principals::find(tx, &member)?.filter(principals::PrincipalRow::can_be_member);
+        let leaver = leaver.ok_or_else(missing)?;
+        if !store::is_member(tx, channel.id, leaver.id)? {
+            return keep_out(&hub_in, tx, &actor_in, &channel, &leaver);
+        }
         let is_own = leaver.id == actor_in.id() || (leaver.owner == Some(actor_in.id()) && actor_in.is_person());
         if !is_own {
             require_managed(tx, &actor_in, &name)?;
@@ -173,6 +174,33 @@ pub async fn remove_member(hub: &Hub, actor: &Actor, name: String, member: Strin
         leave(&hub_in, tx, &actor_in, &channel, leaver.id)
     })
     .await
+}
+
+/// Keeps somebody out who is no member: in a public channel everybody can react, and who left may come back.
+fn keep_out(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    channel: &ChannelRow,
+    outsider: &principals::PrincipalRow,
+) -> Result<(), HubError> {
+    let missing = || HubError::not_found("member of the channel");
+    require_managed(tx, actor, &channel.name).and_then(|_| actor.require_session()).map_err(|_| missing())?;
+    let human = outsider.owner.unwrap_or(outsider.id);
+    if human == channel.owner_id || store::is_kept_out(tx, channel.id, outsider.id)? {
+        return Err(missing());
+    }
+    store::insert_removal(tx, channel.id, outsider.id)?;
+    let (channel_id, conversation) = (channel.id, channel.conversation_id);
+    // Their agents may be members all the same.
+    for agent in store::list_owned_members(tx, channel_id, outsider.id)? {
+        remove(hub, tx, actor, channel_id, conversation, agent)?;
+    }
+    let who = json!({"member": outsider.handle});
+    audit::record(tx, actor, "channel.member_removed", Some(&channel.name), &who)?;
+    let removed = ChannelEvent::MemberRemoved { channel: channel_id, conversation, principal: outsider.id };
+    events::emit(hub, tx, actor, removed)?;
+    Ok(())
 }
 
 /// A newcomer to the hub joins the channel of everybody.

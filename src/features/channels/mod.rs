@@ -17,6 +17,7 @@ use crate::feature::Feature;
 
 pub use levels::list_quiet;
 pub(crate) use mcp::complete_name;
+pub use members::require_let_in;
 pub use service::{
     ChannelForPosting, conversation_between, cursor, find_conversation_between, find_for_editing, find_for_posting,
     find_known_for_posting, find_owner, find_seen_by, find_settings, find_visible, get_channel, is_kept_out, is_member,

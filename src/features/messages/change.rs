@@ -62,6 +62,9 @@ pub async fn edit_message(
             return Err(HubError::conflict("mention_copy", "This message tells of a mention in a channel.")
                 .hint("Edit the message in the channel; this one follows."));
         }
+        if let Some(channel) = row.channel_id {
+            channels::require_let_in(tx, channel, actor_in.id())?;
+        }
         request.check(!attachments::of(tx, &[id])?.is_empty())?;
         if row.body != request.body {
             if store::find_last_revision(tx, id)? >= MAX_EDITS {

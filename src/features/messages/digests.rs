@@ -1,5 +1,5 @@
-//! Digests name messages of channels; what these say is put in when a digest is read. So it shows to its reader what they may see then,
-//! and not what they could see when it was sent.
+//! Notices of the hub name messages of others; what is to be said of these is put in when a notice is read. So it shows to its reader
+//! what they may see then, and not what they could see when it was sent.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
 use stoa_model::messages::{MessageView, WorkflowState, preview};
 use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::Reaction;
 use stoa_model::{MessageId, Timestamp};
 
 use super::store::{self, Bodies, MessageRow};
@@ -16,8 +17,9 @@ use super::view::Sight;
 use crate::access::Actor;
 use crate::error::HubError;
 
-/// Where the metadata of a message says what it is a digest of.
-const FIELD: &str = "stalemate";
+/// Where the metadata of a message says what it is a digest of, or which approval was taken back.
+const DIGEST: &str = "stalemate";
+const LAPSE: &str = "lapsed_approval";
 /// Messages that are looked up at once.
 const AT_ONCE: usize = 500;
 
@@ -38,26 +40,93 @@ pub struct Named {
     pub since: Timestamp,
 }
 
+/// An approval that an edit took back.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Lapse {
+    pub message_id: MessageId,
+    pub channel: Option<String>,
+    /// The text that it was about.
+    pub revision: i64,
+    pub reaction: Reaction,
+}
+
+impl Lapse {
+    /// What is said to who does not see the message any more.
+    pub const BODY: &str = "Somebody edited a message after you approved it. You no longer see that message.";
+
+    pub fn into_metadata(self) -> Map<String, Value> {
+        let value = serde_json::to_value(self).unwrap_or_default();
+        Map::from_iter([(LAPSE.to_owned(), value)])
+    }
+
+    fn of(view: &MessageView) -> Option<Self> {
+        let value = view.metadata.get(LAPSE).filter(|_| view.from.kind == PrincipalKind::System)?;
+        serde_json::from_value(value.clone()).ok()
+    }
+
+    fn words(&self, row: &MessageRow) -> String {
+        let place = row.channel.as_ref().map(|channel| format!(" in #{channel}")).unwrap_or_default();
+        let did = if self.reaction == Reaction::Published { "published" } else { "approved" };
+        let (id, author) = (row.id, &row.from.name);
+        format!(
+            "@{author} edited message {id}{place} after you {did} it. What you said was about the earlier text, so the hub took it \
+             back. Read the message again and decide."
+        )
+    }
+}
+
 impl Digest {
     pub fn into_metadata(self) -> Result<Map<String, Value>, HubError> {
         let value = serde_json::to_value(self).map_err(HubError::internal)?;
-        Ok(Map::from_iter([(FIELD.to_owned(), value)]))
+        Ok(Map::from_iter([(DIGEST.to_owned(), value)]))
     }
 
     /// What a message of the hub is a digest of. Others may put there what they like.
     fn of(view: &MessageView) -> Option<Self> {
-        let value = view.metadata.get(FIELD).filter(|_| view.from.kind == PrincipalKind::System)?;
+        let value = view.metadata.get(DIGEST).filter(|_| view.from.kind == PrincipalKind::System)?;
         serde_json::from_value(value.clone()).ok()
     }
 }
 
-/// Puts into digests what the messages that they name say to this reader.
+/// Puts into notices what there is to say to this reader of the messages that they name.
 pub(super) fn fill(
     tx: &mut Tx<'_>,
     actor: &Actor,
     views: &mut [MessageView],
     sight: &mut Sight,
 ) -> Result<(), DbError> {
+    fill_digests(tx, actor, views, sight)?;
+    fill_lapses(tx, actor, views, sight)
+}
+
+fn fill_lapses(tx: &mut Tx<'_>, actor: &Actor, views: &mut [MessageView], sight: &mut Sight) -> Result<(), DbError> {
+    let lapses: Vec<(usize, Lapse)> =
+        views.iter().enumerate().filter_map(|(place, view)| Some((place, Lapse::of(view)?))).collect();
+    let ids: Vec<MessageId> = lapses.iter().map(|(_, lapse)| lapse.message_id).collect();
+    let known = find_named(tx, &ids)?;
+    for (place, mut lapse) in lapses {
+        let Some(view) = views.get_mut(place) else { continue };
+        view.metadata.remove(LAPSE);
+        if let Some(row) = known.get(&lapse.message_id)
+            && sight.sees(tx, actor, row.conversation_id)?
+        {
+            view.body = lapse.words(row);
+            lapse.channel.clone_from(&row.channel);
+            view.metadata.extend(lapse.into_metadata());
+        }
+    }
+    Ok(())
+}
+
+fn find_named(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<HashMap<MessageId, MessageRow>, DbError> {
+    let mut known = HashMap::new();
+    for chunk in ids.chunks(AT_ONCE) {
+        known.extend(store::find_messages(tx, chunk, Bodies::Beginning)?.into_iter().map(|row| (row.id, row)));
+    }
+    Ok(known)
+}
+
+fn fill_digests(tx: &mut Tx<'_>, actor: &Actor, views: &mut [MessageView], sight: &mut Sight) -> Result<(), DbError> {
     let digests: Vec<(usize, Digest)> =
         views.iter().enumerate().filter_map(|(place, view)| Some((place, Digest::of(view)?))).collect();
     if digests.is_empty() {
@@ -65,10 +134,7 @@ pub(super) fn fill(
     }
     let ids: Vec<MessageId> =
         digests.iter().flat_map(|(_, digest)| digest.messages.iter().map(|named| named.message_id)).collect();
-    let mut known: HashMap<MessageId, MessageRow> = HashMap::new();
-    for chunk in ids.chunks(AT_ONCE) {
-        known.extend(store::find_messages(tx, chunk, Bodies::Beginning)?.into_iter().map(|row| (row.id, row)));
-    }
+    let mut known = find_named(tx, &ids)?;
     known.retain(|_, row| row.channel.is_some());
     for (place, mut digest) in digests {
         let Some(view) = views.get_mut(place) else { continue };
@@ -87,7 +153,7 @@ pub(super) fn fill(
         digest.messages = seen;
         // What was read as a digest can be written as one.
         if let Ok(value) = serde_json::to_value(digest) {
-            view.metadata.insert(FIELD.to_owned(), value);
+            view.metadata.insert(DIGEST.to_owned(), value);
         }
     }
     Ok(())

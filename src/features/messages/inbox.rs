@@ -65,7 +65,7 @@ pub async fn list_inbox(
                     actor_in.require_still_valid(tx)?;
                 }
                 let bodies = if query.is_full { Bodies::Whole } else { Bodies::Beginning };
-                let (mut rows, is_cut) = store::list_inbox(tx, actor_in.id(), query.status, after, limit + 1, bodies)?;
+                let (mut rows, is_cut) = store::list_inbox(tx, &actor_in, query.status, after, limit + 1, bodies)?;
                 let lease_end = if rows.is_empty() { store::find_next_lease_end(tx, actor_in.id())? } else { None };
                 let has_more = is_cut || rows.len() as i64 > limit;
                 rows.truncate(usize::try_from(limit).unwrap_or(0));

@@ -32,7 +32,7 @@ use crate::feature::{Chore, Feature};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-pub use digests::{Digest, Named};
+pub use digests::{Digest, Lapse, Named};
 pub(crate) use mcp::MessageItem;
 pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post};

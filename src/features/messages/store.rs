@@ -510,7 +510,7 @@ pub(super) fn find_last_revision(tx: &mut Tx<'_>, id: MessageId) -> Result<i64, 
 /// A recipient's messages after an id, oldest first.
 pub(super) fn list_inbox(
     tx: &mut Tx<'_>,
-    recipient: PrincipalId,
+    recipient: &Actor,
     status: InboxStatus,
     after: MessageId,
     limit: i64,
@@ -533,9 +533,13 @@ pub(super) fn list_inbox(
         InboxStatus::All => vec![OPEN, SETTLED],
     };
     let now = tx.now_ms();
+    // A key that does not reach a channel does not work on what was said there.
+    let is_in_reach = recipient.principal.reach.sql("o.id", "o.conversation_id");
+    let recipient = recipient.id();
     let (mut rows, mut end) = (Vec::new(), None);
     for condition in conditions {
-        let condition = format!("m.recipient_id = $1 and m.id > $2 and {condition} order by m.id limit $3");
+        let condition =
+            format!("m.recipient_id = $1 and m.id > $2 and {is_in_reach} and {condition} order by m.id limit $3");
         let (found, is_cut) = page(tx, &condition, params![recipient.0, after.0, limit, now], bodies)?;
         if let Some(last) = found.last().filter(|_| is_cut) {
             end = Some(end.unwrap_or(last.id).min(last.id));
@@ -604,7 +608,7 @@ pub(super) fn update_claimed(
     let sized = tx.query(
         &format!(
             "select m.id, {BYTES} as bytes from messages m left join messages o on o.id = m.mention_of
-             where m.recipient_id = $1 and {is_in_reach} and {condition} {order} {skip_locked}"
+             where m.recipient_id = $1 and {is_in_reach} and o.deleted_at is null and {condition} {order} {skip_locked}"
         ),
         &values,
         |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),

@@ -10,7 +10,7 @@ use crate::feature::Feature;
 
 pub use service::{
     Added, add, approvals_of, claimants, is_approved_by_person, is_by_person, lapse_approvals, lapsed_among,
-    list_claimants_in, list_claims, of, purge, reacted_among, remove,
+    list_claims, list_claims_in, of, purge, reacted_among, remove,
 };
 pub use store::NewReaction;
 

@@ -6,6 +6,9 @@ use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::store::{self, NewReaction, ReactionRow};
 
+/// Names that a message carries of those who approved an earlier text.
+const MAX_LAPSED: usize = 20;
+
 /// What became of a reaction that was to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Added {
@@ -98,7 +101,10 @@ pub fn lapsed_among(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<M
     let mut found: HashMap<MessageId, Vec<String>> = HashMap::new();
     if !messages.is_empty() {
         for (message, name) in store::list_lapsed(tx, messages)? {
-            found.entry(message).or_default().push(name);
+            let names = found.entry(message).or_default();
+            if names.len() < MAX_LAPSED {
+                names.push(name);
+            }
         }
     }
     Ok(found)
@@ -131,18 +137,19 @@ pub fn claimants(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<HashMap<Mess
     Ok(claimants)
 }
 
-/// The messages that a principal has claimed, the latest claim first.
+/// The open messages that a principal has claimed, the latest claim first.
 pub fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
     store::list_claims(tx, principal, limit)
 }
 
-/// Who has claimed anything in a conversation.
-pub fn list_claimants_in(
+/// Open claims in a conversation with who has them: all, or those of one principal and the agents they own.
+pub fn list_claims_in(
     tx: &mut Tx<'_>,
     conversation: ConversationId,
+    of: Option<PrincipalId>,
     limit: i64,
-) -> Result<Vec<PrincipalId>, DbError> {
-    store::list_claimants_in(tx, conversation, limit)
+) -> Result<Vec<(MessageId, PrincipalId)>, DbError> {
+    store::list_claims_in(tx, conversation, of, limit)
 }
 
 /// Takes away the reactions on messages that are deleted for good.

@@ -150,23 +150,38 @@ pub(super) fn list_claimants(
     )
 }
 
-pub(super) fn list_claimants_in(
+/// Open claims in a conversation with who has them: all, or those of one principal and the agents they own.
+pub(super) fn list_claims_in(
     tx: &mut Tx<'_>,
     conversation: ConversationId,
+    of: Option<PrincipalId>,
     limit: i64,
-) -> Result<Vec<PrincipalId>, DbError> {
+) -> Result<Vec<(MessageId, PrincipalId)>, DbError> {
+    let is_meant = match of {
+        Some(_) => {
+            "(r.principal_id = $3 or r.principal_id in (select own.id from principals own where own.owner_id = $3))"
+        }
+        None => "$3 = cast(0 as bigint)",
+    };
     tx.query(
-        "select distinct r.principal_id from messages m join reactions r on r.message_id = m.id
-         where m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
-         order by r.principal_id limit $2",
-        params![conversation.0, limit],
-        |row| row.get("principal_id").map(PrincipalId),
+        &format!(
+            "select r.message_id, r.principal_id from messages m join reactions r on r.message_id = m.id
+             where m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
+               and m.deleted_at is null and {is_meant}
+             order by r.message_id limit $2"
+        ),
+        params![conversation.0, limit, of.map_or(0, |of| of.0)],
+        |row| Ok((MessageId(row.get("message_id")?), PrincipalId(row.get("principal_id")?))),
     )
 }
 
+/// The messages that a principal has claimed and that are still open, the latest claim first.
 pub(super) fn list_claims(tx: &mut Tx<'_>, principal: PrincipalId, limit: i64) -> Result<Vec<MessageId>, DbError> {
     tx.query(
-        "select message_id from reactions where principal_id = $1 and reaction = 'in_progress' order by id desc limit $2",
+        "select r.message_id from reactions r join messages m on m.id = r.message_id
+         where r.principal_id = $1 and r.reaction = 'in_progress' and m.workflow_state = 'in_progress'
+           and m.deleted_at is null
+         order by r.id desc limit $2",
         params![principal.0, limit],
         |row| row.get("message_id").map(MessageId),
     )
@@ -205,13 +220,18 @@ pub(super) fn lapse_approvals(
     Ok(lapsed)
 }
 
+/// Texts before the present one whose approvals are still of interest.
+const LAPSED_REVISIONS: i64 = 20;
+
 /// Who approved or published an earlier text of these messages and has decided nothing since, by name.
 pub(super) fn list_lapsed(tx: &mut Tx<'_>, messages: &[MessageId]) -> Result<Vec<(MessageId, String)>, DbError> {
     let (list, values) = in_list(1, messages.iter().map(|id| Parameter::Integer(id.0)));
     tx.query(
         &format!(
             "select distinct l.message_id, p.handle from lapsed_approvals l join principals p on p.id = l.principal_id
-             where l.message_id in {list} and p.kind in ('user', 'agent') and not exists (
+             where l.message_id in {list} and p.kind in ('user', 'agent') and l.revision > coalesce((
+                 select max(v.revision) from message_revisions v where v.message_id = l.message_id), 0) - {LAPSED_REVISIONS}
+               and not exists (
                  select 1 from reactions r where r.message_id = l.message_id and r.principal_id = l.principal_id
                      and r.reaction in ('approve', 'published', 'reject'))
              order by l.message_id, p.handle"

@@ -1,4 +1,4 @@
-use serde_json::{Map, json};
+use serde_json::Map;
 use stoa_db::Tx;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionAction};
@@ -11,7 +11,7 @@ use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{ChannelEvent, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent};
 use crate::features::channels::visibility;
-use crate::features::messages::{self, MessageRow, Notice};
+use crate::features::messages::{self, Lapse, MessageRow, Notice};
 use crate::features::principals::{self, PrincipalRow};
 use crate::features::{channels, reactions};
 use crate::hub::Hub;
@@ -28,24 +28,19 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             give_back(hub, tx, *principal, true)?;
             give_back_of_owner(hub, tx, *principal)
         }
-        Event::Channel(ChannelEvent::MemberRemoved { channel, conversation, principal }) => {
-            give_back(hub, tx, *principal, false)?;
-            give_back_of_owner(hub, tx, *principal)?;
-            if channels::is_kept_out(tx, *channel, *principal)? {
-                give_back_of_agents(hub, tx, *conversation, *principal)?;
+        Event::Channel(ChannelEvent::MemberRemoved { conversation, principal, .. }) => {
+            give_back_in(hub, tx, *conversation, Some(*principal))?;
+            // A person may have seen a channel through their agent only.
+            match principals::find_by_id(tx, *principal)?.and_then(|known| known.owner) {
+                Some(owner) => give_back_in(hub, tx, *conversation, Some(owner)),
+                None => Ok(()),
             }
-            Ok(())
         }
         Event::Principal(PrincipalEvent::Updated { principal }) => {
             let is_shut_out = principals::find_by_id(tx, *principal)?.is_some_and(|known| known.is_disabled);
             if is_shut_out { give_back(hub, tx, *principal, true) } else { Ok(()) }
         }
-        Event::Channel(ChannelEvent::Hidden { conversation, .. }) => {
-            for principal in reactions::list_claimants_in(tx, *conversation, MAX_CLAIMS)? {
-                give_back(hub, tx, principal, false)?;
-            }
-            Ok(())
-        }
+        Event::Channel(ChannelEvent::Hidden { conversation, .. }) => give_back_in(hub, tx, *conversation, None),
         Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
     }
 }
@@ -86,38 +81,51 @@ fn lapse_approvals(hub: &Hub, tx: &mut Tx<'_>, id: MessageId) -> Result<(), HubE
             continue;
         };
         let is_told = notices.iter().any(|notice: &Notice| notice.recipient.id == principal);
-        if principal != message.author_id && !is_told {
+        // Who left the channel does not hear what goes on there.
+        let is_concerned = principal != message.author_id && visibility::sees(tx, principal, message.conversation_id)?;
+        if is_concerned && !is_told {
             notices.push(lapse_notice(&message, revision, reaction, recipient));
         }
     }
     messages::notify(hub, tx, notices)
 }
 
-/// It names the message and says nothing of its text, which the reader may not see any more when they read this.
+/// It names the message and says nothing of it: what the reader may see is put in when they read this.
 fn lapse_notice(message: &MessageRow, revision: i64, reaction: Reaction, recipient: PrincipalRow) -> Notice {
-    let place = message.channel.as_ref().map(|channel| format!(" in #{channel}")).unwrap_or_default();
-    let did = if reaction == Reaction::Published { "published" } else { "approved" };
-    let (id, author) = (message.id, &message.from.name);
-    let body = format!(
-        "@{author} edited message {id}{place} after you {did} it. What you said was about the earlier text, so the hub took it back. \
-         Read the message again and decide."
-    );
-    let told = json!({"message_id": id, "channel": message.channel, "revision": revision});
-    Notice { recipient, body, metadata: Map::from_iter([("lapsed_approval".to_owned(), told)]) }
+    let lapse = Lapse { message_id: message.id, channel: message.channel.clone(), revision, reaction };
+    Notice { recipient, body: Lapse::BODY.to_owned(), metadata: lapse.into_metadata() }
 }
 
-/// Agents work in public channels without being members.
-fn give_back_of_agents(
+/// Gives back the open claims in a conversation of those who cannot go on there: who do not see it any more, or were taken out of the
+/// channel. Looks at all claims, or at those of a principal and their agents, who work in public channels without being members.
+fn give_back_in(
     hub: &Hub,
     tx: &mut Tx<'_>,
     conversation: ConversationId,
-    owner: PrincipalId,
+    of: Option<PrincipalId>,
 ) -> Result<(), HubError> {
-    for claimant in reactions::list_claimants_in(tx, conversation, MAX_CLAIMS)? {
-        if principals::find_by_id(tx, claimant)?.is_some_and(|known| known.owner == Some(owner)) {
-            give_back(hub, tx, claimant, false)?;
+    for (message, claimant) in reactions::list_claims_in(tx, conversation, of, MAX_CLAIMS)? {
+        let Some(message) = messages::find(tx, message)? else { continue };
+        if !can_go_on(tx, claimant, &message)? {
+            release(hub, tx, claimant, message)?;
         }
     }
+    Ok(())
+}
+
+fn can_go_on(tx: &mut Tx<'_>, claimant: PrincipalId, message: &MessageRow) -> Result<bool, HubError> {
+    let is_kept_out = match message.channel_id {
+        Some(channel) => channels::is_kept_out(tx, channel, claimant)?,
+        None => false,
+    };
+    Ok(!is_kept_out && visibility::sees(tx, claimant, message.conversation_id)?)
+}
+
+fn release(hub: &Hub, tx: &mut Tx<'_>, claimant: PrincipalId, message: MessageRow) -> Result<(), HubError> {
+    let actor = Actor::system();
+    reactions::remove(tx, message.id, claimant, Reaction::InProgress)?;
+    let change = Change::of(tx, hub, &actor, claimant, message)?;
+    change.finish(tx, Reaction::InProgress, ReactionAction::Removed)?;
     Ok(())
 }
 
@@ -129,22 +137,12 @@ fn give_back_of_owner(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Res
     }
 }
 
-/// Work that nobody can finish any more must not stay claimed: that of one who is deleted, who does not see it any more, or whom
-/// somebody took out of the channel.
+/// Work that nobody can finish any more must not stay claimed: that of one who is deleted or shut out, or who does not see it any more.
 fn give_back(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId, is_gone: bool) -> Result<(), HubError> {
     let claimed = reactions::list_claims(tx, principal, MAX_CLAIMS)?;
-    let actor = Actor::system();
     for message in messages::find_many(tx, &claimed)? {
-        let is_open = !message.workflow_state.is_terminal() && message.deleted_at.is_none();
-        let is_kept_out = match message.channel_id {
-            Some(channel) => channels::is_kept_out(tx, channel, principal)?,
-            None => false,
-        };
-        let can_go_on = !is_gone && !is_kept_out && visibility::sees(tx, principal, message.conversation_id)?;
-        if is_open && !can_go_on {
-            reactions::remove(tx, message.id, principal, Reaction::InProgress)?;
-            let change = Change::of(tx, hub, &actor, principal, message)?;
-            change.finish(tx, Reaction::InProgress, ReactionAction::Removed)?;
+        if is_gone || !can_go_on(tx, principal, &message)? {
+            release(hub, tx, principal, message)?;
         }
     }
     Ok(())

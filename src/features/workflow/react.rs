@@ -173,11 +173,8 @@ impl<'a> Change<'a> {
             return Err(HubError::conflict("message_deleted", "The message was deleted."));
         }
         match self.message.channel_id {
-            Some(channel) if channels::is_kept_out(tx, channel, self.principal)? => {
-                Err(HubError::forbidden("removed_from_channel", "Somebody took you out of this channel.")
-                    .hint("Its owner can add you again."))
-            }
-            _ => Ok(()),
+            Some(channel) => channels::require_let_in(tx, channel, self.principal),
+            None => Ok(()),
         }
     }
 

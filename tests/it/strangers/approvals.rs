@@ -34,7 +34,7 @@ async fn an_edit_takes_back_what_approved_the_text_before() {
         let notices = items(reader.get("/api/dm/system/messages").await.ok());
         assert_eq!(notices.len(), 1, "{notices:?}");
         let told = &notices[0]["metadata"]["lapsed_approval"];
-        assert_eq!(*told, json!({"message_id": work["id"], "channel": "board", "revision": 1}));
+        assert_eq!(*told, json!({"message_id": work["id"], "channel": "board", "revision": 1, "reaction": "approve"}));
         assert!(!notices[0]["body"].as_str().unwrap().contains("house"));
     }
     scout.edit(&work, "sell the house today").await.ok();
@@ -90,5 +90,49 @@ async fn an_agent_does_not_publish_what_was_approved_as_something_else() {
     assert_eq!(ada.in_state("board", "proposed").await.len(), 1);
     ada.react(&work, "approve").await.ok();
     scout.react(&work, "published").await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn who_left_does_not_hear_of_edits() {
+    let hub = TestHub::start().await;
+    let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
+    let scout = ada.agent("scout").await;
+    ada.make_channel(json!({"name": "den", "public": false})).await;
+    for name in ["bob", "eve", "scout"] {
+        ada.add_member("den", name).await.ok();
+    }
+    let work = scout.say("den", "one").await;
+    for approver in [&bob, &eve] {
+        approver.react(&work, "approve").await.ok();
+    }
+    ada.delete("/api/channels/den/members/bob").await.status(204);
+    scout.edit(&work, "two").await.ok();
+    let notices = async |reader: &crate::support::Human| items(reader.get("/api/dm/system/messages").await.ok());
+    assert_eq!(notices(&bob).await, Vec::<Value>::new());
+    let told = notices(&eve).await;
+    assert!(told[0]["body"].as_str().unwrap().contains("in #den after you approved it"), "{told:?}");
+    // What the notice says of the channel is for who sees it.
+    ada.delete("/api/channels/den/members/eve").await.status(204);
+    let told = notices(&eve).await;
+    assert!(!told[0].to_string().contains("den"), "{told:?}");
+    assert_eq!(told[0]["metadata"], json!({}));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_message_names_few_who_approved_it_before() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    let work = scout.say("general", "text").await;
+    for round in 0..3 {
+        for number in 0..10 {
+            ada.agent(&format!("agent{round}-{number}")).await.react(&work, "approve").await.ok();
+        }
+        scout.edit(&work, &format!("text {round}")).await.ok();
+    }
+    let shown = ada.message(&work).await;
+    assert_eq!(shown["lapsed_approvals"].as_array().unwrap().len(), 20);
     hub.finish().await;
 }

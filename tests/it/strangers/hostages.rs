@@ -172,3 +172,75 @@ async fn an_approval_can_be_taken_back_after_the_message_was_deleted() {
     scene.ada.react(&said, "approve").await.problem(409, "message_deleted");
     scene.hub.finish().await;
 }
+
+/// In a public channel everybody reacts without joining, and who left may come back.
+#[tokio::test]
+async fn an_owner_keeps_out_who_is_no_member() {
+    let scene = Scene::begin().await;
+    scene.thief.react(&scene.work, "in_progress").await.ok();
+    // Who does not answer for the channel finds no such member.
+    scene.thief.delete("/api/channels/board/members/ada-not").await.problem(404, "not_found");
+    scene.eve.delete("/api/channels/board/members/worker").await.problem(404, "not_found");
+    scene.worker.delete("/api/channels/board/members/eve").await.problem(404, "not_found");
+    scene.ada.delete("/api/channels/board/members/eve").await.status(204);
+    scene.ada.delete("/api/channels/board/members/eve").await.problem(404, "not_found");
+    assert_eq!(scene.state().await, "proposed");
+    for out in [&scene.eve.client, &scene.thief.client] {
+        out.call("POST", "/api/channels/board/join").await.problem(403, "removed_from_channel");
+        out.react(&scene.work, "in_progress").await.problem(403, "removed_from_channel");
+    }
+    // Not themselves, and not their own agents.
+    scene.ada.delete("/api/channels/board/members/worker").await.problem(404, "not_found");
+    scene.ada.add_member("board", "thief").await.problem(403, "removed_from_channel");
+    scene.ada.add_member("board", "eve").await.ok();
+    scene.thief.react(&scene.work, "in_progress").await.ok();
+    // What they wrote before stays as it is.
+    let said = scene.eve.say("board", "hello").await;
+    scene.ada.delete("/api/channels/board/members/eve").await.status(204);
+    scene.eve.edit(&said, "@worker come here").await.problem(403, "removed_from_channel");
+    scene.eve.take_back(&said).await.status(204);
+    scene.hub.finish().await;
+}
+
+#[tokio::test]
+async fn an_owner_brings_their_own_agent_back() {
+    let scene = Scene::begin().await;
+    scene.ada.add_member("board", "worker").await.ok();
+    scene.hub.admin().await.delete("/api/channels/board/members/worker").await.status(204);
+    scene.worker.call("POST", "/api/channels/board/join").await.problem(403, "removed_from_channel");
+    scene.ada.add_member("board", "worker").await.ok();
+    scene.worker.react(&scene.work, "in_progress").await.ok();
+    scene.hub.finish().await;
+}
+
+/// Claims elsewhere, however many and however new, do not keep one here.
+#[tokio::test]
+async fn claims_end_however_many_others_there_are() {
+    let scene = Scene::begin().await;
+    scene.thief.say("board", "hello").await;
+    scene.thief.react(&scene.work, "in_progress").await.ok();
+    scene.eve.make_channel(json!({"name": "elsewhere"})).await;
+    let other = scene.eve.say("elsewhere", "mine").await;
+    let thief = scene.hub.count("select id as n from principals where handle = 'thief'").await;
+    let (work, channel) = (other["id"].as_i64().unwrap(), other["conversation_id"].as_i64().unwrap());
+    let filled = scene.hub.inner().write(move |tx| {
+        tx.execute(
+            "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 1100)
+             insert into messages (conversation_id, channel_id, author_id, body, status, priority, metadata, mentions, depth,
+                 workflow_state, created_at)
+             select $1, m.channel_id, m.author_id, 'x', 'pending', 5, '{}', '[]', 0, 'in_progress', 0
+             from numbers join messages m on m.id = $2",
+            stoa_db::params![channel, work],
+        )?;
+        tx.execute(
+            "insert into reactions (message_id, principal_id, reaction, metadata, is_by_person, created_at)
+             select id, $1, 'in_progress', '{}', 0, 0 from messages where body = 'x'",
+            stoa_db::params![thief],
+        )
+    });
+    let filled: Result<u64, stoa_db::DbError> = filled.await;
+    assert_eq!(filled.unwrap(), 1100);
+    scene.ada.delete("/api/channels/board/members/thief").await.status(204);
+    assert_eq!(scene.state().await, "proposed");
+    scene.hub.finish().await;
+}

@@ -62,6 +62,8 @@ async fn a_limited_key_leaves_work_alone_that_it_cannot_read() {
     let copies = scout.inbox().await;
     let hidden = copies.iter().find(|copy| copy["body"].as_str().unwrap().contains("den")).unwrap();
 
+    assert_eq!(each(&limited.inbox().await, "body"), ["@scout in the open", "direct"]);
+    assert_eq!(limited.tool("my_status", json!({})).await["pending"], 2);
     assert_eq!(each(&limited.claim(json!({"limit": 10})).await, "body"), ["@scout in the open", "direct"]);
     assert_eq!(limited.claim(json!({"message_ids": [hidden["id"]]})).await, Vec::<Value>::new());
     for (how, request) in [("done", json!({})), ("fail", json!({"error": "no"})), ("release", json!({}))] {
