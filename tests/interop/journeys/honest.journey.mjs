@@ -113,6 +113,8 @@ export async function nothingLeftBehind({ hub, watcher }) {
   const mine = await hub.admin.say("general", "as it was");
   const context = await watcher.window(hub.admin);
   const [page, other] = [await watcher.page(context), await watcher.page(context)];
+  await page.goto(`${hub.url}/settings/appearance`);
+  await page.getByRole("radio", { name: "Dark" }).click();
   for (const tab of [page, other]) {
     await tab.goto(`${hub.url}/channels/general`);
     await tab.route("**/api/messages", (route) => route.fulfill({ status: 503, json: {} }));
@@ -139,4 +141,6 @@ export async function nothingLeftBehind({ hub, watcher }) {
   await page.locator(`#m${mine.id}`).waitFor();
   equal(await page.getByLabel("Message #general").inputValue(), "", "the draft that the next one sees");
   equal(await page.getByText("secret").count(), 0, "what the next one sees");
+  // How the page looks is of the browser.
+  equal(await page.evaluate(() => document.documentElement.classList.contains("dark")), true, "whether the page is still dark");
 }
