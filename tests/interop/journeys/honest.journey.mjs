@@ -127,7 +127,7 @@ export async function editedWhileRead({ hub, watcher }) {
   watcher.allow(/409/);
   const scribe = await workplace(hub);
   const drafts = [];
-  for (const name of ["first", "second", "third"]) drafts.push(await scribe.say("work", `pay 10 to the ${name}`, WORK));
+  for (const name of ["first", "second", "third", "fourth"]) drafts.push(await scribe.say("work", `pay 10 to the ${name}`, WORK));
   const page = await watcher.page(await watcher.window(hub.admin));
   // The edit comes when the person has decided already.
   const edited = new Set();
@@ -161,6 +161,15 @@ export async function editedWhileRead({ hub, watcher }) {
   await page.keyboard.press("a");
   await page.getByRole("region", { name: "Proposed", exact: true }).getByText("pay 9000 to the second").waitFor();
   await refused(drafts[1]);
+
+  // A reason that somebody has typed is not lost by it.
+  await page.locator("article", { hasText: "pay 10 to the fourth" }).focus();
+  await page.keyboard.press("x");
+  await page.getByLabel("Reason").fill("too much");
+  await page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click();
+  await refused(drafts[3]);
+  await page.goto(`${hub.url}/channels/work?thread=${drafts[3].id}`);
+  await until("the reason is a draft", async () => (await page.getByLabel("Reply in thread").inputValue()) === "too much");
 
   await page.goto(`${hub.url}/inbox`);
   await page.getByRole("button", { name: "Approve: pay 10 to the third" }).click();
