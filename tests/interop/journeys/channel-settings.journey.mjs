@@ -54,6 +54,47 @@ export async function settingsSave({ hub, watcher }) {
   equal(await form.getByRole("button", { name: "Save" }).isDisabled(), true, "whether it cannot be saved");
 }
 
+/** Who is taken out stays out, and is told so wherever they try; the name of a deleted channel is not for everybody. */
+export async function takenOut({ hub, watcher }) {
+  watcher.allow(/403|409/);
+  const bob = await hub.person("bob");
+  for (const name of ["work", "ops"]) await hub.admin.call("POST", "/api/channels", { name });
+  await hub.admin.call("DELETE", "/api/channels/ops");
+  await bob.call("POST", "/api/channels/work/join");
+  await hub.admin.say("work", "what everybody sees");
+  const owners = await watcher.page(await watcher.window(hub.admin));
+  await owners.goto(`${hub.url}/channels/work/settings`);
+  await owners.getByRole("button", { name: "Remove bob" }).click();
+  await owners.getByText("@bob is out of #work until somebody adds them again.").waitFor();
+
+  const page = await watcher.page(await watcher.window(bob));
+  const refused = page.getByText("Somebody took you out of this channel. Its owner can add you again.");
+  await page.goto(`${hub.url}/channels`);
+  await page.getByRole("listitem").filter({ hasText: "work" }).getByRole("button", { name: "Join" }).click();
+  await refused.waitFor();
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator("article", { hasText: "what everybody sees" });
+  await row.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitemcheckbox", { name: "Approve" }).click();
+  await refused.waitFor();
+  await page.goto(`${hub.url}/channels/work`);
+  await page.getByLabel("Message #work").fill("let me in");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("Somebody took you out of this channel.").waitFor();
+  await watcher.checkAccess(page, "a channel that one was taken out of");
+
+  await page.goto(`${hub.url}/channels`);
+  await page.getByRole("button", { name: "New channel" }).first().click();
+  const dialog = page.getByRole("dialog", { name: "New channel" });
+  await dialog.getByLabel("Name").fill("ops");
+  await dialog.getByRole("button", { name: "Create channel" }).click();
+  await dialog.getByText("There was a channel named ops, and only its owner or an administrator can use the name again.").waitFor();
+
+  // Adding them again is what lets them in.
+  await owners.getByRole("button", { name: "Undo" }).click();
+  await until("bob is in", async () => (await hub.admin.call("GET", "/api/channels/work")).members.some(({ name }) => name === "bob"));
+}
+
 /** A member who leaves is asked first, and their agents leave with them. */
 export async function leaving({ hub, watcher }) {
   const bob = await hub.person("bob");

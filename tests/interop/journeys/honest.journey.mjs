@@ -72,38 +72,111 @@ export async function editedSince({ hub, watcher }) {
   const scribe = await workplace(hub);
   const bob = await hub.person("bob");
   const draft = await scribe.say("work", "pay 10 to the printer", WORK);
+  for (const caller of [hub.admin, bob]) await caller.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "approve" });
   await scribe.call("PATCH", `/api/messages/${draft.id}`, { body: "pay 9000 to the printer" });
   await bob.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "in_progress" });
   const page = await watcher.page(await watcher.window(hub.admin));
-  const changed = (message) => ({ ...message, lapsed_approvals: ["admin", "bob"] });
-  await page.route(/\/api\/channels\/work\/messages\?/, async (route) => {
-    const answer = await route.fetch();
-    const json = await answer.json();
-    await route.fulfill({ response: answer, json: { ...json, items: json.items.map(changed) } });
-  });
-  await page.route(/\/api\/messages\/\d+\/history/, async (route) => {
-    const answer = await route.fetch();
-    const json = await answer.json();
-    json.items[0].approvals = [{ by: "bob", reaction: "approve", at: json.items[0].written_at }];
-    await route.fulfill({ response: answer, json });
-  });
   await page.goto(`${hub.url}/channels/work`);
   const row = page.locator(`#m${draft.id}`);
   await row.getByText("Edited since you and @bob approved").waitFor();
   await watcher.checkAccess(page, "a text that was edited after its approval");
   await row.getByRole("button", { name: "What changed" }).click();
   const dialog = page.getByRole("dialog", { name: /What changed/ });
-  await dialog.getByText("approved by @bob").waitFor();
+  await dialog.getByText("approved by you and @bob").waitFor();
   equal(await dialog.locator("mark").allInnerTexts(), ["9000", "10"], "what is marked as changed");
   await watcher.checkAccess(page, "the history of a message");
   await page.keyboard.press("Escape");
 
-  const asked = page.waitForRequest((request) => request.method() === "DELETE");
-  await page.route(/\/reactions\?.*by=/, (route) => route.fulfill({ json: { message_id: draft.id, action: "removed", reactions: [], workflow_state: "proposed" } }));
   await row.getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitem", { name: "Remove @bob's claim" }).click();
-  equal(new URL((await asked).url()).search, "?reaction=in_progress&by=bob", "what is removed");
   await page.getByText("Removed @bob's claim.").waitFor();
+  equal((await hub.admin.call("GET", `/api/messages/${draft.id}/reactions`)).reactions, [], "what is said of it after that");
+
+  // Who decides again is no longer named.
+  await row.getByRole("button", { name: "Approve" }).click();
+  await row.getByText("Edited since @bob approved").waitFor();
+
+  // The hub has told those who approved the earlier text, and leads to the message.
+  await page.goto(`${hub.url}/dm/system`);
+  const notice = article(page, `edited message ${draft.id} in #work after you approved it`);
+  await watcher.checkAccess(page, "a notice of the hub");
+  await notice.getByRole("link", { name: "Go to the message" }).click();
+  await page.waitForURL(new RegExp(`/channels/work\\?at=${draft.id}`));
+  await row.waitFor();
+}
+
+/** Of a direct message, too, the hub says that it was edited after its approval, and leads to it. */
+export async function editedDirectly({ hub, watcher }) {
+  const scribe = await hub.agent("scribe");
+  const draft = await scribe.dm("admin", "pay 10 to the printer", WORK);
+  await hub.admin.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "approve" });
+  await scribe.call("PATCH", `/api/messages/${draft.id}`, { body: "pay 9000 to the printer" });
+  // What others send as a notice leads nowhere.
+  await scribe.dm("admin", "edited message 1", { metadata: { lapsed_approval: { message_id: draft.id, channel: "general", revision: 1 } } });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/dm/system`);
+  await page.getByRole("link", { name: "Go to the message" }).click();
+  await page.waitForURL(new RegExp(`/dm/scribe\\?at=${draft.id}`));
+  await page.locator(`#m${draft.id}`).getByText("Edited since you approved").waitFor();
+  await article(page, "edited message 1").waitFor();
+  equal(await page.getByRole("link", { name: "Go to the message" }).count(), 0, "links in what others send");
+}
+
+/** Who approves a text that is another one by now approves nothing, and sees the new text: in the channel, on the board and in the inbox. */
+export async function editedWhileRead({ hub, watcher }) {
+  watcher.allow(/409/);
+  const scribe = await workplace(hub);
+  const drafts = [];
+  for (const name of ["first", "second", "third", "fourth"]) drafts.push(await scribe.say("work", `pay 10 to the ${name}`, WORK));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  // The edit comes when the person has decided already.
+  const edited = new Set();
+  await page.route(/\/api\/messages\/\d+\/reactions$/, async (route) => {
+    const id = Number(/messages\/(\d+)/.exec(route.request().url())[1]);
+    const { body } = drafts.find((one) => one.id === id);
+    if (!edited.has(id)) await scribe.call("PATCH", `/api/messages/${id}`, { body: body.replace("10", "9000") });
+    edited.add(id);
+    await route.continue();
+  });
+  const refused = async (draft) => {
+    const words = page.getByText("The message was edited while you read it. Look at it again.");
+    await words.waitFor();
+    equal((await hub.admin.call("GET", `/api/messages/${draft.id}/reactions`)).reactions, [], "what is said of the new text");
+    await page.getByRole("button", { name: /Dismiss|Close/ }).first().click();
+    await words.waitFor({ state: "detached" });
+  };
+
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator(`#m${drafts[0].id}`);
+  await row.getByRole("button", { name: "Approve" }).click();
+  await row.getByText("pay 9000 to the first").waitFor();
+  await row.getByText("Proposed").waitFor();
+  await refused(drafts[0]);
+  await row.getByRole("button", { name: "Approve" }).click();
+  await row.getByText("by you").waitFor();
+  await until("the new text is approved", async () => (await hub.admin.call("GET", `/api/messages/${drafts[0].id}`)).workflow_state === "approved");
+
+  await page.goto(`${hub.url}/channels/work/board`);
+  await page.locator("article", { hasText: "pay 10 to the second" }).focus();
+  await page.keyboard.press("a");
+  await page.getByRole("region", { name: "Proposed", exact: true }).getByText("pay 9000 to the second").waitFor();
+  await refused(drafts[1]);
+
+  // A reason that somebody has typed is not lost by it.
+  await page.locator("article", { hasText: "pay 10 to the fourth" }).focus();
+  await page.keyboard.press("x");
+  await page.getByLabel("Reason").fill("too much");
+  await page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click();
+  await refused(drafts[3]);
+  await page.goto(`${hub.url}/channels/work?thread=${drafts[3].id}`);
+  await until("the reason is a draft", async () => (await page.getByLabel("Reply in thread").inputValue()) === "too much");
+
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByRole("button", { name: "Approve: pay 10 to the third" }).click();
+  await page.getByRole("button", { name: "Approve: pay 9000 to the third" }).waitFor();
+  await refused(drafts[2]);
+  await page.getByRole("button", { name: "Approve: pay 9000 to the third" }).click();
+  await until("the new text is approved", async () => (await hub.admin.call("GET", `/api/messages/${drafts[2].id}`)).workflow_state === "approved");
 }
 
 /** Who logs out leaves nothing in the browser: no draft, no unsent message, and nothing that "back" shows. */
@@ -113,6 +186,8 @@ export async function nothingLeftBehind({ hub, watcher }) {
   const mine = await hub.admin.say("general", "as it was");
   const context = await watcher.window(hub.admin);
   const [page, other] = [await watcher.page(context), await watcher.page(context)];
+  await page.goto(`${hub.url}/settings/appearance`);
+  await page.getByRole("radio", { name: "Dark" }).click();
   for (const tab of [page, other]) {
     await tab.goto(`${hub.url}/channels/general`);
     await tab.route("**/api/messages", (route) => route.fulfill({ status: 503, json: {} }));
@@ -139,4 +214,6 @@ export async function nothingLeftBehind({ hub, watcher }) {
   await page.locator(`#m${mine.id}`).waitFor();
   equal(await page.getByLabel("Message #general").inputValue(), "", "the draft that the next one sees");
   equal(await page.getByText("secret").count(), 0, "what the next one sees");
+  // How the page looks is of the browser.
+  equal(await page.evaluate(() => document.documentElement.classList.contains("dark")), true, "whether the page is still dark");
 }

@@ -98,6 +98,50 @@ export async function twoClaimants({ hub, watcher }) {
   equal(await reactionsOf(hub, task), [`${loser} in_progress`, `${loser} done`], "what was said in the end");
 }
 
+/** What somebody has claimed is finished by them or by people of the channel. A member may remove a claim, the owner anything. */
+export async function workOfOthers({ hub, watcher }) {
+  const scribe = await workplace(hub);
+  const [bob, eve, dan] = [await hub.person("bob"), await hub.person("eve"), await hub.person("dan", "admin")];
+  await hub.admin.call("PUT", "/api/channels/work/settings", { auto_approve: true, approve_threshold: 0 });
+  await bob.call("POST", "/api/channels/work/join");
+  const task = await scribe.say("work", "a long task", WORK);
+  await scribe.call("POST", `/api/messages/${task.id}/reactions`, { reaction: "in_progress" });
+  const offers = async (caller) => {
+    const page = await watcher.page(await watcher.window(caller));
+    await page.goto(`${hub.url}/channels/work`);
+    await article(page, "a long task").getByRole("button", { name: "Message actions" }).click();
+    await page.getByRole("menuitem", { name: "Show source" }).waitFor();
+    const names = await page.getByRole("menuitemcheckbox").allInnerTexts();
+    const removals = await page.getByRole("menuitem", { name: /^Remove/ }).allInnerTexts();
+    return { page, finishes: names.filter((name) => /Mark/.test(name)).length, removals: removals.sort() };
+  };
+
+  const guest = await offers(eve);
+  equal([guest.finishes, guest.removals], [0, []], "what a guest is offered");
+  await guest.page.keyboard.press("Escape");
+  await article(guest.page, "a long task").focus();
+  await guest.page.keyboard.press("d");
+  await guest.page.getByText("@scribe has claimed it. Only they or a member of #work can mark it done.").waitFor();
+  await guest.page.goto(`${hub.url}/channels/work/board`);
+  await guest.page.getByRole("button", { name: "Move: a long task" }).click();
+  const done = guest.page.getByRole("menuitem", { name: /Done.*@scribe has claimed it/ });
+  equal(await done.getAttribute("aria-disabled"), "true", "whether a guest cannot move it to done");
+
+  for (const caller of [hub.admin, dan]) {
+    const { finishes, removals } = await offers(caller);
+    equal([finishes, removals], [2, ["Remove @scribe's claim", "Remove the hub's approval"]], "what the owner and administrators are offered");
+  }
+  const member = await offers(bob);
+  equal([member.finishes, member.removals], [2, ["Remove @scribe's claim"]], "what a member is offered");
+  await member.page.getByRole("menuitem", { name: "Remove @scribe's claim" }).click();
+  await member.page.getByText("Removed @scribe's claim.").waitFor();
+  equal(await reactionsOf(hub, task), ["system approve"], "what is left");
+  const owner = await offers(hub.admin);
+  await owner.page.getByRole("menuitem", { name: "Remove the hub's approval" }).click();
+  await owner.page.getByText("Removed the hub's approval.").waitFor();
+  equal(await reactionsOf(hub, task), [], "what is left");
+}
+
 /** From message to message, and what to say of them, with the keyboard. */
 export async function messageKeys({ hub, watcher }) {
   const scribe = await workplace(hub);

@@ -5,6 +5,30 @@ import { Caller, equal, until } from "./frame.mjs";
 const article = (page, text) => page.locator("article", { hasText: text });
 const refused = (call) => call.then(() => null, (error) => Number(/: (\d{3}) /.exec(error.message)?.[1]));
 
+/** A key of a channel that was deleted is not one without a limit. */
+export async function keyOfDeleted({ hub, watcher }) {
+  await hub.agent("scout");
+  for (const name of ["ops", "work"]) await hub.admin.call("POST", "/api/channels", { name });
+  for (const channels of [["ops"], ["ops", "work"]]) {
+    await hub.admin.call("POST", "/api/keys", { name: channels.join(" and "), agent: "scout", permissions: ["messages:read"], channels });
+  }
+  await hub.admin.call("DELETE", "/api/channels/ops");
+  // Another channel, which the keys do not reach.
+  await hub.admin.call("POST", "/api/channels", { name: "ops" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  for (const path of ["/settings/keys", "/agents/scout?tab=keys"]) {
+    await page.goto(hub.url + path);
+    const cells = async (name) => (await page.getByRole("row", { name }).getByRole("cell").allInnerTexts()).map((text) => text.trim());
+    await page.getByRole("row", { name: "ops and work" }).waitFor();
+    equal((await cells("ops and work")).includes("#work, #ops (deleted)"), true, `a key of two channels on ${path}`);
+    equal((await cells(/^ops (?!and)/)).includes("#ops (deleted)"), true, `a key of the deleted channel on ${path}`);
+    await watcher.checkAccess(page, path);
+  }
+  // The hub has told the owner of the keys.
+  await page.goto(`${hub.url}/dm/system`);
+  await page.locator("article", { hasText: "The channel #ops was deleted." }).first().waitFor();
+}
+
 /** A key is shown once, does what it may and nothing else, and nothing any more when it is revoked. */
 export async function keys({ hub, watcher }) {
   await hub.agent("scout");

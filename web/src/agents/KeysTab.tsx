@@ -7,7 +7,7 @@ import { Badge } from "../ui/Badge";
 import { Button } from "../ui/Button";
 import { type Column, DataTable } from "../ui/DataTable";
 import { Confirm } from "../ui/Dialog";
-import { ChannelNames } from "../ui/Names";
+import { KeyChannels } from "../ui/Names";
 import { Section } from "../ui/Section";
 import { Failed, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
@@ -29,7 +29,7 @@ export function KeysTab({ name }: { name: string }) {
     { title: "Name", cell: (key) => <span className="font-medium">{key.name}</span> },
     { title: "State", cell: (key) => <Badge colour={COLOURS[keyState(key)]}>{keyState(key)}</Badge> },
     { title: "May", cell: (key) => <span className="block min-w-32">{summaryOf(key.permissions)}</span> },
-    { title: "Channels", cell: (key) => (key.channels.length ? <ChannelNames names={key.channels} /> : "all") },
+    { title: "Channels", cell: (key) => <KeyChannels of={key} none="all" /> },
     { title: "Ends", cell: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never") },
     { title: "Last used", cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
     {

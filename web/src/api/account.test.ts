@@ -41,6 +41,17 @@ test("who logs out leaves nothing, and the login does not say where they were", 
   expect(location.assign).not.toHaveBeenCalled();
 });
 
+test.each(["logOut", "logOutEverywhere"] as const)("what the browser deletes with the session is not how the page looks: %s", async (way) => {
+  localStorage.setItem("stoa.appearance", '{"theme":"dark"}');
+  answer = () => {
+    localStorage.clear();
+    return Promise.resolve(new Response(null, { status: 204 }));
+  };
+  await (await loggedIn())[way]();
+  expect({ ...localStorage }).toEqual({ "stoa.appearance": '{"theme":"dark"}' });
+  expect(location.replace).toHaveBeenCalledWith("/login");
+});
+
 test("who logs out without a connection leaves nothing either, and is told", async () => {
   answer = () => Promise.reject(new TypeError("offline"));
   const { logOut } = await loggedIn();

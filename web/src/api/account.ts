@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
 
+import { APPEARANCE } from "../lib/appearance";
 import { person } from "../lib/person";
-import { forget } from "../lib/storage";
+import { forget, load, save } from "../lib/storage";
 import { api, ok } from "./client";
 import { everyPage } from "./pages";
 import { leave, leaving, tellTabs } from "./tabs";
@@ -44,22 +45,31 @@ export const notificationsQuery = queryOptions({
   queryFn: () => ok(api.GET("/api/notifications/settings")),
 });
 
+/** Ends the session. */
+export const logOut = () => leaveBy(() => ok(api.POST("/auth/logout")));
+
+/** Ends all sessions of the person, this one as well. */
+export const logOutEverywhere = () => leaveBy(() => ok(api.DELETE("/auth/sessions")));
+
 /**
  * Ends the session, and goes where one can begin another. Who logs out on purpose may leave the browser to somebody else, so their drafts
  * and unsent messages are deleted first, in all tabs, even if the hub cannot be reached.
  */
-export async function logOut(): Promise<void> {
+async function leaveBy(end: () => Promise<unknown>): Promise<void> {
   const keepAgain = forget(person.get());
   tellTabs({ loggingOut: person.get() });
+  const looks = load<unknown>(APPEARANCE, null);
   // The stream ends with the session, perhaps before the answer is here. That is no reason to come back to this place.
   leaving.isNow = true;
   try {
-    await ok(api.POST("/auth/logout"));
+    await end();
   } catch (error) {
     keepAgain();
     leaving.isNow = false;
     throw error;
   }
+  // The answer makes the browser delete all that it keeps of the hub. How the page looks is of the browser, not of the person.
+  save(APPEARANCE, looks);
   tellTabs({ loggedOut: person.get() });
   leave();
 }

@@ -5,14 +5,10 @@ import { everyPage } from "./pages";
 import type { components } from "./schema";
 
 /** An approval of one text of a message. */
-export interface Approval {
-  by: string;
-  reaction: "approve" | "published";
-  at: string;
-}
+export type Approval = components["schemas"]["ApprovalView"];
 
-/** A text that a message has had. A hub of an earlier version does not say who approved it. */
-export type Revision = components["schemas"]["RevisionView"] & { approvals?: Approval[] };
+/** A text that a message has had, and who approved it. */
+export type Revision = components["schemas"]["RevisionView"];
 
 /** The texts of a message, oldest first; the last one is the text now. */
 export const historyQuery = (id: number) =>

@@ -9,8 +9,7 @@ export type Channel = Schemas["ChannelView"];
 export type ChannelDetails = Schemas["ChannelDetails"];
 export type Me = Schemas["MeView"];
 export type Member = Schemas["MemberView"];
-/** A hub of an earlier version does not say whose approvals an edit took back. */
-export type Message = Schemas["MessageView"] & { lapsed_approvals?: string[] };
+export type Message = Schemas["MessageView"];
 export type Partner = Schemas["PartnerView"];
 export type PrincipalKind = Schemas["PrincipalKind"];
 export type Reaction = Schemas["Reaction"];

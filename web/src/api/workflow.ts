@@ -108,15 +108,21 @@ export const mentionsQuery = (channels: readonly string[]) =>
     placeholderData: keepPreviousData,
   });
 
-/** Adds a reaction of one's own. */
-export async function addReaction(id: number, reaction: Reaction): Promise<Reactions> {
+/** A message as the person has read it: `edited_at` says which of its texts that was. */
+export type ReadMessage = Pick<Message, "id" | "edited_at">;
+
+/** Adds a reaction of one's own to the text that one has read. The hub refuses it if the message has another text by now. */
+export async function addReaction({ id, edited_at }: ReadMessage, reaction: Reaction): Promise<Reactions> {
   const post = () =>
     ok(
       api.POST("/api/messages/{id}/reactions", {
         params: { path: { id }, header: { "Idempotency-Key": repeatKey() } },
-        body: { reaction },
+        body: { reaction, edited_at: edited_at ?? null },
       }),
-    );
+    ).catch((error: unknown) => {
+      const isEdited = error instanceof Problem && error.code === "edited_meanwhile";
+      throw isEdited ? new Problem(error.status, error.code, "The message was edited while you read it. Look at it again.") : error;
+    });
   const answer = await post();
   // The same reaction once more takes it back. Where it was there already, in another tab perhaps, it is wanted still.
   return answer.action === "added" ? answer : post();
@@ -134,10 +140,9 @@ export async function removeReaction(id: number, reaction: Reaction): Promise<Re
   }
 }
 
-/** Removes somebody's reaction from a message in a channel of one's own. */
+/** Removes a reaction of somebody else. */
 export function removeReactionOf(id: number, reaction: Reaction, by: string): Promise<Reactions> {
-  const query: { reaction: Reaction; by: string } = { reaction, by };
-  return ok(api.DELETE("/api/messages/{id}/reactions", { params: { path: { id }, query } }));
+  return ok(api.DELETE("/api/messages/{id}/reactions", { params: { path: { id }, query: { reaction, by } } }));
 }
 
 /** Says in the thread of a message why it was rejected. In a channel its author is called: only so does an agent find it in its inbox. */

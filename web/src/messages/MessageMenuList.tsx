@@ -4,19 +4,20 @@ import { Ellipsis } from "lucide-react";
 import { useState } from "react";
 
 import { api, ok } from "../api/client";
-import { meQuery } from "../api/queries";
-import type { Me, Message } from "../api/types";
+import { channelsQuery, meQuery } from "../api/queries";
+import type { Me, Message, Reaction } from "../api/types";
 import { Confirm } from "../ui/Dialog";
 import { MenuItem } from "../ui/MenuItem";
 import { toast } from "../ui/Toasts";
 import { copy } from "../ui/copy";
+import { finishFault, seatIn } from "../workflow/seat";
 import { MENU_BUTTON, MENU_LABEL } from "./MessageMenu";
 import { RemoveReactions } from "./RemoveReactions";
 import { toggleReaction } from "./act";
 import { changeMessage } from "./cache";
 import { editing } from "./editing";
 import { placeOf } from "./place";
-import { REACTIONS, REACTION_NAMES, listed, whoReacted } from "./reactions";
+import { REACTIONS, REACTION_NAMES, hasReacted, listed, whoReacted } from "./reactions";
 import { showSource } from "./source";
 
 export function permalink(message: Message, me: Me | undefined): string {
@@ -30,7 +31,11 @@ export function permalink(message: Message, me: Me | undefined): string {
 export default function MessageMenuList({ message, onThread }: { message: Message; onThread?: (id: number) => void }) {
   const client = useQueryClient();
   const me = useQuery(meQuery).data;
-  const isOwn = me?.user.username === message.from.name;
+  const self = me?.user.username;
+  const seat = seatIn(useQuery(channelsQuery).data, me, message);
+  // What was said can be taken back, whoever works on it.
+  const isOffered = (reaction: Reaction) => hasReacted(message, reaction, self) || !finishFault(message, reaction, self, seat);
+  const isOwn = self === message.from.name;
   const [isDeleting, setDeleting] = useState(false);
   const remove = async () => {
     await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
@@ -46,8 +51,8 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
       <Menu.Portal>
         <Menu.Content align="end" onCloseAutoFocus={(event) => (isDeleting ? event.preventDefault() : undefined)} className="z-40 max-h-[80dvh] max-w-80 min-w-48 overflow-y-auto rounded-md border border-line bg-bg p-1 shadow-lg">
           <Menu.Group aria-label="React">
-            {REACTION_NAMES.map((reaction) => {
-              const who = whoReacted(message, reaction, me?.user.username);
+            {REACTION_NAMES.filter(isOffered).map((reaction) => {
+              const who = whoReacted(message, reaction, self);
               return (
                 <Menu.CheckboxItem
                   key={reaction}
@@ -64,7 +69,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
               );
             })}
           </Menu.Group>
-          <RemoveReactions message={message} me={me?.user.username} />
+          <RemoveReactions message={message} me={self} seat={seat} />
           <Menu.Separator className="my-1 h-px bg-line" />
           <MenuItem onSelect={() => showSource(message)}>Show source</MenuItem>
           {onThread ? <MenuItem onSelect={() => onThread(message.id)}>Reply in thread</MenuItem> : null}

@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { CornerLeftUp } from "lucide-react";
-import { memo, useCallback } from "react";
+import { Suspense, lazy, memo, useCallback } from "react";
 
 import type { Message } from "../api/types";
 import { fullName } from "../lib/names";
@@ -15,9 +15,12 @@ import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
 import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
+import { lapsedIn } from "./notice";
 import { showSource } from "./source";
 
 export { isWork } from "./work";
+
+const NoticeLink = lazy(() => import("./NoticeLink"));
 
 interface MessageRowProps {
   message: Message;
@@ -104,6 +107,11 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             <Attachments files={message.attachments} />
           </>
         )}
+        {lapsedIn(message) ? (
+          <Suspense>
+            <NoticeLink notice={message} />
+          </Suspense>
+        ) : null}
         <MessageFoot message={message} me={me?.username} onThread={onThread} />
       </div>
       {message.deleted_at ? null : (

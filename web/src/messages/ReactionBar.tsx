@@ -10,6 +10,8 @@ import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
 import { standingOf, staleNote } from "../workflow/ages";
+import { finishFault } from "../workflow/seat";
+import { seatOf } from "../workflow/seatOf";
 import { type FootProps, ThreadLink } from "./MessageFoot";
 import { keepFocus, toggleReaction } from "./act";
 import {
@@ -38,6 +40,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
     keepFocus(event.currentTarget);
     toggleReaction(client, message, reaction);
   };
+  const mayNot = (reaction: Reaction) => !hasReacted(message, reaction, me) && finishFault(message, reaction, me, seatOf(client, message)) !== undefined;
   const isMine = message.workflow_state === "in_progress" && hasReacted(message, "in_progress", me) && !message.deleted_at;
   return (
     <>
@@ -59,7 +62,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
         </a>
       ) : null}
       {REACTION_NAMES.filter((name) => name !== first && message.reactions.some(({ reaction }) => reaction === name)).map((name) => (
-        <Chip key={name} message={message} reaction={name} me={me} onPress={press(name)} />
+        <Chip key={name} message={message} reaction={name} me={me} isOff={Boolean(message.deleted_at) || mayNot(name)} onPress={press(name)} />
       ))}
       {isUndecided(message) ? (
         <Actions>
@@ -95,10 +98,11 @@ function Actions({ children }: { children: ReactNode }) {
 }
 
 /** A reaction beside the one that the state comes from: how many, who, and whether one is among them. */
-function Chip({ message, reaction, me, onPress }: {
+function Chip({ message, reaction, me, isOff, onPress }: {
   message: Message;
   reaction: Reaction;
   me: string | undefined;
+  isOff: boolean;
   onPress: (event: MouseEvent<HTMLElement>) => void;
 }) {
   const who = whoReacted(message, reaction, me);
@@ -109,7 +113,7 @@ function Chip({ message, reaction, me, onPress }: {
       aria-pressed={who[0] === "you"}
       aria-label={`${verb} ${who.length}: ${listed(who, 8)}`}
       title={listed(whoReacted(message, reaction, me, fullName), 8)}
-      disabled={Boolean(message.deleted_at)}
+      disabled={isOff}
       onClick={onPress}
       className="inline-flex h-6 items-center gap-1 rounded-md border border-line px-1.5 text-xs text-muted hover:bg-panel hover:text-fg aria-pressed:border-accent aria-pressed:text-fg pointer-coarse:h-11"
     >

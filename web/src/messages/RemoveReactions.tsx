@@ -1,18 +1,17 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 
 import { sentenceOf } from "../api/problem";
-import { channelsQuery } from "../api/queries";
 import type { Message, Reacted } from "../api/types";
 import { removeReactionOf } from "../api/workflow";
 import { MenuItem } from "../ui/MenuItem";
 import { toast } from "../ui/Toasts";
+import type { Seat } from "../workflow/seat";
 import { changeMessage } from "./cache";
 import { removalWords, removable } from "./reactions";
 
-/** In the menu of a message, for the owner of its channel: removes what others said of it. */
-export function RemoveReactions({ message, me }: { message: Message; me: string | undefined }) {
+/** In the menu of a message: removes what others said of it, as far as the person may. */
+export function RemoveReactions({ message, me, seat }: { message: Message; me: string | undefined; seat: Seat | undefined }) {
   const client = useQueryClient();
-  const owner = useQuery(channelsQuery).data?.find(({ name }) => name === message.channel)?.owner;
   const remove = async (one: Reacted) => {
     try {
       const { reactions, workflow_state } = await removeReactionOf(message.id, one.reaction, one.from.name);
@@ -22,7 +21,7 @@ export function RemoveReactions({ message, me }: { message: Message; me: string 
       toast(sentenceOf(error), { isError: true });
     }
   };
-  return removable(message, me, owner).map((one) => (
+  return removable(message, me, seat).map((one) => (
     <MenuItem key={`${one.from.name} ${one.reaction}`} isDanger onSelect={() => void remove(one)}>
       <span className="truncate">{removalWords(one, "Remove")}</span>
     </MenuItem>

@@ -1,16 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { sentenceOf } from "../api/problem";
-import { meQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
 import { toast } from "../ui/Toasts";
-import { hasReacted } from "./reactions";
 
 /** Reacts to a message, or takes one's reaction back. How that goes is loaded when somebody first does it. */
 export function toggleReaction(client: QueryClient, message: Message, reaction: Reaction): void {
-  const isThere = hasReacted(message, reaction, client.getQueryData(meQuery.queryKey)?.user.username);
   import("./react").then(
-    ({ setReaction }) => setReaction(client, message.id, reaction, !isThere),
+    ({ toggle }) => toggle(client, message, reaction),
     (error: unknown) => toast(sentenceOf(error), { isError: true }),
   );
 }

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 
 import type { Author, Message, Reaction } from "../api/types";
 import { fullName } from "../lib/names";
+import type { Seat } from "../workflow/seat";
 import { isUndecided, leading, listed, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
 import { isWork } from "./work";
 
@@ -116,12 +117,17 @@ test("names in tooltips carry the handle", () => {
   expect(whoReacted(named, "approve", "ada", fullName)).toEqual(["you", "Ada (@bob)"]);
 });
 
-test("the owner of a channel may remove what others said", () => {
-  const all = message([["approve", "ada"], ["in_progress", "bob"], ["approve", "cy"], ["done", "system"]]);
-  expect(removable(all, "ada", "ada").map((one) => removalWords(one, "Remove"))).toEqual(["Remove @bob's claim", "Remove @cy's approval"]);
-  expect(removable(all, "bob", "ada")).toEqual([]);
-  expect(removable(all, undefined, undefined)).toEqual([]);
-  expect(removable({ ...all, deleted_at: AT }, "ada", "ada")).toEqual([]);
+test("the owner of a channel may remove what others said, a member their claims", () => {
+  const all = message([["approve", "ada"], ["in_progress", "bob"], ["approve", "cy"], ["done", "system"]], { channel: "work" });
+  const words = (me: string, seat: Seat | undefined) => removable(all, me, seat).map((one) => removalWords(one, "Remove"));
+  expect(words("ada", "owner")).toEqual(["Remove @bob's claim", "Remove @cy's approval", "Remove the hub's “done”"]);
+  expect(words("ada", "member")).toEqual(["Remove @bob's claim"]);
+  expect(words("bob", "member")).toEqual([]);
+  expect(words("ada", "guest")).toEqual([]);
+  expect(words("ada", undefined)).toEqual([]);
+  expect(removable(all, undefined, "owner")).toEqual([]);
+  expect(removable({ ...all, deleted_at: AT }, "ada", "owner")).toEqual([]);
+  expect(removable({ ...all, channel: null }, "ada", "owner")).toEqual([]);
 });
 
 test("who decides again on an edited text is no longer named", () => {

@@ -1,5 +1,6 @@
 import type { Author, Message, Reacted, Reaction, WorkflowState } from "../api/types";
 import { duration } from "../lib/time";
+import type { Seat } from "../workflow/seat";
 
 interface Kind {
   /** What one does with it. */
@@ -107,12 +108,13 @@ export function publishedAt(message: Message): string | undefined {
 /** So many reactions of others fit into a menu. */
 const MOST_REMOVABLE = 12;
 
-/** The reactions of others that somebody may remove: all of them in a channel of their own, and nowhere else any. */
-export function removable(message: Message, me: string | undefined, owner: string | undefined): Reacted[] {
-  if (me === undefined || owner !== me || message.deleted_at) return [];
-  return message.reactions.filter(({ from }) => from.name !== me && from.kind !== "system").slice(0, MOST_REMOVABLE);
+/** The reactions of others that somebody may remove: the owner of the channel all of them, a member claims. */
+export function removable(message: Message, me: string | undefined, seat: Seat | undefined): Reacted[] {
+  if (me === undefined || !message.channel || message.deleted_at) return [];
+  const may = (reaction: Reaction) => seat === "owner" || (seat === "member" && reaction === "in_progress");
+  return message.reactions.filter(({ reaction, from }) => from.name !== me && may(reaction)).slice(0, MOST_REMOVABLE);
 }
 
 export function removalWords({ reaction, from }: Reacted, verb: "Remove" | "Removed"): string {
-  return `${verb} @${from.name}'s ${REACTIONS[reaction].noun}`;
+  return `${verb} ${from.kind === "system" ? "the hub" : `@${from.name}`}'s ${REACTIONS[reaction].noun}`;
 }

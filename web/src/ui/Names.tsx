@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { Fragment } from "react";
+import { Fragment, type ReactNode } from "react";
 
+import type { ApiKey } from "../api/account";
 import { channelsQuery, meQuery } from "../api/queries";
 
 const LINK = "-my-0.5 inline-flex min-h-6 items-center text-accent hover:underline";
@@ -26,6 +27,20 @@ export function PersonName({ name }: { name: string }) {
     <Link to="/dm/$name" params={{ name }} className={LINK}>
       @{name}
     </Link>
+  );
+}
+
+/** The channels that a key is limited to, or what is said of a key without a limit. A new channel with the name of a deleted one is another. */
+export function KeyChannels({ of, none }: { of: Pick<ApiKey, "channels" | "deleted_channels">; none: ReactNode }) {
+  const deleted = of.deleted_channels ?? [];
+  const present = of.channels.filter((name) => !deleted.includes(name));
+  if (of.channels.length === 0) return none;
+  return (
+    <>
+      <ChannelNames names={present} />
+      {present.length && deleted.length ? ", " : ""}
+      {deleted.map((name) => `#${name} (deleted)`).join(", ")}
+    </>
   );
 }
 

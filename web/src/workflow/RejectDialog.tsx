@@ -3,6 +3,8 @@ import { useState } from "react";
 import { sentenceOf } from "../api/problem";
 import type { Message } from "../api/types";
 import { sayWhy } from "../api/workflow";
+import { draftKey } from "../messages/drafts";
+import { putBack } from "../messages/rewrite";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { TextAreaField } from "../ui/TextField";
@@ -15,7 +17,10 @@ export function RejectDialog({ message, reject, onClose }: { message: Message; r
   const submit = () => {
     onClose();
     void reject().then(async (isDone) => {
-      if (!isDone || !reason.trim()) return;
+      if (!reason.trim()) return;
+      // Somebody may have edited the message meanwhile. The reason becomes a draft in its thread.
+      if (!isDone && message.channel) return putBack(draftKey({ kind: "channel", name: message.channel }, message.id), reason.trim(), []);
+      if (!isDone) return;
       try {
         await sayWhy(message, reason.trim());
       } catch (error) {

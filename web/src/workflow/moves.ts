@@ -1,5 +1,6 @@
 import type { Author, Message, WorkflowState } from "../api/types";
 import type { Reaction, ReactionView } from "../api/workflow";
+import { type Seat, finishFault } from "./seat";
 
 /** From the lowest: where a message has several reactions, the highest decides. */
 const RANKS: ReadonlyArray<{ reaction: Reaction; state: WorkflowState }> = [
@@ -50,7 +51,7 @@ const SAID: Record<Reaction, string> = {
  * What somebody does to bring a message into a state. They can take back only what they said themselves; what others said that
  * counts less than the state may stay.
  */
-export function moveTo(message: Message, target: WorkflowState, me: Author, at = new Date().toISOString()): Move {
+export function moveTo(message: Message, target: WorkflowState, me: Author, seat?: Seat, at = new Date().toISOString()): Move {
   const goal = RANKS.findIndex((one) => one.state === target);
   const isMine = (reaction: ReactionView) => reaction.from.kind === me.kind && reaction.from.name === me.name;
   const above = message.reactions.filter(({ reaction }) => rankOf(reaction) > goal);
@@ -60,15 +61,25 @@ export function moveTo(message: Message, target: WorkflowState, me: Author, at =
     undefined,
   );
   if (highest) {
-    const name = highest.from.kind === "system" ? "The hub" : `@${highest.from.name}`;
-    return { isPossible: false, reason: `${name} ${SAID[highest.reaction]}, and only they or the owner of the channel can take that back.` };
+    return { isPossible: false, reason: othersWords(highest, seat) };
   }
   const wanted = RANKS[goal]?.reaction;
+  const isSaid = message.reactions.some(({ reaction }) => reaction === wanted);
+  const fault = wanted && !isSaid ? finishFault(message, wanted, me.name, seat) : undefined;
+  if (fault) return { isPossible: false, reason: fault };
   const steps: Step[] = [];
   // Adding comes first: it is what may be refused, and then nothing else has happened.
-  if (wanted && !message.reactions.some(({ reaction }) => reaction === wanted)) steps.push({ does: "add", reaction: wanted });
+  if (wanted && !isSaid) steps.push({ does: "add", reaction: wanted });
   for (const { reaction } of above) steps.push({ does: "remove", reaction });
   return { isPossible: true, steps, after: applied(message.reactions, steps, me, at) };
+}
+
+/** What somebody else said stands in the way; and who can take it back. */
+function othersWords({ reaction, from }: ReactionView, seat: Seat | undefined): string {
+  const said = `${from.kind === "system" ? "The hub" : `@${from.name}`} ${SAID[reaction]}`;
+  const isClaim = reaction === "in_progress";
+  if (seat === "owner" || (seat === "member" && isClaim)) return `${said}. You can remove that in the menu of the message.`;
+  return `${said}, and only they or ${isClaim ? "a member" : "the owner"} of the channel can take that back.`;
 }
 
 function applied(reactions: readonly ReactionView[], steps: readonly Step[], me: Author, at: string): ReactionView[] {

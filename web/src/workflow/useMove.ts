@@ -2,15 +2,16 @@ import { type QueryClient, useQuery, useQueryClient } from "@tanstack/react-quer
 import { useCallback } from "react";
 
 import { sentenceOf } from "../api/problem";
-import { meQuery } from "../api/queries";
+import { meQuery, messageQuery } from "../api/queries";
 import type { Author, Me, Message, WorkflowState } from "../api/types";
-import { type Reactions, addReaction, removeReaction } from "../api/workflow";
+import { type ReadMessage, type Reactions, addReaction, removeReaction } from "../api/workflow";
 import { reloadSoon } from "../live/reloadSoon";
 import { changeMessage } from "../messages/cache";
 import { stateWord } from "../ui/StateBadge";
 import { toast } from "../ui/Toasts";
 import { putCard, settled } from "./cards";
 import { type Step, backwards, moveTo, stateOf } from "./moves";
+import { seatOf } from "./seatOf";
 import { briefly } from "./title";
 
 export function authorOf(me: Me): Author {
@@ -23,9 +24,10 @@ function show(client: QueryClient, message: Message): void {
   changeMessage(client, message.id, (now) => ({ ...now, reactions: message.reactions, workflow_state: message.workflow_state }));
 }
 
-async function take(steps: readonly Step[], id: number): Promise<Reactions | undefined> {
+/** Takes the steps of a move, for the text that the person has read. */
+async function take(steps: readonly Step[], read: ReadMessage): Promise<Reactions | undefined> {
   let answer: Reactions | undefined;
-  for (const { does, reaction } of steps) answer = await (does === "add" ? addReaction : removeReaction)(id, reaction);
+  for (const { does, reaction } of steps) answer = await (does === "add" ? addReaction(read, reaction) : removeReaction(read.id, reaction));
   return answer;
 }
 
@@ -36,7 +38,7 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
   return useCallback(
     async (message, target) => {
       if (!me) return false;
-      const move = moveTo(message, target, authorOf(me));
+      const move = moveTo(message, target, authorOf(me), seatOf(client, message));
       if (!move.isPossible) {
         toast(move.reason, { isError: true });
         return false;
@@ -57,7 +59,7 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       const undo = async () => {
         show(client, message);
         try {
-          settle(await take(backwards(move.steps), message.id));
+          settle(await take(backwards(move.steps), message));
         } catch (error) {
           toast(sentenceOf(error), { isError: true });
           refresh();
@@ -65,14 +67,19 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       };
       show(client, { ...message, reactions: move.after, workflow_state: stateOf(move.after) });
       try {
-        const answer = await take(move.steps, message.id);
+        const answer = await take(move.steps, message);
         settle(answer);
         toast(`${stateWord(answer?.workflow_state ?? target)}: ${briefly(message)}`, { undo: () => void undo() });
         return true;
       } catch (error) {
         show(client, message);
         toast(sentenceOf(error), { isError: true });
-        // The page showed an outdated state.
+        // The page showed an outdated state or text.
+        const fresh = await client.fetchQuery({ ...messageQuery(message.id), staleTime: 0 }).catch(() => null);
+        if (fresh) {
+          putCard(client, fresh);
+          changeMessage(client, fresh.id, () => fresh);
+        }
         refresh();
         return false;
       }

@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useState } from "react";
 
@@ -9,6 +9,7 @@ import { useMinute } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
 import { RejectDialog } from "../../workflow/RejectDialog";
 import { moveTo } from "../../workflow/moves";
+import { seatOf } from "../../workflow/seatOf";
 import { authorOf, useMove } from "../../workflow/useMove";
 import { BoardCard } from "./BoardCard";
 import { BoardColumn } from "./BoardColumn";
@@ -32,6 +33,7 @@ interface BoardProps {
 
 /** Work in columns by its state. The person moves a card by dragging it, by its menu or by a key, and each move is a reaction. */
 export function Board({ scope, channels, filter, setFilter, strip, choices = [] }: BoardProps) {
+  const client = useQueryClient();
   const me = useQuery(meQuery).data;
   const move = useMove();
   const minute = useMinute();
@@ -51,7 +53,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
     (message: Message, target: WorkflowState) => {
       if (message.workflow_state === target) return;
       if (me && target === "rejected") {
-        const plan = moveTo(message, target, authorOf(me));
+        const plan = moveTo(message, target, authorOf(me), seatOf(client, message));
         if (!plan.isPossible) return toast(plan.reason, { isError: true });
         setRejecting(message);
         return;
@@ -61,7 +63,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
         if (!isDone) setWanted({ id: message.id });
       });
     },
-    [me, move, setWanted],
+    [client, me, move, setWanted],
   );
   const onKey = useBoardKeys({ grid, isOff: rejecting !== null, openMenu, go });
   const takesDrop = (state: WorkflowState) =>

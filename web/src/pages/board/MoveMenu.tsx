@@ -1,4 +1,5 @@
 import * as Menu from "@radix-ui/react-dropdown-menu";
+import { useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
 import type { Author, Message, WorkflowState } from "../../api/types";
@@ -6,6 +7,7 @@ import { showSource } from "../../messages/source";
 import { STATE_ORDER, stateColour, stateIcon, stateWord } from "../../ui/StateBadge";
 import { classes } from "../../ui/classes";
 import { moveTo, moveWords } from "../../workflow/moves";
+import { seatOf } from "../../workflow/seatOf";
 import { titleOf } from "../../workflow/title";
 
 /** Keys that do the same on a card. */
@@ -31,6 +33,7 @@ export function MoveMenu({ menu, me, onMove, onClose, onClosed }: {
   /** The focus goes back to where it came from. */
   onClosed: () => void;
 }) {
+  const client = useQueryClient();
   const message = menu?.message;
   return (
     <Menu.Root modal={false} open={menu !== null} onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
@@ -52,7 +55,7 @@ export function MoveMenu({ menu, me, onMove, onClose, onClosed }: {
           >
             <Menu.Label className="px-2 py-1 text-sm text-muted">Move to</Menu.Label>
             {STATE_ORDER.filter((state) => state !== message.workflow_state).map((state) => {
-              const move = moveTo(message, state, me);
+              const move = moveTo(message, state, me, seatOf(client, message));
               return (
                 <Menu.Item key={state} disabled={!move.isPossible} onSelect={() => onMove(message, state)} className={ITEM}>
                   <span aria-hidden="true" className={classes("w-5 shrink-0 text-center", stateColour(state))}>

@@ -32,10 +32,12 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
   });
   const remove = useMutation({
     mutationFn: (who: string) => ok(api.DELETE("/api/channels/{name}/members/{principal}", path(who))),
-    onSuccess: (_, who) => toast(`@${who} is out of #${channel.name}.`, { undo: () => add.mutate(who) }),
+    onSuccess: (_, who) => toast(outWords(who), { undo: () => add.mutate(who) }),
     onError: (error) => toast(sentenceOf(error), { isError: true }),
     onSettled: refresh,
   });
+  // Agents of one's own can come back by themselves.
+  const outWords = (who: string) => `@${who} is out of #${channel.name}${own.includes(who) ? "" : " until somebody adds them again"}.`;
   const agentsOf = (name: string) => members.filter((member) => member.owner === name);
   const mayRemove = (member: Member) =>
     member.name !== channel.owner && member.name !== me.user.username && (isManager || own.includes(member.name));
@@ -89,10 +91,10 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
           onConfirm={async () => {
             await ok(api.DELETE("/api/channels/{name}/members/{principal}", path(removing.name)));
             refresh();
-            toast(`@${removing.name} is out of #${channel.name}.`);
+            toast(outWords(removing.name));
           }}
         >
-          <p>Their agents leave, too: {agentsOf(removing.name).map((agent) => `@${agent.name}`).join(", ")}.</p>
+          <p>They stay out until somebody adds them again. Their agents leave, too: {agentsOf(removing.name).map((agent) => `@${agent.name}`).join(", ")}.</p>
         </Confirm>
       ) : null}
     </Section>

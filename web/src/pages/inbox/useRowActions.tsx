@@ -39,7 +39,7 @@ export function useRowActions(self: string, reject: (message: Message) => void):
           ...look,
         };
       case "claimed":
-        // Only the holder can finish or release a claim; an agent does so itself.
+        // An agent finishes its work or releases its claim itself. A member of the channel can remove the claim in the menu of the message.
         return isMine
           ? { d: { label: "Done", icon: <Check size={14} aria-hidden="true" />, run: to("done") }, r: { label: "Release claim", run: to(releasedState(message)) } }
           : {};

@@ -10,7 +10,7 @@ import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Confirm } from "../../ui/Dialog";
-import { AgentName, ChannelNames } from "../../ui/Names";
+import { AgentName, KeyChannels } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
@@ -39,7 +39,7 @@ const COLUMNS: Array<Column<ApiKey>> = [
     title: "Channels",
     cell: (key) => (
       <span className="block max-w-48 text-sm">
-        {key.channels.length ? <ChannelNames names={key.channels} /> : <span className="text-muted">no limit</span>}
+        <KeyChannels of={key} none={<span className="text-muted">no limit</span>} />
       </span>
     ),
   },

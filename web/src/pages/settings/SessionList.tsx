@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { type Session, logOut, sessionsQuery } from "../../api/account";
+import { type Session, logOut, logOutEverywhere, sessionsQuery } from "../../api/account";
 import { api, ok } from "../../api/client";
 import { sentenceOf } from "../../api/problem";
 import { deviceOf } from "../../lib/device";
@@ -79,10 +79,7 @@ export function SessionList() {
           title="Log out everywhere?"
           action="Log out everywhere"
           onClose={() => setEndingAll(false)}
-          onConfirm={async () => {
-            await ok(api.DELETE("/auth/sessions"));
-            location.assign("/login");
-          }}
+          onConfirm={logOutEverywhere}
         >
           <p>All your sessions end, this one too. Your agents keep working.</p>
         </Confirm>

@@ -1,0 +1,23 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+
+import { messageQuery } from "../api/queries";
+import type { Message } from "../api/types";
+import { useMe } from "../shell/me";
+import { lapsedIn } from "./notice";
+import { linkTo, placeOf } from "./place";
+
+/** Leads from a notice of the hub to the message that it is about. */
+export default function NoticeLink({ notice }: { notice: Message }) {
+  const me = useMe();
+  const about = lapsedIn(notice);
+  // The notice does not say in whose conversation a direct message is.
+  const direct = useQuery({ ...messageQuery(about?.message_id ?? 0), enabled: about !== undefined && !about.channel }).data;
+  if (!about) return null;
+  const place = about.channel ? { kind: "channel" as const, name: about.channel } : direct && placeOf(direct, me);
+  return place ? (
+    <Link {...linkTo(place, { at: about.message_id })} className="inline-flex min-h-6 items-center text-sm text-accent hover:underline">
+      Go to the message
+    </Link>
+  ) : null;
+}

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+
+import type { Message } from "../api/types";
+import { lapsedIn } from "./notice";
+
+const notice = (kind: string, lapsed_approval: unknown) => ({ from: { kind, name: "x" }, metadata: { lapsed_approval } }) as unknown as Message;
+
+test("a notice of the hub names the message that was edited", () => {
+  expect(lapsedIn(notice("system", { message_id: 7, channel: "work", revision: 1 }))).toEqual({ message_id: 7, channel: "work" });
+  expect(lapsedIn(notice("system", { message_id: 7, channel: null, revision: 1 }))).toEqual({ message_id: 7, channel: null });
+});
+
+test("what others send as such a notice counts as nothing", () => {
+  for (const kind of ["user", "agent", "machine"]) expect(lapsedIn(notice(kind, { message_id: 7, channel: "work" }))).toBeUndefined();
+  for (const told of [undefined, null, 7, {}, { message_id: "7" }]) expect(lapsedIn(notice("system", told))).toBeUndefined();
+});
