@@ -209,7 +209,7 @@ describe("keys", () => {
   it("end when they should", () => {
     expect(expiryOf(0)).toBeNull();
     expect(expiryOf(7, 0)).toBe("1970-01-08T00:00:00.000Z");
-    const key = { id: 1, name: "ci", agent: "scout", permissions: ["*" as const], channels: [], status: "active" as const, created_at: "", expires_at: "2026-01-01T00:00:00Z" };
+    const key = { id: 1, name: "ci", agent: "scout", permissions: ["*" as const], channels: [], limited: false, status: "active" as const, created_at: "", expires_at: "2026-01-01T00:00:00Z" };
     expect(keyState(key, Date.parse("2026-01-02T00:00:00Z"))).toBe("expired");
     expect(keyState({ ...key, status: "revoked" }, 0)).toBe("revoked");
     expect(keyState(key, 0)).toBe("active");

@@ -31,10 +31,11 @@ export function PersonName({ name }: { name: string }) {
 }
 
 /** The channels that a key is limited to, or what is said of a key without a limit. A new channel with the name of a deleted one is another. */
-export function KeyChannels({ of, none }: { of: Pick<ApiKey, "channels" | "deleted_channels">; none: ReactNode }) {
+export function KeyChannels({ of, none }: { of: Pick<ApiKey, "channels" | "deleted_channels" | "limited">; none: ReactNode }) {
   const deleted = of.deleted_channels ?? [];
   const present = of.channels.filter((name) => !deleted.includes(name));
-  if (of.channels.length === 0) return none;
+  if (!of.limited) return none;
+  if (of.channels.length === 0) return "none";
   return (
     <>
       <ChannelNames names={present} />
