@@ -11,7 +11,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![refused("download_attachment", json!({"sha256": "{file}"})), shows_own("upload_attachment")]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/attachments"),

@@ -11,7 +11,7 @@ use stoa_model::permissions::Permission;
 use crate::support::{DAY, MINUTE, TestHub, on_postgres, together};
 use crate::walk::{Row, session, session_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         session("GET /api/keys"),

@@ -22,7 +22,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),

@@ -12,7 +12,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![shows_own("list_agents")]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either("GET /api/directory").shows_cards()]
 }

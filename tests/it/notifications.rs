@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Human, TestHub};
 use crate::walk::{Row, either, session};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/notifications/unread"),

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Call, DAY, MINUTE, TestHub, each, how_many, items, together};
 use crate::walk::{Row, either_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),

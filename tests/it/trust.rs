@@ -13,7 +13,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![shows_own("get_trust")]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either("GET /api/trust/{agent}")]
 }

@@ -17,7 +17,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed")]
 }
