@@ -10,8 +10,16 @@ pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/notifications/unread"),
         session("GET /api/notifications/settings"),
-        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})),
-        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
+        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})).aimed_with(
+            json!({"channels": [{"channel": "{channel}", "level": "mentions"}]}),
+            422,
+            "validation_failed",
+        ),
+        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})).aimed_with(
+            json!({"channel": "{channel}"}),
+            404,
+            "not_found",
+        ),
     ]
 }
 
