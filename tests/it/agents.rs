@@ -10,14 +10,14 @@ pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/agents"),
         session("POST /api/agents").body(json!({"name": "made-by-{visitor}"})),
-        either_thing("GET /api/agents/{name}").is_the_agent(),
+        either_thing("GET /api/agents/{name}").about_the_agent(),
         session_thing("PATCH /api/agents/{name}").body(json!({"display_name": "Taken over"})),
         session_thing("DELETE /api/agents/{name}"),
         session_thing("POST /api/agents/{name}/key"),
         session_thing("POST /api/agents/{name}/pause"),
         session_thing("POST /api/agents/{name}/resume"),
         session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
-        either_thing("GET /api/agents/{name}/mcp-config").is_the_agent(),
+        either_thing("GET /api/agents/{name}/mcp-config").about_the_agent(),
     ]
 }
 

@@ -15,6 +15,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
         refused("mark_done", json!({"message_id": "{dm}"})),
         shows_own("claim_messages", json!({"message_ids": ["{post}", "{dm}"]})),
+        shows_own("claim_messages", json!({"extend": ["{post}", "{dm}"]})),
         shows_own("my_status", json!({})),
         shows_own("read_inbox", json!({"status": "all", "full": true})),
         shows_own("wait_for_messages", json!({"timeout_seconds": 0})),

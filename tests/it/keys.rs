@@ -17,7 +17,12 @@ pub(crate) fn walk_rows() -> Vec<Row> {
         session("GET /api/keys"),
         session_thing("POST /api/keys")
             .body(json!({"name": "k", "agent": "{name}", "permissions": ["*"]}))
-            .refused(422, "validation_failed"),
+            .refused(422, "validation_failed")
+            .aimed_with(
+                json!({"name": "k", "agent": "{visitor}s-agent", "permissions": ["*"], "channels": ["{channel}"]}),
+                422,
+                "validation_failed",
+            ),
         session_thing("GET /api/keys/{id}"),
         session_thing("DELETE /api/keys/{id}"),
     ]

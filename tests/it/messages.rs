@@ -7,13 +7,17 @@ use stoa_model::Timestamp;
 
 use crate::backup::back_up;
 use crate::support::{MINUTE, TestHub, each, how_many, items, on_postgres, together};
-use crate::walk::{Row, ToolRow, either, either_thing, refused};
+use crate::walk::{Row, ToolRow, either, either_thing, refused, shows_own};
 
 /// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
         refused("send_channel_message", json!({"channel": "{channel}", "body": "x"})),
         refused("mark_read", json!({"channel": "{channel}"})),
+        refused("mark_read", json!({"channel": "{channel}", "message_id": "{post}"})),
+        shows_own("mark_read", json!({"dm": "{owner}"})),
+        refused("send_channel_message", json!({"channel": "general", "body": "x", "reply_to": "{post}"})),
+        refused("send_channel_message", json!({"channel": "general", "body": "x", "attachments": ["{sha256}"]})),
         refused("get_replies", json!({"message_id": "{post}"})),
         refused("get_replies", json!({"message_id": "{dm}"})),
         refused("send_message", json!({"to": "{owner}", "body": "x", "reply_to": "{dm}"})),
@@ -38,8 +42,8 @@ pub(crate) fn walk_rows() -> Vec<Row> {
         either_thing("DELETE /api/messages/{id}"),
         either_thing("GET /api/messages/{id}/history"),
         either_thing("GET /api/messages/{id}/replies"),
-        either("GET /api/dm/partners"),
-        either("GET /api/dm/{name}/messages").is_the_agent().aimed("as={name}", 404, "not_found"),
+        either("GET /api/dm/partners").about_the_agent().aimed("as={name}", 404, "not_found"),
+        either("GET /api/dm/{name}/messages").about_the_agent().aimed("as={name}", 404, "not_found"),
     ]
 }
 

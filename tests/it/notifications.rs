@@ -15,11 +15,10 @@ pub(crate) fn walk_rows() -> Vec<Row> {
             422,
             "validation_failed",
         ),
-        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})).aimed_with(
-            json!({"channel": "{channel}"}),
-            404,
-            "not_found",
-        ),
+        either("POST /api/notifications/mark-read")
+            .body(json!({"channel": "general"}))
+            .aimed_with(json!({"channel": "{channel}"}), 404, "not_found")
+            .aimed_with(json!({"dm": "{owner}", "message_id": "{post}"}), 422, "validation_failed"),
     ]
 }
 

@@ -10,7 +10,11 @@ pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
         either_thing("GET /api/messages/{id}/reactions"),
-        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})).aimed(
+            "reaction=approve&by={owner}",
+            404,
+            "not_found",
+        ),
     ]
 }
 

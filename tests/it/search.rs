@@ -16,6 +16,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
         shows_own("search_messages", json!({"q": "plover"})),
         shows_own("search_messages", json!({"q": "heron"})),
         shows_own("search_messages", json!({"channel": "{channel}"})),
+        shows_own("search_messages", json!({"agent": "{name}"})),
     ]
 }
 
@@ -26,6 +27,7 @@ pub(crate) fn walk_rows() -> Vec<Row> {
             .aimed("q=plover", 0, "")
             .aimed("q=heron", 0, "")
             .aimed("channel={channel}", 0, "")
+            .aimed("agent={name}", 0, "")
             .aimed("q=in:{channel}", 0, ""),
     ]
 }

@@ -176,7 +176,7 @@ impl Row {
     }
 
     /// The thing is the owner's agent itself, which its own keys reach.
-    pub(crate) fn is_the_agent(self) -> Self {
+    pub(crate) fn about_the_agent(self) -> Self {
         Self { is_the_agent: true, ..self }
     }
 
@@ -190,6 +190,15 @@ impl Row {
     pub(crate) fn aimed_with(mut self, body: Value, status: u16, code: &'static str) -> Self {
         self.aims.push(Aim { query: "", body: Some(body), refusal: (status, code) });
         self
+    }
+
+    /// Whether one of the requests has a parameter or field of this name.
+    fn sends(&self, name: &str) -> bool {
+        let is_in = |query: &str, body: &Option<Value>| {
+            query.split('&').any(|pair| pair.split('=').next() == Some(name))
+                || body.as_ref().is_some_and(|body| !body[name].is_null())
+        };
+        is_in(self.query, &self.body) || self.aims.iter().any(|aim| is_in(aim.query, &aim.body))
     }
 
     /// The request, as this visitor sends it about the things of this world.
@@ -316,6 +325,28 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
     }
 }
 
+/// Whether a parameter or a field of this name can mean something of another owner.
+fn is_reference(name: &str) -> bool {
+    const REFERENCES: [&str; 9] =
+        ["agent", "as", "attachments", "by", "channel", "channels", "dm", "extend", "reply_to"];
+    REFERENCES.contains(&name) || name.ends_with("_id") || name.ends_with("_ids")
+}
+
+/// The parameters of an operation and the fields of its body.
+fn names_in(document: &Value, operation: &Value) -> Vec<String> {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let queries = parameters.filter(|parameter| parameter["in"] == "query");
+    let mut names: Vec<_> = queries.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect();
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    // A body that may be missing is one of two.
+    for schema in body["oneOf"].as_array().into_iter().flatten().chain([body]) {
+        let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
+        let schema = place.and_then(|place| document.pointer(place)).unwrap_or(schema);
+        names.extend(schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()));
+    }
+    names
+}
+
 #[tokio::test]
 async fn the_table_and_the_description_know_the_same_operations() {
     let hub = TestHub::start().await;
@@ -327,6 +358,18 @@ async fn the_table_and_the_description_know_the_same_operations() {
             described.insert(format!("{} {path}", method.to_uppercase()));
             let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"));
             assert!(ids.insert(id.to_owned()), "the operationId {id} is there twice");
+        }
+    }
+    for row in table().iter().filter(|row| !matches!(row.access, Access::Public(_) | Access::Machine | Access::Admin)) {
+        let (method, path) = row.operation.split_once(' ').unwrap();
+        let operation = &document["paths"][path][method.to_lowercase()];
+        for name in names_in(&document, operation).iter().filter(|name| is_reference(name)) {
+            let is_sent = row.sends(name);
+            assert!(
+                is_sent,
+                "{} can name things of others in `{name}`: add a row with aimed or aimed_with",
+                row.operation
+            );
         }
     }
     let known: BTreeSet<String> = table().iter().map(|row| row.operation.to_owned()).collect();

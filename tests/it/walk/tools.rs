@@ -93,6 +93,14 @@ pub(super) async fn attempts(hub: &TestHub) -> Vec<Attempt> {
     let annotations = list("tools/list", "tools", "name").await;
     let offered: BTreeSet<_> = annotations.keys().cloned().collect();
     assert_eq!(tools(), offered, "a new tool is a line in tool_rows() of the tests of its feature");
+    let listed = agent.mcp("tools/list", json!({})).await.rpc_result();
+    for tool in listed["tools"].as_array().unwrap() {
+        let arguments = tool["inputSchema"]["properties"].as_object().into_iter().flat_map(serde_json::Map::keys);
+        for name in arguments.filter(|name| super::is_reference(name)) {
+            let is_sent = table().iter().any(|row| tool["name"] == row.tool && !row.arguments[name].is_null());
+            assert!(is_sent, "{} can name things of others in `{name}`: add a row with it", tool["name"]);
+        }
+    }
     let mut offered = list("resources/list", "resources", "uri").await;
     offered.extend(list("resources/templates/list", "resourceTemplates", "uriTemplate").await);
     let known: BTreeSet<_> = RESOURCES.iter().map(|(uri, _)| (*uri).to_owned()).collect();

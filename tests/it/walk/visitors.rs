@@ -8,6 +8,9 @@ use super::{Access, Aim, Row, table};
 use crate::support::oauth::{Consent, authorize};
 use crate::support::{ALL_SCOPES, Agent, Client, Human, RegistryFile, TestHub};
 
+/// A status and the code of a problem; 0 is any success.
+type Answer = (u16, &'static str);
+
 /// A hub with one owner, and everybody who must not reach what is theirs.
 pub(super) struct House {
     pub(super) hub: TestHub,
@@ -43,7 +46,7 @@ impl House {
         let hub = TestHub::setup().registry(&registry).start().await;
         let witness = hub.human("witness").await;
         let stranger = hub.human("stranger").await;
-        let stranger_agent = stranger.agent("errand").await;
+        let stranger_agent = stranger.agent("strangers-agent").await;
         let beginning = witness.events().await.last_id;
         let world = World::make(&hub, 0).await;
         let (owner, agent, channel) = (&world.owner, &world.agent, world.channel());
@@ -64,6 +67,13 @@ impl House {
         for name in [&former_agent.name, &former.name] {
             owner.delete(&format!("/api/channels/{channel}/members/{name}")).await.status(204);
         }
+        // The secret also stands in an older text, in a pin and beside a reaction.
+        let post = json!({"id": world.things["{post}"].parse::<i64>().unwrap()});
+        owner.edit(&post, &format!("another {CHANNEL_SECRET}")).await.ok();
+        owner.call("PUT", &format!("/api/channels/{channel}/pins/{}", post["id"])).await.ok();
+        let reaction = json!({"reaction": "done", "metadata": {"note": CHANNEL_SECRET}});
+        agent.post(&format!("/api/messages/{}/reactions", post["id"]), &reaction).await.ok();
+        owner.call("PUT", &format!("/api/threads/{}/mute", post["id"])).await.ok();
         // Only the copy is left to be claimed.
         agent.claim(json!({"message_ids": [world.things["{dm}"].parse::<i64>().unwrap()]})).await;
         let copies = agent.inbox().await;
@@ -121,14 +131,19 @@ impl House {
         worlds
     }
 
-    /// Follows the events from the beginning up to one that is meant for this visitor.
+    /// Follows the events from the beginning up to one that is meant for this visitor. None is about the channel.
     async fn assert_hears_nothing(&self, client: &Client, name: &str) {
         let mut stream = client.events_after(&self.beginning).await;
         let sign = self.hub.log_in("witness").await.dm(name, "a sign").await;
-        let hidden = [CHANNEL_SECRET, self.world.channel(), &self.world.agent.name];
+        let mut hidden = vec![CHANNEL_SECRET, self.world.channel()];
+        let mut messages = vec![&self.world.things["{post}"]];
+        messages.extend(&self.said_by_former);
+        if name != self.world.agent.name {
+            hidden.push(&self.world.agent.name);
+            messages.push(&self.world.things["{dm}"]);
+        }
         let is_of_former = name == self.former.name;
         let is_own = |member: &Value| *member == name || (is_of_former && *member == self.former_agent.name.as_str());
-        let messages = [&self.world.things["{post}"], &self.world.things["{dm}"]];
         loop {
             let frame = stream.next().await;
             // Who was taken out of a channel hears that, or their page would go on showing it.
@@ -137,7 +152,7 @@ impl House {
             }
             assert_eq!(shown(&frame.data.to_string(), &hidden), None, "an event for {name}: {frame:?}");
             let message = frame.data["message_id"].to_string();
-            assert!(!messages.contains(&&message) && !self.said_by_former.contains(&message), "{name}: {frame:?}");
+            assert!(!messages.contains(&&message), "{name}: {frame:?}");
             if frame.event == "new_message" && frame.data["message_id"] == sign["id"] {
                 return;
             }
@@ -153,10 +168,12 @@ struct Visitor<'a> {
     is_person: bool,
     /// Words that no answer may contain.
     hidden: &'a [&'a str],
-    /// What the answer to a row must be: 0 is any success, and `None` any answer.
-    expected: fn(&Row) -> Option<(u16, &'static str)>,
+    /// Lists do not name the owner and their agent either.
+    is_new: bool,
+    /// What the answer to a row must be; `None` if any will do.
+    expected: fn(&Row) -> Option<Answer>,
     /// The same for its aims.
-    aimed: fn(&Row, (u16, &'static str)) -> Option<(u16, &'static str)>,
+    aimed: fn(&Row, Answer) -> Option<Answer>,
 }
 
 impl Visitor<'_> {
@@ -189,7 +206,7 @@ impl Visitor<'_> {
         world: &World,
         row: &Row,
         aim: Option<&Aim>,
-        expected: Option<(u16, &'static str)>,
+        expected: Option<Answer>,
     ) -> Option<String> {
         let client = if self.is_person { house.hub.log_in(self.name).await.client } else { self.client.clone() };
         let call = row.call(&client, world, self.name, aim);
@@ -206,8 +223,12 @@ impl Visitor<'_> {
         };
         let mut hidden = self.hidden.to_vec();
         // What names the channel itself gets its name back in an answer.
-        if !hidden.is_empty() && !row.operation.contains('{') && aim.is_none() {
+        let is_list = !row.operation.contains('{') && aim.is_none();
+        if is_list && !hidden.is_empty() {
             hidden.push(world.channel());
+        }
+        if is_list && self.is_new && !row.shows_cards {
+            hidden.extend([world.owner.name.as_str(), &world.agent.name]);
         }
         let shown = shown(&reply.text(), &hidden);
         (!is_expected || shown.is_some()).then(|| format!("expected {expected:?}, shows {shown:?}: {reply:?}"))
@@ -215,19 +236,22 @@ impl Visitor<'_> {
 }
 
 /// What agents get for an operation that is aimed at the owner's things.
-fn expected_of_aim(row: &Row, refusal: (u16, &'static str)) -> Option<(u16, &'static str)> {
-    Some(if row.access == Access::Session { (403, "forbidden") } else { refusal })
+fn expected_of_aim(row: &Row, refusal: Answer) -> Option<Answer> {
+    Some(match row.access {
+        Access::Session | Access::SessionThing => (403, "forbidden"),
+        _ => refusal,
+    })
 }
 
 /// For those who have nothing to do with the owner any more: the answers that a stranger gets.
-async fn walk_like_a_stranger(house: &House, person: &Human, agent: &Agent) {
+async fn walk_like_a_stranger(house: &House, person: &Human, agent: &Agent, is_new: bool) {
     for (name, client, is_person) in [(&person.name, &person.client, true), (&agent.name, &agent.client, false)] {
-        let expected: fn(&Row) -> Option<(u16, &'static str)> = match is_person {
+        let expected: fn(&Row) -> Option<Answer> = match is_person {
             true => |row| Some(row.expected("stranger")),
             false => |row| Some(row.expected("agent")),
         };
         let aimed = if is_person { |_: &Row, refusal| Some(refusal) } else { expected_of_aim };
-        let visitor = Visitor { name, client: client.clone(), is_person, hidden: &SECRETS, expected, aimed };
+        let visitor = Visitor { name, client: client.clone(), is_person, hidden: &SECRETS, is_new, expected, aimed };
         visitor.walk(house, &house.worlds()).await;
         let client = if is_person { house.hub.log_in(name).await.client } else { client.clone() };
         house.assert_hears_nothing(&client, name).await;
@@ -252,19 +276,19 @@ async fn walk_like_a_stranger(house: &House, person: &Human, agent: &Agent) {
 #[tokio::test]
 async fn a_former_member_is_a_stranger() {
     let house = House::make().await;
-    walk_like_a_stranger(&house, &house.former, &house.former_agent).await;
+    walk_like_a_stranger(&house, &house.former, &house.former_agent, false).await;
     house.hub.finish().await;
 }
 
 #[tokio::test]
 async fn a_new_account_is_a_stranger() {
     let house = House::make().await;
-    walk_like_a_stranger(&house, &house.newcomer, &house.newcomer_agent).await;
+    walk_like_a_stranger(&house, &house.newcomer, &house.newcomer_agent, true).await;
     house.hub.finish().await;
 }
 
 /// What a key of the owner's agent gets that reaches another channel only.
-fn expected_of_limited(row: &Row) -> Option<(u16, &'static str)> {
+fn expected_of_limited(row: &Row) -> Option<Answer> {
     match row.access {
         Access::Session => Some((403, "forbidden")),
         Access::Either => None,
@@ -281,6 +305,7 @@ async fn a_limited_key_stays_in_its_channel() {
         client: house.limited.clone(),
         is_person: false,
         hidden: &[CHANNEL_SECRET],
+        is_new: false,
         expected: expected_of_limited,
         // No limited key makes channels.
         aimed: |row, refusal| match row.operation {
@@ -299,11 +324,12 @@ async fn a_limited_key_stays_in_its_channel() {
         assert!(reply.code() >= 400 || row.operation.starts_with("GET "), "{reply:?}");
     }
     assert_eq!(house.world.agent.inbox().await, before);
+    house.assert_hears_nothing(&house.limited, &house.world.agent.name).await;
     house.hub.finish().await;
 }
 
 /// What a key of the owner's agent gets that only reads: all that the agent sees, and nothing is done.
-fn expected_of_reader(row: &Row) -> Option<(u16, &'static str)> {
+fn expected_of_reader(row: &Row) -> Option<Answer> {
     let is_read = row.operation.starts_with("GET ");
     match row.access {
         Access::Either | Access::EitherThing if is_read => Some((0, "")),
@@ -320,6 +346,7 @@ async fn a_key_that_reads_changes_nothing_at_all() {
         client: house.reader.clone(),
         is_person: false,
         hidden: &[],
+        is_new: false,
         expected: expected_of_reader,
         aimed: |row, _| expected_of_reader(row),
     };
