@@ -67,6 +67,17 @@ async fn a_new_channel_shows_nothing_of_the_old_one() {
             }
         }
     }
+    // The key does not hear what is said under the old name either.
+    let mut stream = house.limited_to_channel.events().await;
+    admin.say(world.channel(), "not for the key").await;
+    let sign = admin.dm(&world.agent.name, "a sign").await;
+    loop {
+        let frame = stream.next().await;
+        assert_eq!(shown(&frame.data.to_string(), &[world.channel()]), None, "{frame:?}");
+        if frame.event == "new_message" && frame.data["message_id"] == sign["id"] {
+            break;
+        }
+    }
     let channel = admin.get(&format!("/api/channels/{}", world.channel())).await.ok().json();
     assert_eq!(channel["channel"]["owner"], "admin", "{channel}");
     house.hub.finish().await;

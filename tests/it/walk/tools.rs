@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::visitors::House;
 use super::world::{CHANNEL_SECRET, SECRETS, World, shown};
-use crate::support::{Client, Reply, TestHub};
+use crate::support::{Client, Messages, Reply, TestHub};
 
 #[derive(Clone, Copy, PartialEq)]
 enum ToolAccess {
@@ -293,6 +293,28 @@ async fn what_only_reads_uses_no_tool_that_writes() {
             false => *outcome == refused,
         };
         caller.walk(&house, &attempts, is_right).await;
+    }
+    house.hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_subscription_is_notified_of_nothing_hidden() {
+    let house = House::make().await;
+    let (world, agent) = (&house.world, house.world.agent.name.as_str());
+    let uris = ["stoa://inbox".to_owned(), world.fill_text("stoa://channels/{channel}", "")];
+    let callers = [
+        (&house.limited, agent),
+        (&house.former_agent.client, &house.former_agent.name),
+        (&house.newcomer_agent.client, &house.newcomer_agent.name),
+    ];
+    for (client, name) in callers {
+        let params = json!({"notifications": {"resourceSubscriptions": uris}});
+        let mut stream = Messages::new(client.mcp_latest("subscriptions/listen", params).open().await);
+        stream.next().await;
+        world.owner.say(world.channel(), "hello").await;
+        world.owner.dm(name, "a sign").await;
+        let updated = stream.next().await;
+        assert_eq!(updated["params"]["uri"], "stoa://inbox", "{name}: {updated}");
     }
     house.hub.finish().await;
 }
