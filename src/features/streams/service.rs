@@ -17,6 +17,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 struct Start {
     epoch: String,
     from: Position,
+    /// Whether there are events after that.
+    has_missed: bool,
     /// Whether the client asked to go on from a place that cannot be gone on from.
     is_lost: bool,
 }
@@ -32,17 +34,21 @@ pub(super) async fn open(hub: &Hub, actor: &Actor, since: Option<Vec<u8>>) -> Re
             // From here on the tap sees to it.
             actor_in.require_still_valid(tx)?;
             let (epoch, end) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
-            let Some(since) = &since else { return Ok(Start { epoch, from: end, is_lost: false }) };
+            let Some(since) = &since else {
+                return Ok(Start { epoch, from: end, has_missed: false, is_lost: false });
+            };
             let place = str::from_utf8(since).ok().and_then(|since| frames::parse_id(since, &epoch));
             let pruned = outbox::pruned_through(tx)?;
             let place = place.filter(|place| (pruned..=end).contains(place));
-            Ok::<_, HubError>(Start { epoch, from: place.unwrap_or(end), is_lost: place.is_none() })
+            let from = place.unwrap_or(end);
+            Ok::<_, HubError>(Start { epoch, from, has_missed: from < end, is_lost: place.is_none() })
         })
         .await?;
     let id = frames::id_text(&start.epoch, start.from);
     body.stream.push(if start.is_lost { frames::resync(&id) } else { frames::greeting(&id) });
     registry.state().epoch = start.epoch;
-    let is_live = {
+    // Missed events come from the outbox even if the tap has not reached them yet: it does not ask whether the account is newer.
+    let is_live = !start.has_missed && {
         let turn = registry.turn.lock().await;
         registry.go_live(&turn, &body.stream, start.from)
     };
