@@ -5,19 +5,19 @@ use serde_json::{Value, json};
 use crate::support::{Human, MINUTE, TestHub, each, together};
 use crate::walk::{Row, either, either_thing, session, session_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/agents"),
         session("POST /api/agents").body(json!({"name": "made-by-{visitor}"})),
-        either_thing("GET /api/agents/{name}"),
+        either_thing("GET /api/agents/{name}").about_the_agent(),
         session_thing("PATCH /api/agents/{name}").body(json!({"display_name": "Taken over"})),
         session_thing("DELETE /api/agents/{name}"),
         session_thing("POST /api/agents/{name}/key"),
         session_thing("POST /api/agents/{name}/pause"),
         session_thing("POST /api/agents/{name}/resume"),
         session_thing("POST /api/agents/{name}/unquarantine").also_for_admins(),
-        either_thing("GET /api/agents/{name}/mcp-config"),
+        either_thing("GET /api/agents/{name}/mcp-config").about_the_agent(),
     ]
 }
 

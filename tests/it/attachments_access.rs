@@ -2,16 +2,19 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{Client, HOUR, TestHub, assert_stored, each, items, rows, sum};
-use crate::walk::{Row, either, either_thing};
+use crate::walk::{Row, ToolRow, either, either_thing, for_admins, refused, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
-    vec![refused("download_attachment", json!({"sha256": "{file}"})), shows_own("upload_attachment")]
+    vec![
+        refused("download_attachment", json!({"sha256": "{sha256}"})),
+        shows_own("upload_attachment", json!({"filename": "note.txt", "content_base64": "bm90ZQ=="})),
+        for_admins("gc_attachments", json!({})),
+    ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/attachments"),

@@ -4,27 +4,30 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{MINUTE, TestHub, each, how_many, items, together};
-use crate::walk::{Row, either, either_thing, session_thing};
+use crate::walk::{Row, ToolRow, either, either_thing, refused, session_thing, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
-        refused("read_channel", json!({"channel": "den"})),
-        refused("create_channel", json!({"name": "den"})),
-        refused("join_channel", json!({"channel": "den"})),
-        refused("leave_channel", json!({"channel": "den"})),
-        refused("update_channel_settings", json!({"channel": "den", "workflow_enabled": true})),
-        shows_own("list_channels"),
+        refused("read_channel", json!({"channel": "{channel}"})),
+        refused("create_channel", json!({"name": "{channel}"})),
+        refused("join_channel", json!({"channel": "{channel}"})),
+        refused("leave_channel", json!({"channel": "{channel}"})),
+        refused("update_channel_settings", json!({"channel": "{channel}", "workflow_enabled": true})),
+        shows_own("list_channels", json!({})),
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/channels"),
-        either("POST /api/channels").body(json!({"name": "made-by-{visitor}"})),
+        either("POST /api/channels").body(json!({"name": "made-by-{visitor}"})).aimed_with(
+            json!({"name": "{channel}"}),
+            409,
+            "name_taken",
+        ),
         either_thing("GET /api/channels/{name}"),
         either_thing("PATCH /api/channels/{name}").body(json!({"topic": "Taken over"})),
         session_thing("DELETE /api/channels/{name}"),

@@ -7,29 +7,32 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::mcp::{ToolRow, refused, shows_own};
 use crate::support::{Client, MINUTE, Reply, TestHub, each, eventually, how_many, items, together};
-use crate::walk::{Row, either, either_thing};
+use crate::walk::{Row, ToolRow, either, either_thing, refused, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
         refused("mark_done", json!({"message_id": "{dm}"})),
-        shows_own("claim_messages"),
-        shows_own("my_status"),
-        shows_own("read_inbox"),
-        shows_own("wait_for_messages"),
+        shows_own("claim_messages", json!({"message_ids": ["{post}", "{dm}"]})),
+        shows_own("claim_messages", json!({"extend": ["{post}", "{dm}"]})),
+        shows_own("my_status", json!({})),
+        shows_own("read_inbox", json!({"status": "all", "full": true})),
+        shows_own("wait_for_messages", json!({"timeout_seconds": 0})),
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either_thing("POST /api/messages/{id}/done").body(json!({})),
         either_thing("POST /api/messages/{id}/fail").body(json!({"error": "no"})),
         either_thing("POST /api/messages/{id}/release"),
-        either("GET /api/inbox"),
-        either("POST /api/inbox/claim").body(json!({"limit": 100})),
+        either("GET /api/inbox").aimed("status=all&full=true", 0, ""),
+        either("POST /api/inbox/claim")
+            .body(json!({"limit": 100}))
+            .aimed_with(json!({"message_ids": ["{post}", "{dm}"]}), 0, "")
+            .aimed_with(json!({"extend": ["{post}", "{dm}"]}), 0, ""),
     ]
 }
 

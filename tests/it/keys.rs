@@ -11,13 +11,18 @@ use stoa_model::permissions::Permission;
 use crate::support::{DAY, MINUTE, TestHub, on_postgres, together};
 use crate::walk::{Row, session, session_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         session("GET /api/keys"),
         session_thing("POST /api/keys")
             .body(json!({"name": "k", "agent": "{name}", "permissions": ["*"]}))
-            .refused(422, "validation_failed"),
+            .refused(422, "validation_failed")
+            .aimed_with(
+                json!({"name": "k", "agent": "{visitor}s-agent", "permissions": ["*"], "channels": ["{channel}"]}),
+                422,
+                "validation_failed",
+            ),
         session_thing("GET /api/keys/{id}"),
         session_thing("DELETE /api/keys/{id}"),
     ]

@@ -8,7 +8,7 @@ use stoa_db::DbError;
 use crate::support::{ALL_SCOPES, Human, Machine, RegistryFile, TestHub, eventually, items};
 use crate::walk::{Row, admin, machine, public};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         admin("GET /api/admin/principals"),

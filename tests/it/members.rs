@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{TestHub, each};
 use crate::walk::{Row, either_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either_thing("PUT /api/channels/{name}/members/{principal}"),

@@ -6,33 +6,44 @@ use stoa_db::{DbError, params};
 use stoa_model::Timestamp;
 
 use crate::backup::back_up;
-use crate::mcp::{ToolRow, refused};
 use crate::support::{MINUTE, TestHub, each, how_many, items, on_postgres, together};
-use crate::walk::{Row, either, either_thing};
+use crate::walk::{Row, ToolRow, either, either_thing, refused, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
-        refused("send_channel_message", json!({"channel": "den", "body": "x"})),
-        refused("mark_read", json!({"channel": "den"})),
+        refused("send_channel_message", json!({"channel": "{channel}", "body": "x"})),
+        refused("mark_read", json!({"channel": "{channel}"})),
+        refused("mark_read", json!({"channel": "{channel}", "message_id": "{post}"})),
+        shows_own("mark_read", json!({"dm": "{owner}"})),
+        refused("send_channel_message", json!({"channel": "general", "body": "x", "reply_to": "{post}"})),
+        refused("send_channel_message", json!({"channel": "general", "body": "x", "attachments": ["{sha256}"]})),
         refused("get_replies", json!({"message_id": "{post}"})),
         refused("get_replies", json!({"message_id": "{dm}"})),
-        refused("send_message", json!({"to": "ada", "body": "x", "reply_to": "{dm}"})),
-        refused("send_message", json!({"to": "ada", "body": "x", "attachments": ["{file}"]})),
+        refused("send_message", json!({"to": "{owner}", "body": "x", "reply_to": "{dm}"})),
+        refused("send_message", json!({"to": "{owner}", "body": "x", "attachments": ["{sha256}"]})),
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
-        either("POST /api/messages").body(json!({"channel": "general", "body": "hello"})),
+        either("POST /api/messages")
+            .body(json!({"channel": "general", "body": "hello"}))
+            .aimed_with(json!({"channel": "{channel}", "body": "hello"}), 404, "not_found")
+            .aimed_with(json!({"to": "{owner}", "body": "hello", "reply_to": "{post}"}), 404, "not_found")
+            .aimed_with(
+                json!({"to": "{owner}", "body": "hello", "attachments": ["{sha256}"]}),
+                404,
+                "unknown_attachment",
+            ),
         either_thing("GET /api/messages/{id}"),
         either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
         either_thing("DELETE /api/messages/{id}"),
         either_thing("GET /api/messages/{id}/history"),
         either_thing("GET /api/messages/{id}/replies"),
-        either("GET /api/dm/partners"),
-        either("GET /api/dm/{name}/messages"),
+        either("GET /api/dm/partners").about_the_agent().aimed("as={name}", 404, "not_found"),
+        either("GET /api/dm/{name}/messages").about_the_agent().aimed("as={name}", 404, "not_found"),
     ]
 }
 

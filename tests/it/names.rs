@@ -2,17 +2,16 @@
 
 use serde_json::json;
 
-use crate::mcp::{ToolRow, shows_own};
 use crate::support::oauth::{App, CALLBACK};
 use crate::support::{PASSWORD, TestHub, how_many, together};
-use crate::walk::{Row, either};
+use crate::walk::{Row, ToolRow, either, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
-    vec![shows_own("list_agents")]
+    vec![shows_own("list_agents", json!({}))]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either("GET /api/directory").shows_cards()]
 }

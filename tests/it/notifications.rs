@@ -5,13 +5,20 @@ use serde_json::{Value, json};
 use crate::support::{Human, TestHub};
 use crate::walk::{Row, either, session};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/notifications/unread"),
         session("GET /api/notifications/settings"),
-        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})),
-        either("POST /api/notifications/mark-read").body(json!({"channel": "general"})),
+        session("PUT /api/notifications/settings").body(json!({"default_level": "mentions"})).aimed_with(
+            json!({"channels": [{"channel": "{channel}", "level": "mentions"}]}),
+            422,
+            "validation_failed",
+        ),
+        either("POST /api/notifications/mark-read")
+            .body(json!({"channel": "general"}))
+            .aimed_with(json!({"channel": "{channel}"}), 404, "not_found")
+            .aimed_with(json!({"dm": "{owner}", "message_id": "{post}"}), 422, "validation_failed"),
     ]
 }
 

@@ -6,7 +6,7 @@ use crate::support::oauth::{ALL, App, CALLBACK, Parameters, basic};
 use crate::support::{Client, DAY, MINUTE, TestHub, each};
 use crate::walk::{Row, admin, public, session, session_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         session("GET /api/oauth/clients"),

@@ -5,12 +5,16 @@ use serde_json::{Value, json};
 use crate::support::{Call, DAY, MINUTE, TestHub, each, how_many, items, together};
 use crate::walk::{Row, either_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either_thing("POST /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
         either_thing("GET /api/messages/{id}/reactions"),
-        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})),
+        either_thing("DELETE /api/messages/{id}/reactions").body(json!({"reaction": "approve"})).aimed(
+            "reaction=approve&by={owner}",
+            404,
+            "not_found",
+        ),
     ]
 }
 

@@ -6,7 +6,7 @@ use stoa_model::credentials::CredentialKind;
 use crate::support::{DAY, Human, PASSWORD, TestHub, how_many, together};
 use crate::walk::{Row, public};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD}))]
 }

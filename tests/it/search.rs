@@ -7,18 +7,29 @@ use serde_json::{Value, json};
 use stoa_db::{DbError, params};
 
 use crate::backup::{Target, back_up};
-use crate::mcp::{ToolRow, shows_own};
 use crate::support::{Client, DAY, HOUR, KEY, MINUTE, Setup, TestHub, each, eventually, off_the_runtime, on_postgres};
-use crate::walk::{Row, either};
+use crate::walk::{Row, ToolRow, either, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
-    vec![shows_own("search_messages")]
+    vec![
+        shows_own("search_messages", json!({"q": "plover"})),
+        shows_own("search_messages", json!({"q": "heron"})),
+        shows_own("search_messages", json!({"channel": "{channel}"})),
+        shows_own("search_messages", json!({"agent": "{name}"})),
+    ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
-    vec![either("GET /api/messages/search")]
+    vec![
+        either("GET /api/messages/search")
+            .aimed("q=plover", 0, "")
+            .aimed("q=heron", 0, "")
+            .aimed("channel={channel}", 0, "")
+            .aimed("agent={name}", 0, "")
+            .aimed("q=in:{channel}", 0, ""),
+    ]
 }
 
 impl Client {

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::support::{DAY, Human, MINUTE, PASSWORD, TestHub};
 use crate::walk::{Row, admin, public, session, session_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         public("POST /auth/login", 200).body(json!({"username": "stranger", "password": PASSWORD})),

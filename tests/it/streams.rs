@@ -15,7 +15,7 @@ use crate::support::{
 };
 use crate::walk::{Row, either};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either("GET /api/events").never_ends()]
 }

@@ -14,7 +14,7 @@ use stoa_model::principals::PrincipalKind;
 use crate::support::{Gate, KEY, TestHub, off_the_runtime, on_postgres};
 use crate::walk::{Row, admin, public};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         public("GET /api/version", 200),

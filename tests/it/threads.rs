@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::support::{Client, TestHub, each, items, together};
 use crate::walk::{Row, either, either_thing};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![
         either("GET /api/threads"),

@@ -15,9 +15,13 @@ use crate::cli_support::Place;
 use crate::support::{Client, DAY, Gate, Human, Proof, START_MS, TestHub, eventually, off_the_runtime, on_postgres};
 use crate::walk::{Row, either};
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
-    vec![either("GET /api/traces"), either("GET /api/traces/export"), either("GET /api/traces/stats")]
+    vec![
+        either("GET /api/traces").aimed("agent={name}", 0, ""),
+        either("GET /api/traces/export").aimed("agent={name}", 0, ""),
+        either("GET /api/traces/stats").aimed("agent={name}", 0, ""),
+    ]
 }
 
 const BATCH_WITHIN: Duration = Duration::from_millis(100);

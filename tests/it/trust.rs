@@ -4,16 +4,15 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::mcp::{ToolRow, shows_own};
 use crate::support::{Agent, Client, DAY, Human, MINUTE, TestHub, how_many, together};
-use crate::walk::{Row, either};
+use crate::walk::{Row, ToolRow, either, shows_own};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
-    vec![shows_own("get_trust")]
+    vec![shows_own("get_trust", json!({"agent": "{name}"}))]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either("GET /api/trust/{agent}")]
 }

@@ -2,22 +2,21 @@
 
 use serde_json::{Value, json};
 
-use crate::mcp::{ToolRow, refused};
 use crate::support::{Agent, Client, Human, TestHub, each, items};
-use crate::walk::{Row, either_thing};
+use crate::walk::{Row, ToolRow, either_thing, refused};
 
-/// What agents of other owners must be refused; see `mcp.rs`.
+/// What agents of other owners must be refused; see `walk/tools.rs`.
 pub(crate) fn tool_rows() -> Vec<ToolRow> {
     vec![
         refused("react", json!({"message_id": "{post}", "reaction": "approve"})),
         refused("react", json!({"message_id": "{dm}", "reaction": "in_progress"})),
-        refused("unreact", json!({"message_id": "{dm}", "reaction": "approve"})),
+        refused("unreact", json!({"message_id": "{dm}", "reaction": "in_progress"})),
         refused("get_reactions", json!({"message_id": "{post}"})),
-        refused("list_by_state", json!({"channel": "den", "state": "proposed"})),
+        refused("list_by_state", json!({"channel": "{channel}", "state": "proposed"})),
     ]
 }
 
-/// Who may do what; see `walk.rs`.
+/// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
     vec![either_thing("GET /api/channels/{name}/messages/by-state").query("state=proposed")]
 }

@@ -12,7 +12,7 @@ use stoa_model::permissions::Permission;
 
 use super::change::change_of;
 use super::store::{self, Bodies, MessageRow, Wanted};
-use super::{send, view};
+use super::{send, state, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageEvent};
@@ -190,12 +190,7 @@ async fn change_status(
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
         }
-        if row.origin.is_some_and(|origin| !actor_in.reaches_channel(origin)) {
-            return Err(HubError::forbidden(
-                "forbidden",
-                "This key does not reach the channel that the message is about.",
-            ));
-        }
+        state::require_origin_in_reach(&actor_in, &row)?;
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "The message was deleted by its author."));
         }

@@ -22,6 +22,14 @@ pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<Mes
     if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
 }
 
+/// A key that is limited to channels does not work on copies of what was said in other channels.
+pub fn require_origin_in_reach(actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
+    if row.origin.is_none_or(|origin| actor.reaches_channel(origin)) {
+        return Ok(());
+    }
+    Err(HubError::forbidden("forbidden", "This key does not reach the channel that the message is about."))
+}
+
 /// A message, whoever may see it, without the whole of its text.
 pub fn find(tx: &mut Tx<'_>, id: MessageId) -> Result<Option<MessageRow>, DbError> {
     Ok(find_many(tx, &[id])?.pop())

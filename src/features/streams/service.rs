@@ -8,7 +8,6 @@ use super::{backlog, frames};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{Position, outbox};
-use crate::features::principals;
 use crate::hub::Hub;
 
 /// How long clients may take to fetch the last frame when the hub stops.
@@ -18,10 +17,10 @@ const FAREWELL: Duration = Duration::from_secs(2);
 struct Start {
     epoch: String,
     from: Position,
+    /// Whether there are events after that.
+    has_missed: bool,
     /// Whether the client asked to go on from a place that cannot be gone on from.
     is_lost: bool,
-    /// Whether that place is before the client was made.
-    is_before_birth: bool,
 }
 
 /// Opens a stream for the caller, from the event that they name or from now on.
@@ -36,23 +35,20 @@ pub(super) async fn open(hub: &Hub, actor: &Actor, since: Option<Vec<u8>>) -> Re
             actor_in.require_still_valid(tx)?;
             let (epoch, end) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
             let Some(since) = &since else {
-                return Ok(Start { epoch, from: end, is_lost: false, is_before_birth: false });
+                return Ok(Start { epoch, from: end, has_missed: false, is_lost: false });
             };
             let place = str::from_utf8(since).ok().and_then(|since| frames::parse_id(since, &epoch));
             let pruned = outbox::pruned_through(tx)?;
             let place = place.filter(|place| (pruned..=end).contains(place));
             let from = place.unwrap_or(end);
-            let born_at = principals::find_created_at(tx, actor_in.id())?;
-            let first = outbox::events_after(tx, from, 1)?.events;
-            let is_before_birth = first.iter().any(|stored| stored.at_ms < born_at);
-            Ok::<_, HubError>(Start { epoch, from, is_lost: place.is_none(), is_before_birth })
+            Ok::<_, HubError>(Start { epoch, from, has_missed: from < end, is_lost: place.is_none() })
         })
         .await?;
     let id = frames::id_text(&start.epoch, start.from);
     body.stream.push(if start.is_lost { frames::resync(&id) } else { frames::greeting(&id) });
     registry.state().epoch = start.epoch;
-    // The tap does not look at who was there when something happened; the backlog does.
-    let is_live = !start.is_before_birth && {
+    // Missed events come from the outbox even if the tap has not reached them yet: it does not ask whether the account is newer.
+    let is_live = !start.has_missed && {
         let turn = registry.turn.lock().await;
         registry.go_live(&turn, &body.stream, start.from)
     };

@@ -173,7 +173,7 @@ fn every_operation_is_drawn_or_left_out_for_a_reason() {
     let drawn: BTreeSet<String> = operations::all().iter().map(|operation| operation.name.to_owned()).collect();
     let left_out: BTreeSet<String> = operations::LEFT_OUT.iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut known = crate::walk::operations();
-    known.extend(crate::mcp::tools().iter().map(|tool| format!("tool {tool}")));
+    known.extend(crate::walk::tools().iter().map(|tool| format!("tool {tool}")));
     let both: Vec<_> = drawn.intersection(&left_out).collect();
     assert!(both.is_empty(), "drawn and left out: {both:#?}");
     let missing: Vec<_> = known.iter().filter(|name| !drawn.contains(*name) && !left_out.contains(*name)).collect();

@@ -69,6 +69,10 @@ async fn a_limited_key_leaves_work_alone_that_it_cannot_read() {
     for (how, request) in [("done", json!({})), ("fail", json!({"error": "no"})), ("release", json!({}))] {
         limited.settle(hidden, how, request).await.problem(403, "forbidden");
     }
+    limited.react(hidden, "in_progress").await.problem(403, "forbidden");
+    scout.react(hidden, "in_progress").await.ok();
+    limited.unreact(hidden, "in_progress").await.problem(403, "forbidden");
+    scout.unreact(hidden, "in_progress").await.ok();
     assert_eq!(scout.message(hidden).await["status"], "pending");
     assert_eq!(scout.claim(json!({"limit": 10})).await.len(), 1);
 

@@ -1,13 +1,18 @@
 //! The two-owner walk: every operation that the hub describes is tried by everybody who must not
 //! reach what it is about, and then, to show that it was there, by its owner.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod former_names;
+mod tools;
+mod visitors;
+mod world;
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::support::{ALL_SCOPES, Agent, Client, Human, PASSWORD, RegistryFile, TestHub, file_form};
-
-const MACHINE: &str = "svc:sense:demo";
+pub(crate) use self::tools::{ToolRow, for_admins, refused, shows_own, tools};
+use self::world::{MACHINE, World};
+use crate::support::{ALL_SCOPES, Agent, Call, Client, PASSWORD, RegistryFile, TestHub, file_form};
 
 /// Who may do what. A new operation is one line in `walk_rows` of the tests of its feature; if it is about a thing of a new
 /// kind, also one line in [`World::make`].
@@ -76,6 +81,17 @@ pub(crate) struct Row {
     never_ends: bool,
     /// The body is a form with a file.
     uploads: bool,
+    /// The thing is the owner's agent itself, which its own keys reach.
+    is_the_agent: bool,
+    aims: Vec<Aim>,
+}
+
+/// The same operation with another query or body, which names the owner's things.
+struct Aim {
+    query: &'static str,
+    body: Option<Value>,
+    /// What everybody but the owner is told. 0 is an answer that shows nothing of the owner's.
+    refusal: (u16, &'static str),
 }
 
 fn row(operation: &'static str, access: Access) -> Row {
@@ -90,6 +106,8 @@ fn row(operation: &'static str, access: Access) -> Row {
         for_owner: (0, ""),
         never_ends: false,
         uploads: false,
+        is_the_agent: false,
+        aims: Vec::new(),
     }
 }
 
@@ -157,6 +175,48 @@ impl Row {
         Self { uploads: true, ..self }
     }
 
+    /// The thing is the owner's agent itself, which its own keys reach.
+    pub(crate) fn about_the_agent(self) -> Self {
+        Self { is_the_agent: true, ..self }
+    }
+
+    /// The operation is also sent with this query, which names `{channel}`, `{name}`, `{post}`, `{dm}` or `{sha256}` of the owner.
+    pub(crate) fn aimed(mut self, query: &'static str, status: u16, code: &'static str) -> Self {
+        self.aims.push(Aim { query, body: None, refusal: (status, code) });
+        self
+    }
+
+    /// The same with a body.
+    pub(crate) fn aimed_with(mut self, body: Value, status: u16, code: &'static str) -> Self {
+        self.aims.push(Aim { query: "", body: Some(body), refusal: (status, code) });
+        self
+    }
+
+    /// Whether one of the requests has a parameter or field of this name.
+    fn sends(&self, name: &str) -> bool {
+        let is_in = |query: &str, body: &Option<Value>| {
+            query.split('&').any(|pair| pair.split('=').next() == Some(name))
+                || body.as_ref().is_some_and(|body| !body[name].is_null())
+        };
+        is_in(self.query, &self.body) || self.aims.iter().any(|aim| is_in(aim.query, &aim.body))
+    }
+
+    /// The request, as this visitor sends it about the things of this world.
+    fn call(&self, client: &Client, world: &World, visitor: &str, aim: Option<&Aim>) -> Call {
+        let (method, path) = self.operation.split_once(' ').unwrap();
+        let (query, body) = aim.map_or((self.query, &self.body), |aim| (aim.query, &aim.body));
+        let query = world.fill_text(query, visitor);
+        let mut call = client.call(method, &format!("{}?{query}", world.fill(path, visitor)));
+        if let Some(body) = body {
+            call = call.body("application/json", world.fill_text(&body.to_string(), visitor));
+        }
+        if self.uploads {
+            let (content_type, form) = file_form("note.txt", visitor.as_bytes());
+            call = call.body(&content_type, form);
+        }
+        call
+    }
+
     /// What each visitor is to be told: 0 is any success, and a word is the problem's code.
     fn expected(&self, visitor: &str) -> (u16, &'static str) {
         let found = (0, "");
@@ -175,109 +235,6 @@ impl Row {
             (Access::SessionThing | Access::EitherThing, "admin") if self.also_for_admins => found,
             (Access::SessionThing | Access::EitherThing, _) => self.refusal,
         }
-    }
-}
-
-/// The owner and their things, made anew for each operation so that none meets what another has done.
-struct World {
-    owner: Human,
-    agent: Agent,
-    /// What stands in a path or a body for `{name}` or, by the path it is in, for `{id}`.
-    things: BTreeMap<&'static str, String>,
-}
-
-impl World {
-    async fn make(hub: &TestHub, number: usize) -> Self {
-        let owner = hub.human(&format!("owner{number}")).await;
-        let agent = owner.agent(&format!("secretive{number}")).await;
-        let (key, _) = owner.key(&agent.name, json!(["messages:read"])).await;
-        let sessions = owner.again().await.get("/auth/sessions").await.ok().json();
-        let channel = format!("den{number}");
-        owner.post("/api/channels", &json!({"name": channel, "public": false})).await.status(201);
-        owner.call("PUT", &format!("/api/channels/{channel}/members/{}", agent.name)).await.status(200);
-        let send = async |from: &Client, request: Value| {
-            from.post("/api/messages", &request).await.status(201).json()["id"].to_string()
-        };
-        let file = owner.uploaded("secret.txt", format!("a secret of {}", owner.name).as_bytes()).await;
-        let said = send(&owner, json!({"channel": channel, "body": "a secret", "attachments": [file]})).await;
-        let sent = send(&owner, json!({"to": agent.name, "body": "another secret"})).await;
-        let received = send(
-            &agent,
-            json!({"to": owner.name, "body": "a secret answer", "reply_to": sent.parse::<i64>().unwrap()}),
-        )
-        .await;
-        owner.post("/api/inbox/claim", &json!({"limit": 100})).await.ok();
-        let reaction = json!({"reaction": "approve"});
-        owner.post(&format!("/api/messages/{received}/reactions"), &reaction).await.ok();
-        let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
-        app.tokens(&owner, &agent.name).await;
-        let grant = owner.grants().await[0]["id"].to_string();
-        let things = BTreeMap::from([
-            ("{name}", agent.name.clone()),
-            ("/api/keys/{id}", key["id"].to_string()),
-            ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
-            ("channel", channel),
-            ("{sha256}", file),
-            ("/api/oauth/clients/{client_id}", owned.id),
-            ("/oauth/register/{client_id}", app.id),
-            ("/api/oauth/grants/{id}", grant),
-            ("/api/channels/{name}/pins/{message_id}", said.clone()),
-            ("/api/threads/{message_id}/mute", said),
-            ("/api/messages/{id}", sent.clone()),
-            ("/api/messages/{id}/history", sent.clone()),
-            ("/api/messages/{id}/replies", sent),
-            ("/api/messages/{id}/done", received.clone()),
-            ("/api/messages/{id}/fail", received.clone()),
-            ("/api/messages/{id}/reactions", received.clone()),
-            ("/api/messages/{id}/release", received),
-        ]);
-        Self { owner, agent, things }
-    }
-
-    fn fill(&self, text: &str, visitor: &str) -> String {
-        let name = if text.starts_with("/api/channels/") { "channel" } else { "{name}" };
-        let mut filled = text.replace("{visitor}", visitor).replace("{name}", &self.things[name]);
-        filled = filled.replace("{principal}", &self.things["{name}"]).replace("{principal_id}", MACHINE);
-        filled = filled.replace("{agent}", &self.things["{name}"]);
-        filled = filled.replace("{source}", MACHINE).replace("{component}", "web");
-        filled = filled.replace("{sha256}", &self.things["{sha256}"]);
-        if let Some(value) = self.things.get(text) {
-            filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
-        }
-        assert!(!filled.contains("id}"), "World::make has nothing for {text}");
-        filled
-    }
-
-    /// All that belongs to the owner, without the times at which it was looked at.
-    async fn state(&self) -> Value {
-        let mut state = json!({
-            "me": self.owner.get("/auth/me").await.ok().json(),
-            "sessions": self.owner.get("/auth/sessions").await.ok().json(),
-            "keys": self.owner.list("/api/keys").await,
-            "clients": self.owner.list("/api/oauth/clients").await,
-            "grants": self.owner.grants().await,
-            "channel": self.owner.get(&format!("/api/channels/{}", self.things["channel"])).await.ok().json(),
-            "said": self.owner.get(&format!("/api/channels/{}/messages", self.things["channel"])).await.ok().json(),
-            "pins": self.owner.get(&format!("/api/channels/{}/pins", self.things["channel"])).await.ok().json(),
-            "dm": self.owner.get(&format!("/api/dm/{}/messages", self.agent.name)).await.ok().json(),
-            "inbox": self.owner.get("/api/inbox?status=all").await.ok().json(),
-            "threads": self.owner.get("/api/threads").await.ok().json(),
-            "attachments": self.owner.list("/api/attachments").await,
-        });
-        self.agent.get("/api/agents").await.ok();
-        forget_looks(&mut state);
-        state
-    }
-}
-
-fn forget_looks(value: &mut Value) {
-    match value {
-        Value::Object(fields) => {
-            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at"));
-            fields.values_mut().for_each(forget_looks);
-        }
-        Value::Array(items) => items.iter_mut().for_each(forget_looks),
-        _ => {}
     }
 }
 
@@ -335,17 +292,10 @@ async fn nobody_reaches_what_is_not_theirs() {
 }
 
 async fn visit(visitors: &Visitors, world: &World, row: &Row) {
-    let (method, path) = row.operation.split_once(' ').unwrap();
+    let (_, path) = row.operation.split_once(' ').unwrap();
     let before = world.state().await;
     for (visitor, client) in visitors.all(world).await {
-        let mut call = client.call(method, &format!("{}?{}", world.fill(path, visitor), row.query));
-        if let Some(body) = &row.body {
-            call = call.body("application/json", world.fill(&body.to_string(), visitor));
-        }
-        if row.uploads {
-            let (content_type, form) = file_form("note.txt", visitor.as_bytes());
-            call = call.body(&content_type, form);
-        }
+        let call = row.call(&client, world, visitor, None);
         if visitor == "owner" {
             assert_eq!(world.state().await, before, "{}: a visitor changed something", row.operation);
         }
@@ -361,6 +311,10 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
         if !code.is_empty() {
             reply.clone().problem(status, code);
         }
+        if visitor != "owner" {
+            let shown = world::shown(&reply.text(), &world::SECRETS);
+            assert_eq!(shown, None, "{} as {visitor}: {reply:?}", row.operation);
+        }
         // What somebody else may list, they find their own things in, and none of the owner's.
         let sees_all = matches!(visitor, "owner" | "admin") || row.shows_cards;
         let names_the_thing = path.contains('{') || reply.code() >= 400;
@@ -369,6 +323,28 @@ async fn visit(visitors: &Visitors, world: &World, row: &Row) {
             assert!(!reply.text().contains(&world.owner.name), "{} as {visitor}: {reply:?}", row.operation);
         }
     }
+}
+
+/// Whether a parameter or a field of this name can mean something of another owner.
+fn is_reference(name: &str) -> bool {
+    const REFERENCES: [&str; 9] =
+        ["agent", "as", "attachments", "by", "channel", "channels", "dm", "extend", "reply_to"];
+    REFERENCES.contains(&name) || name.ends_with("_id") || name.ends_with("_ids")
+}
+
+/// The parameters of an operation and the fields of its body.
+fn names_in(document: &Value, operation: &Value) -> Vec<String> {
+    let parameters = operation["parameters"].as_array().into_iter().flatten();
+    let queries = parameters.filter(|parameter| parameter["in"] == "query");
+    let mut names: Vec<_> = queries.map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect();
+    let body = &operation["requestBody"]["content"]["application/json"]["schema"];
+    // A body that may be missing is one of two.
+    for schema in body["oneOf"].as_array().into_iter().flatten().chain([body]) {
+        let place = schema["$ref"].as_str().and_then(|place| place.strip_prefix('#'));
+        let schema = place.and_then(|place| document.pointer(place)).unwrap_or(schema);
+        names.extend(schema["properties"].as_object().into_iter().flat_map(|fields| fields.keys().cloned()));
+    }
+    names
 }
 
 #[tokio::test]
@@ -382,6 +358,18 @@ async fn the_table_and_the_description_know_the_same_operations() {
             described.insert(format!("{} {path}", method.to_uppercase()));
             let id = operation["operationId"].as_str().unwrap_or_else(|| panic!("{method} {path} has no operationId"));
             assert!(ids.insert(id.to_owned()), "the operationId {id} is there twice");
+        }
+    }
+    for row in table().iter().filter(|row| !matches!(row.access, Access::Public(_) | Access::Machine | Access::Admin)) {
+        let (method, path) = row.operation.split_once(' ').unwrap();
+        let operation = &document["paths"][path][method.to_lowercase()];
+        for name in names_in(&document, operation).iter().filter(|name| is_reference(name)) {
+            let is_sent = row.sends(name);
+            assert!(
+                is_sent,
+                "{} can name things of others in `{name}`: add a row with aimed or aimed_with",
+                row.operation
+            );
         }
     }
     let known: BTreeSet<String> = table().iter().map(|row| row.operation.to_owned()).collect();
