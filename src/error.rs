@@ -131,12 +131,14 @@ impl HubError {
 
     /// For a request that was sent to a host name that is not the hub's.
     pub fn misdirected(has_base_url: bool) -> Self {
-        let detail = "This hub does not answer to the host name of the request.";
+        let detail = "This hub does not answer to the host name in the Host header.";
         let error = Self::new(ErrorKind::Misdirected, "misdirected_request", detail);
         if has_base_url {
             error.hint("Use the address that the hub's operator gave you.")
         } else {
-            error.hint("The operator can set STOA_BASE_URL to the address that people use.")
+            error.hint(
+                "Use localhost or 127.0.0.1, or have the operator set STOA_BASE_URL to the address that people use.",
+            )
         }
     }
 

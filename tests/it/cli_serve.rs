@@ -381,7 +381,7 @@ fn half_a_body_does_not_hold_up_a_stop() {
         write!(half, "POST {path} HTTP/1.1\r\nhost: localhost\r\n{length}\r\n{more}\r\n{{").unwrap();
         half
     };
-    let reading = [begin("/auth/login", ""), begin("/api/messages", "idempotency-key: half\r\n")];
+    let reading = [begin("/auth/login", ""), begin("/auth/login", "idempotency-key: half\r\n")];
     // This one is refused, and what it goes on sending is thrown away.
     let _refused = begin("/api/messages", "");
     std::thread::sleep(Duration::from_millis(300));

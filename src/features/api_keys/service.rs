@@ -153,7 +153,7 @@ fn find_channels(tx: &mut Tx<'_>, owner: PrincipalId, names: &[String]) -> Resul
     for (place, name) in names.iter().enumerate() {
         match channels::find_seen_by(tx, owner, name)? {
             Some(channel) => channels.push(channel.id),
-            None => faults.add(&format!("channels[{place}]"), "names no channel that you see"),
+            None => faults.add(&format!("channels[{place}]"), "is not a channel that you can see"),
         }
     }
     faults.finish().map_err(HubError::invalid)?;
@@ -180,8 +180,8 @@ pub(super) fn note_deleted_channel(
         let more = count - keys.len() as i64;
         let rest = if more > 0 { format!("\n\nand {more} more.") } else { String::new() };
         let body = format!(
-            "The channel #{name} was deleted. These keys of yours were limited to it, and reach nothing there from now on, \
-             even if somebody makes a channel of the same name:\n{named}{rest}"
+            "The channel #{name} was deleted. These API keys were limited to it and can no longer use it, even if a new channel \
+             gets the same name. Revoke them, or make new keys if you need them:\n{named}{rest}"
         );
         let metadata = Map::from_iter([("deleted_channel".to_owned(), json!({"channel": name, "keys": count}))]);
         notices.push(Notice { recipient, body, metadata });

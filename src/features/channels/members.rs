@@ -71,8 +71,8 @@ pub fn require_let_in(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalI
     if !store::is_kept_out(tx, channel, principal)? {
         return Ok(());
     }
-    Err(HubError::forbidden("removed_from_channel", "Somebody took you out of this channel.")
-        .hint("Its owner can add you again."))
+    let said = "You cannot join, post, edit or react in this channel: its owner or an administrator removed you.";
+    Err(HubError::forbidden("removed_from_channel", said).hint("Ask the owner of the channel to add you again."))
 }
 
 /// Leaves a channel. A person takes all their agents along.
@@ -130,6 +130,13 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
         if manages.is_ok() && actor_in.require_session().is_ok() {
             store::delete_removals(tx, id, newcomer.id)?;
         }
+        if newcomer.id != actor_in.id() && store::is_kept_out(tx, id, newcomer.id)? {
+            let name = &newcomer.handle;
+            let said =
+                format!("{name} cannot join: they, or the person who owns them, were removed from this channel.");
+            return Err(HubError::forbidden("removed_from_channel", said)
+                .hint("The owner of the channel can add the person who was removed."));
+        }
         require_let_in(tx, id, newcomer.id)?;
         if add(&hub_in, tx, &actor_in, id, conversation, newcomer.id)? && !is_own {
             let who = json!({"member": newcomer.handle});
@@ -142,8 +149,8 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
 
 fn require_person(actor: &Actor) -> Result<(), HubError> {
     actor.require_session().map_err(|_| {
-        HubError::forbidden("forbidden", "Only a person who is logged in can decide who else is in a channel.")
-            .hint("A program can add those who have the same owner as itself.")
+        HubError::forbidden("forbidden", "Only a person who is logged in can add or remove other members.")
+            .hint("Log in and do it there. A program can add only those who have the same owner as itself.")
     })
 }
 
@@ -187,8 +194,10 @@ fn keep_out(
     let missing = || HubError::not_found("member of the channel");
     require_managed(tx, actor, &channel.name).and_then(|_| actor.require_session()).map_err(|_| missing())?;
     let human = outsider.owner.unwrap_or(outsider.id);
-    if human == channel.owner_id || store::is_kept_out(tx, channel.id, outsider.id)? {
+    if human == channel.owner_id {
         return Err(missing());
+    } else if store::is_kept_out(tx, channel.id, outsider.id)? {
+        return Ok(());
     }
     store::insert_removal(tx, channel.id, outsider.id)?;
     let (channel_id, conversation) = (channel.id, channel.conversation_id);

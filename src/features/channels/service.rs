@@ -128,7 +128,10 @@ pub async fn create_channel_for(
     }
     request.check()?;
     if actor.principal.reach.is_limited() {
-        return Err(HubError::forbidden("forbidden", "This key is limited to channels that there are."));
+        return Err(HubError::forbidden(
+            "forbidden",
+            "This key is limited to certain channels, so it cannot create one.",
+        ));
     }
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
@@ -171,7 +174,7 @@ fn require_free_name(tx: &mut Tx<'_>, actor: &Actor, name: &str, owner: Principa
     match store::find_former_owner(tx, name)? {
         Some(former) if former != owner && !actor.is_admin() => {
             let detail = format!(
-                "There was a channel named {name}, and only its owner or an administrator can use the name again."
+                "The name {name} belonged to a deleted channel. Only its last owner or an administrator can use it again."
             );
             Err(HubError::conflict("name_taken", detail).hint("Choose another name."))
         }

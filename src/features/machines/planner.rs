@@ -21,8 +21,9 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         return Ok(());
     }
     let mut body = format!(
-        "The channel #{name} was deleted. Events of these source configs went there. The hub keeps the events but posts none of \
-         them, even if somebody makes a channel of the same name, until the config is sent again:\n"
+        "The channel #{name} was deleted. Events of these source configs went there. The hub still stores the events but posts none \
+         of them, even if a new channel gets the same name. To post them again, the service sends its config again \
+         (`PUT /machine/source-configs/{{source}}`) with a channel that exists:\n"
     );
     for (principal, config) in &routes {
         // Writing into a string does not fail.

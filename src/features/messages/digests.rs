@@ -68,9 +68,12 @@ impl Lapse {
         let place = row.channel.as_ref().map(|channel| format!(" in #{channel}")).unwrap_or_default();
         let did = if self.reaction == Reaction::Published { "published" } else { "approved" };
         let (id, author) = (row.id, &row.from.name);
+        let next = match row.deleted_at {
+            Some(_) => "The message was deleted since, so there is nothing to do.",
+            None => "Read the new text and approve or reject it.",
+        };
         format!(
-            "@{author} edited message {id}{place} after you {did} it. What you said was about the earlier text, so the hub took it \
-             back. Read the message again and decide."
+            "@{author} edited message {id}{place} after you {did} it. That was for the earlier text, so the hub took it back. {next}"
         )
     }
 }

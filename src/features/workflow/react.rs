@@ -198,8 +198,13 @@ impl<'a> Change<'a> {
             return Ok(());
         }
         let error = already_claimed(tx, self.message.id)?;
-        let detail = format!("{} Only they or a person of the channel can set {}.", error.detail, reaction.name());
-        Err(HubError::forbidden("claimed_by_other", detail).hint("Ask them to finish it or to give it back."))
+        let detail = format!(
+            "{} Only they, or a member of the channel who is logged in, can set {}.",
+            error.detail,
+            reaction.name()
+        );
+        Err(HubError::forbidden("claimed_by_other", detail)
+            .hint("Ask them to finish it, or ask a member to take the claim away."))
     }
 
     /// For taking away what somebody else said with a reaction.
@@ -208,9 +213,8 @@ impl<'a> Change<'a> {
         if is_owner || (reaction == Reaction::InProgress && self.is_of_channel(tx)?) {
             return Ok(());
         }
-        let said =
-            "Only the owner of the channel can take away what others said; a claim also its people can, logged in.";
-        Err(HubError::forbidden("forbidden", said))
+        let said = "Only the owner of the channel or an administrator can remove reactions of others. Members can remove claims.";
+        Err(HubError::forbidden("forbidden", said).hint("Log in and do it there; keys and tokens cannot."))
     }
 
     /// Whether the owner of the channel calls in person, or an administrator.

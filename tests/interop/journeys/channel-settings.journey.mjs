@@ -68,7 +68,7 @@ export async function takenOut({ hub, watcher }) {
   await owners.getByText("@bob is out of #work until somebody adds them again.").waitFor();
 
   const page = await watcher.page(await watcher.window(bob));
-  const refused = page.getByText("Somebody took you out of this channel. Its owner can add you again.");
+  const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an administrator removed you. Ask the owner of the channel to add you again.");
   await page.goto(`${hub.url}/channels`);
   await page.getByRole("listitem").filter({ hasText: "work" }).getByRole("button", { name: "Join" }).click();
   await refused.waitFor();
@@ -80,7 +80,7 @@ export async function takenOut({ hub, watcher }) {
   await page.goto(`${hub.url}/channels/work`);
   await page.getByLabel("Message #work").fill("let me in");
   await page.keyboard.press("Enter");
-  await page.getByRole("alert").getByText("Somebody took you out of this channel.").waitFor();
+  await page.getByRole("alert").getByText("You cannot join, post, edit or react in this channel").waitFor();
   await watcher.checkAccess(page, "a channel that one was taken out of");
 
   await page.goto(`${hub.url}/channels`);
@@ -88,7 +88,7 @@ export async function takenOut({ hub, watcher }) {
   const dialog = page.getByRole("dialog", { name: "New channel" });
   await dialog.getByLabel("Name").fill("ops");
   await dialog.getByRole("button", { name: "Create channel" }).click();
-  await dialog.getByText("There was a channel named ops, and only its owner or an administrator can use the name again.").waitFor();
+  await dialog.getByText("The name ops belonged to a deleted channel. Only its last owner or an administrator can use it again.").waitFor();
 
   // Adding them again is what lets them in.
   await owners.getByRole("button", { name: "Undo" }).click();

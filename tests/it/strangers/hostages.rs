@@ -182,8 +182,9 @@ async fn an_owner_keeps_out_who_is_no_member() {
     scene.thief.delete("/api/channels/board/members/ada-not").await.problem(404, "not_found");
     scene.eve.delete("/api/channels/board/members/worker").await.problem(404, "not_found");
     scene.worker.delete("/api/channels/board/members/eve").await.problem(404, "not_found");
-    scene.ada.delete("/api/channels/board/members/eve").await.status(204);
-    scene.ada.delete("/api/channels/board/members/eve").await.problem(404, "not_found");
+    for _ in 0..2 {
+        scene.ada.delete("/api/channels/board/members/eve").await.status(204);
+    }
     assert_eq!(scene.state().await, "proposed");
     for out in [&scene.eve.client, &scene.thief.client] {
         out.call("POST", "/api/channels/board/join").await.problem(403, "removed_from_channel");
