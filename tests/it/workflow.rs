@@ -366,24 +366,6 @@ async fn the_operator_turns_every_switch() {
     hub.finish().await;
 }
 
-/// What a person approved is what they have seen.
-#[tokio::test]
-async fn an_approval_does_not_cover_what_was_written_after_it() {
-    let hub = TestHub::start().await;
-    let ada = hub.human("ada").await;
-    let scout = ada.agent("scout").await;
-    ada.make_workflow("work", json!({})).await;
-    let message = scout.say("work", "harmless").await;
-    ada.react(&message, "approve").await.ok();
-    hub.advance(std::time::Duration::from_secs(1));
-    scout.patch(&format!("/api/messages/{}", message["id"]), &json!({"body": "something else"})).await.ok();
-    scout.react(&message, "published").await.problem(403, "trust_too_low");
-    hub.advance(std::time::Duration::from_secs(1));
-    ada.react(&message, "approve").await.ok();
-    scout.react(&message, "published").await.ok();
-    hub.finish().await;
-}
-
 #[tokio::test]
 async fn a_channel_that_is_hidden_gets_back_what_strangers_had_claimed() {
     let hub = TestHub::start().await;

@@ -18,7 +18,7 @@ use crate::features::{agents, audit, channels, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
-/// Owners of keys who are told that a channel is no longer there.
+/// Owners of keys to whom the hub writes when a channel is deleted.
 const MAX_NOTED: i64 = 2000;
 /// Keys that one notice names. The rest is counted.
 const MAX_NAMED: i64 = 20;

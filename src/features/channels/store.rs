@@ -294,7 +294,7 @@ pub(super) fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: Principa
     )
 }
 
-/// Keeps somebody out whom somebody else took out.
+/// Keeps a principal out of a channel until somebody adds them again.
 pub(super) fn insert_removal(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<(), DbError> {
     tx.execute(
         "insert into channel_removals (channel_id, principal_id, removed_at) values ($1, $2, $3) on conflict do nothing",

@@ -23,7 +23,7 @@ const LAPSE: &str = "lapsed_approval";
 /// Messages that are looked up at once.
 const AT_ONCE: usize = 500;
 
-/// Work that stands still.
+/// A reminder of stalled work.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Digest {
     pub kind: String,
@@ -51,7 +51,7 @@ pub struct Lapse {
 }
 
 impl Lapse {
-    /// What is said to who does not see the message any more.
+    /// The text for a reader who no longer sees the message.
     pub const BODY: &str = "Somebody edited a message after you approved it. You no longer see that message.";
 
     pub fn into_metadata(self) -> Map<String, Value> {

@@ -11,7 +11,8 @@ use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
 
 use super::change::change_of;
-use super::store::{self, Bodies, MessageRow, Wanted};
+use super::inbox_store::{self, Wanted};
+use super::store::{self, Bodies, MessageRow};
 use super::{send, state, view};
 use crate::access::Actor;
 use crate::error::HubError;
@@ -65,8 +66,10 @@ pub async fn list_inbox(
                     actor_in.require_still_valid(tx)?;
                 }
                 let bodies = if query.is_full { Bodies::Whole } else { Bodies::Beginning };
-                let (mut rows, is_cut) = store::list_inbox(tx, &actor_in, query.status, after, limit + 1, bodies)?;
-                let lease_end = if rows.is_empty() { store::find_next_lease_end(tx, actor_in.id())? } else { None };
+                let (mut rows, is_cut) =
+                    inbox_store::list_inbox(tx, &actor_in, query.status, after, limit + 1, bodies)?;
+                let lease_end =
+                    if rows.is_empty() { inbox_store::find_next_lease_end(tx, actor_in.id())? } else { None };
                 let has_more = is_cut || rows.len() as i64 > limit;
                 rows.truncate(usize::try_from(limit).unwrap_or(0));
                 Ok::<_, HubError>((view::complete(tx, &actor_in, rows)?, lease_end, has_more))
@@ -129,7 +132,7 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
             (None, Some(ids)) => Wanted::Claimed(ids),
             (None, None) => Wanted::Next(request.limit.unwrap_or(1)),
         };
-        let claimed = store::update_claimed(tx, &actor_in, &wanted, lease_until)?;
+        let claimed = inbox_store::update_claimed(tx, &actor_in, &wanted, lease_until)?;
         let mut rows = store::find_messages(tx, &claimed, Bodies::Whole)?;
         if !matches!(wanted, Wanted::Claimed(_)) {
             for row in &rows {
@@ -208,7 +211,7 @@ async fn change_status(
             let is_settled = matches!(from, MessageStatus::Done | MessageStatus::Failed);
             return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
         }
-        store::update_status(tx, id, status)?;
+        inbox_store::update_status(tx, id, status)?;
         emit_status_changed(&hub_in, tx, &actor_in, &row, status)?;
         let reply_id = then(&hub_in, tx, &actor_in, &row)?;
         let row = view::find_visible(tx, &actor_in, id)?;
@@ -231,9 +234,9 @@ fn emit_status_changed(
 /// Gives back messages whose claimers let the time run out. They are free from that moment on, whether
 /// this has run or not: it tells those who look at them.
 pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
-    let expired = store::list_expired(tx)?;
+    let expired = inbox_store::list_expired(tx)?;
     for row in store::find_messages(tx, &expired, Bodies::Beginning)? {
-        store::update_status(tx, row.id, MessageStatus::Pending)?;
+        inbox_store::update_status(tx, row.id, MessageStatus::Pending)?;
         emit_status_changed(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
     }
     Ok(expired.len() as u64)

@@ -10,6 +10,7 @@ mod change;
 mod digests;
 mod http;
 mod inbox;
+mod inbox_store;
 mod mcp;
 mod mcp_reading;
 mod purge;

@@ -7,7 +7,7 @@ use stoa_model::{ChannelId, ConversationId, MessageId};
 
 use super::change::change_of;
 use super::store::{self, Bodies, MessageRow};
-use super::{state_store, view};
+use super::{inbox_store, state_store, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
@@ -72,7 +72,7 @@ pub fn couple_status(
         (false, false) => MessageStatus::Pending,
         (true, false) | (false, true) => return Ok(()),
     };
-    store::update_status(tx, row.id, status)?;
+    inbox_store::update_status(tx, row.id, status)?;
     events::emit(hub, tx, actor, MessageEvent::StatusChanged { change: change_of(row), status })?;
     Ok(())
 }

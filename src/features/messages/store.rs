@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Insert, Row, Tx, Value as Parameter, in_list, params};
-use stoa_model::messages::{Author, InboxStatus, MAX_CLAIM, MessageStatus, WorkflowState};
+use stoa_model::messages::{Author, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
 use crate::access::Actor;
@@ -82,7 +82,7 @@ pub(super) enum Bodies {
 /// A DM that tells of a mention has no text of its own: it says what the channel message says.
 const BODY: &str = "case when m.mention_of is null then m.body else coalesce(o.body, '') end";
 
-const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
+pub(super) const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
 
 fn selection(bodies: Bodies) -> String {
     let body = match bodies {
@@ -106,7 +106,7 @@ const JOINS: &str = "join principals a on a.id = m.author_id
 
 /// A page of messages: those that meet the condition, as many as make up an answer of bearable size. True
 /// if there would have been more.
-fn page(
+pub(super) fn page(
     tx: &mut Tx<'_>,
     condition: &str,
     values: &[Parameter<'_>],
@@ -129,7 +129,7 @@ fn page(
 }
 
 /// The first of the messages whose texts are not too long together, one at least.
-fn within_bytes(sized: &[(MessageId, i64)]) -> Vec<MessageId> {
+pub(super) fn within_bytes(sized: &[(MessageId, i64)]) -> Vec<MessageId> {
     let mut bytes = 0;
     let mut ids = Vec::new();
     for (id, size) in sized {
@@ -436,7 +436,7 @@ pub(super) fn update_copies_deleted(
     )
 }
 
-/// Takes from the DMs that are left what they repeat of a message. Nobody sees it any more, and it must not stay.
+/// Removes the subject of a deleted message from the remaining DMs about it.
 pub(super) fn update_copies_emptied(tx: &mut Tx<'_>, of: &[MessageId]) -> Result<(), DbError> {
     let (list, ids) = in_list(1, of.iter().map(|id| Parameter::Integer(id.0)));
     let sql = format!(
@@ -504,145 +504,6 @@ pub(super) fn find_last_revision(tx: &mut Tx<'_>, id: MessageId) -> Result<i64, 
         "select coalesce(max(revision), 0) as last from message_revisions where message_id = $1",
         params![id.0],
         |row| row.get("last"),
-    )
-}
-
-/// A recipient's messages after an id, oldest first.
-pub(super) fn list_inbox(
-    tx: &mut Tx<'_>,
-    recipient: &Actor,
-    status: InboxStatus,
-    after: MessageId,
-    limit: i64,
-    bodies: Bodies,
-) -> Result<(Vec<MessageRow>, bool), DbError> {
-    // Each begins with the condition of the index that it is meant to use.
-    const OPEN: &str = "m.status in ('pending', 'processing') and $4 > cast(0 as bigint)";
-    const SETTLED: &str = "m.status in ('done', 'failed') and $4 > cast(0 as bigint)";
-    let conditions = match status {
-        InboxStatus::Pending => {
-            vec!["m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $4)"]
-        }
-        InboxStatus::Processing => {
-            vec!["m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $4"]
-        }
-        InboxStatus::Done => vec!["m.status in ('done', 'failed') and m.status = 'done' and $4 > cast(0 as bigint)"],
-        InboxStatus::Failed => {
-            vec!["m.status in ('done', 'failed') and m.status = 'failed' and $4 > cast(0 as bigint)"]
-        }
-        InboxStatus::All => vec![OPEN, SETTLED],
-    };
-    let now = tx.now_ms();
-    // A key that does not reach a channel does not work on what was said there.
-    let is_in_reach = recipient.principal.reach.sql("o.id", "o.conversation_id");
-    let recipient = recipient.id();
-    let (mut rows, mut end) = (Vec::new(), None);
-    for condition in conditions {
-        let condition =
-            format!("m.recipient_id = $1 and m.id > $2 and {is_in_reach} and {condition} order by m.id limit $3");
-        let (found, is_cut) = page(tx, &condition, params![recipient.0, after.0, limit, now], bodies)?;
-        if let Some(last) = found.last().filter(|_| is_cut) {
-            end = Some(end.unwrap_or(last.id).min(last.id));
-        }
-        rows.extend(found);
-    }
-    rows.sort_by_key(|row: &MessageRow| row.id);
-    // What lies behind the end of a part that was cut comes with a later page.
-    rows.retain(|row| end.is_none_or(|end| row.id <= end));
-    rows.truncate(usize::try_from(limit).unwrap_or(0));
-    Ok((rows, end.is_some()))
-}
-
-/// When the next of a recipient's claims runs out. One that has run out already may lie before the cursor
-/// of who asks: to them nothing comes of it, however often they look.
-pub(super) fn find_next_lease_end(tx: &mut Tx<'_>, recipient: PrincipalId) -> Result<Option<i64>, DbError> {
-    tx.query_one(
-        "select min(lease_until) as ends from messages
-         where recipient_id = $1 and status in ('pending', 'processing') and status = 'processing'
-           and lease_until > $2",
-        params![recipient.0, tx.now_ms()],
-        |row| row.get("ends"),
-    )
-}
-
-/// Which of a recipient's messages to claim.
-pub(super) enum Wanted<'a> {
-    /// The most urgent and oldest.
-    Next(i64),
-    /// These, as far as they are free.
-    Free(&'a [MessageId]),
-    /// These, as far as they are claimed.
-    Claimed(&'a [MessageId]),
-}
-
-/// Claims messages, as many as make up an answer of bearable size. They are locked before they are looked at, so
-/// two claimers never both win: SQLite has one writer, on PostgreSQL rows that another one holds are passed over.
-pub(super) fn update_claimed(
-    tx: &mut Tx<'_>,
-    recipient: &Actor,
-    wanted: &Wanted<'_>,
-    lease_until: i64,
-) -> Result<Vec<MessageId>, DbError> {
-    const FREE: &str = "m.status in ('pending', 'processing') and (m.status = 'pending' or m.lease_until <= $2)";
-    const CLAIMED: &str = "m.status in ('pending', 'processing') and m.status = 'processing' and m.lease_until > $2";
-    let skip_locked = match tx.engine() {
-        stoa_db::Engine::Sqlite => "",
-        stoa_db::Engine::Postgres => "for update of m skip locked",
-    };
-    let now = tx.now_ms();
-    let is_in_reach = recipient.principal.reach.sql("o.id", "o.conversation_id");
-    let recipient = recipient.id();
-    let mut values = params![recipient.0, now].to_vec();
-    let (condition, order) = match wanted {
-        Wanted::Next(limit) => {
-            values.push(Parameter::Integer(*limit));
-            (FREE.to_owned(), "order by m.priority desc, m.id limit $3")
-        }
-        Wanted::Free(ids) | Wanted::Claimed(ids) => {
-            let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
-            values.extend(ids);
-            let state = if matches!(wanted, Wanted::Free(_)) { FREE } else { CLAIMED };
-            (format!("{state} and m.id in {list}"), "order by m.id")
-        }
-    };
-    let sized = tx.query(
-        &format!(
-            "select m.id, {BYTES} as bytes from messages m left join messages o on o.id = m.mention_of
-             where m.recipient_id = $1 and {is_in_reach} and o.deleted_at is null and {condition} {order} {skip_locked}"
-        ),
-        &values,
-        |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),
-    )?;
-    let ids = within_bytes(&sized);
-    if ids.is_empty() {
-        return Ok(ids);
-    }
-    let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
-    let mut values = params![lease_until, recipient.0].to_vec();
-    values.extend(ids);
-    let mut claimed = tx.query(
-        &format!(
-            "update messages set status = 'processing', lease_until = $1
-             where recipient_id = $2 and status in ('pending', 'processing') and id in {list} returning id"
-        ),
-        &values,
-        |row| row.get("id").map(MessageId),
-    )?;
-    claimed.sort();
-    Ok(claimed)
-}
-
-pub(super) fn update_status(tx: &mut Tx<'_>, id: MessageId, status: MessageStatus) -> Result<(), DbError> {
-    tx.execute("update messages set status = $2, lease_until = null where id = $1", params![id.0, status.name()])?;
-    Ok(())
-}
-
-/// Claims that have run out, the oldest first.
-pub(super) fn list_expired(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
-    tx.query(
-        "select id from messages where status = 'processing' and lease_until <= $1 order by lease_until limit $2",
-        params![tx.now_ms(), MAX_CLAIM],
-        |row| row.get("id").map(MessageId),
     )
 }
 

@@ -195,7 +195,7 @@ pub(super) fn delete_of_messages(tx: &mut Tx<'_>, messages: &[MessageId]) -> Res
     Ok(())
 }
 
-/// Takes back what approved or published a text, and remembers which revision it was about. Returns by whom and what.
+/// Deletes every `approve` and `published` on a message and notes which revision they were about. Returns the deleted reactions.
 pub(super) fn lapse_approvals(
     tx: &mut Tx<'_>,
     message: MessageId,

@@ -179,7 +179,7 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
 struct UsualCost(AtomicI64);
 
 impl UsualCost {
-    /// Whether it is time to look. At most one caller a minute is told so.
+    /// Whether it is time to look. The answer is yes at most once a minute.
     fn is_due(&self, now_ms: i64) -> bool {
         let looked_at = self.0.load(Ordering::Relaxed);
         let is_due = now_ms - looked_at >= milliseconds(USUAL_COST_EVERY);

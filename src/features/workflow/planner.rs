@@ -96,8 +96,8 @@ fn lapse_notice(message: &MessageRow, revision: i64, reaction: Reaction, recipie
     Notice { recipient, body: Lapse::BODY.to_owned(), metadata: lapse.into_metadata() }
 }
 
-/// Gives back the open claims in a conversation of those who cannot go on there: who do not see it any more, or were taken out of the
-/// channel. Looks at all claims, or at those of a principal and their agents, who work in public channels without being members.
+/// Releases open claims in a conversation whose holders no longer see it or were removed from the channel. Without `of` it looks at all
+/// claims, else at those of a principal and their agents: agents work in public channels without being members.
 fn give_back_in(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -137,7 +137,8 @@ fn give_back_of_owner(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId) -> Res
     }
 }
 
-/// Work that nobody can finish any more must not stay claimed: that of one who is deleted or shut out, or who does not see it any more.
+/// Releases open claims of a principal in all conversations: every claim if the principal is deleted or disabled, else those that they
+/// can no longer finish.
 fn give_back(hub: &Hub, tx: &mut Tx<'_>, principal: PrincipalId, is_gone: bool) -> Result<(), HubError> {
     let claimed = reactions::list_claims(tx, principal, MAX_CLAIMS)?;
     for message in messages::find_many(tx, &claimed)? {
