@@ -49,6 +49,8 @@ pub struct Config {
     pub answer_memory_mib: u32,
     /// MiB of answers that a user and their agents may ask for in a minute; 0 means no limit.
     pub read_limit_mib: u32,
+    /// Bytes of answers that are kept for a user and their agents, for requests that are repeated; 0 means no limit.
+    pub stored_answers_bytes: u64,
     pub trusted_proxies: Vec<Network>,
     /// The key itself, instead of the key file.
     pub key: Option<Secret>,
@@ -100,6 +102,7 @@ impl Config {
             body_memory_mib: 128,
             answer_memory_mib: 128,
             read_limit_mib: 8192,
+            stored_answers_bytes: 256 * 1024 * 1024,
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,

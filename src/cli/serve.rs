@@ -99,6 +99,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_READ_LIMIT", value_name = "MIB", default_value_t = 8192)]
     read_limit: u32,
 
+    /// MiB of answers that are kept for a user and their agents, for requests that are repeated; 0 means no limit
+    #[arg(long, env = "STOA_STORED_ANSWERS", value_name = "MIB", default_value_t = 256)]
+    stored_answers: u32,
+
     /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
@@ -250,6 +254,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         body_memory_mib: arguments.body_memory,
         answer_memory_mib: arguments.answer_memory,
         read_limit_mib: arguments.read_limit,
+        stored_answers_bytes: u64::from(arguments.stored_answers) * 1024 * 1024,
         max_connections_per_address: arguments.max_connections_per_address,
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),

@@ -14,16 +14,18 @@ use stoa_model::traces::NewTrace;
 use stoa_model::{PrincipalId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::Actor;
 use crate::access::budget::{Budget, Payer, Shares};
 use crate::access::identity::IdentityCache;
 use crate::access::limits::Limits;
 use crate::access::lines::Lines;
 use crate::access::password::{LOWEST_COST, PasswordHasher};
-use crate::access::{Actor, Idempotency};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
 use crate::hub::batches::Batches;
+use crate::hub::idempotency::{Form, Replayed};
+use crate::hub::stored_answers::StoredAnswers;
 use crate::hub::waiters::Waiters;
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
@@ -31,6 +33,8 @@ use crate::storage::keys::KeyRing;
 
 /// Reads of one owner that are worked on at a time. More would not be answered sooner, and readers of other owners would wait for them.
 const READS_AT_ONCE: usize = 16;
+/// Soon enough for who repeats by themselves, and seldom enough to cost nothing.
+const RETRY_STORING_SECONDS: u64 = 600;
 /// Traces that may wait to be written. One more is lost, and counted.
 const TRACE_QUEUE: usize = 8192;
 
@@ -39,6 +43,7 @@ pub(crate) mod engine_mark;
 pub mod idempotency;
 mod parts;
 mod start_error;
+mod stored_answers;
 pub mod waiters;
 
 pub use parts::Parts;
@@ -69,6 +74,7 @@ struct Inner {
     bodies: Budget,
     answers: Budget,
     reads: Lines,
+    stored_answers: StoredAnswers,
     waiters: Waiters,
     memories: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     metrics: Arc<Metrics>,
@@ -105,6 +111,7 @@ impl Hub {
             bodies: Budget::new(Shares::of_mebibytes(config.body_memory_mib)),
             answers: Budget::new(Shares::of_mebibytes(config.answer_memory_mib)),
             reads: Lines::new(READS_AT_ONCE),
+            stored_answers: StoredAnswers::default(),
             waiters: Waiters::default(),
             memories: Mutex::default(),
             passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
@@ -345,23 +352,7 @@ impl Hub {
         F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        match &actor.call.idempotency {
-            Some(wish) => self.0.db.write(self.once(actor, wish.clone(), command)).await,
-            None => self.0.db.write(checked(actor, command)).await,
-        }
-    }
-
-    /// The same for a change that is asked for often and may [share a transaction](Database::write_together) with others of its
-    /// kind.
-    pub async fn command_together<T, F>(&self, actor: &Actor, command: F) -> Result<T, HubError>
-    where
-        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
-        T: Serialize + DeserializeOwned + Send + 'static,
-    {
-        match &actor.call.idempotency {
-            Some(wish) => self.0.db.write_together(self.once(actor, wish.clone(), command)).await,
-            None => self.0.db.write_together(checked(actor, command)).await,
-        }
+        self.run(actor, Way::Alone, Form::whole(), command).await
     }
 
     /// The same for a change of what is there already, all of which it [holds](Tx::hold).
@@ -370,27 +361,75 @@ impl Hub {
         F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        match &actor.call.idempotency {
-            Some(wish) => self.0.db.write_holding(self.once(actor, wish.clone(), command)).await,
-            None => self.0.db.write_holding(checked(actor, command)).await,
+        self.run(actor, Way::Holding, Form::whole(), command).await
+    }
+
+    /// The same for a change whose answer shows what the caller may lose sight of, or is long: a repeated request is answered with what
+    /// there is by then.
+    pub async fn command_replayed<T, F>(&self, actor: &Actor, way: Way, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Replayed + Send + 'static,
+    {
+        self.run(actor, way, Form::replayed(), command).await
+    }
+
+    async fn run<T, F>(&self, actor: &Actor, way: Way, form: Form<T>, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Send + 'static,
+    {
+        let command = checked(actor, command);
+        let Some(wish) = &actor.call.idempotency else { return self.write_in(way, command).await };
+        let owner = idempotency::owner_of(actor);
+        let room = match owner {
+            Some(owner) => self.room_for_answers(owner).await?,
+            None => Ok(()),
+        };
+        // The keys are asked for when the command runs: they may change while it waits.
+        let (hub, actor_in, wish) = (self.clone(), actor.clone(), wish.clone());
+        let once =
+            move |tx: &mut Tx<'_>| idempotency::once(tx, &hub.keys(), &actor_in, &wish, form, room.clone(), &command);
+        let (answer, bytes) = self.write_in(way, once).await?;
+        if let Some(owner) = owner {
+            self.0.stored_answers.note_stored(owner, bytes);
+        }
+        Ok(answer)
+    }
+
+    async fn write_in<T, F>(&self, way: Way, command: F) -> Result<T, HubError>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
+        T: Send + 'static,
+    {
+        match way {
+            Way::Alone => self.0.db.write(command).await,
+            Way::Together => self.0.db.write_together(command).await,
+            Way::Holding => self.0.db.write_holding(command).await,
         }
     }
 
-    /// A command that is done once, however often it is asked for.
-    fn once<T, F>(
-        &self,
-        actor: &Actor,
-        wish: Idempotency,
-        command: F,
-    ) -> impl Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static
-    where
-        F: Fn(&mut Tx<'_>) -> Result<T, HubError> + Send + 'static,
-        T: Serialize + DeserializeOwned + Send + 'static,
-    {
-        let command = checked(actor, command);
-        // The keys are asked for when the command runs: they may change while it waits.
-        let (hub, actor) = (self.clone(), actor.clone());
-        move |tx| idempotency::once(tx, &hub.keys(), &actor, &wish, &command)
+    /// Whether another answer may be stored for an owner, or why not.
+    async fn room_for_answers(&self, owner: PrincipalId) -> Result<Result<(), HubError>, DbError> {
+        let quota = self.0.config.stored_answers_bytes;
+        if quota == 0 {
+            return Ok(Ok(()));
+        }
+        let now = self.clock().now_ms();
+        let bytes = match self.0.stored_answers.bytes(owner, now) {
+            Some(bytes) => bytes,
+            None => {
+                let bytes = self.read(move |tx| idempotency::stored_bytes(tx, owner)).await?;
+                self.0.stored_answers.note_counted(owner, bytes, now);
+                bytes
+            }
+        };
+        if u64::try_from(bytes).is_ok_and(|bytes| bytes < quota) {
+            return Ok(Ok(()));
+        }
+        let detail = "The hub keeps as many answers for you and your agents as it can. They are kept for 24 hours.";
+        Ok(Err(HubError::rate_limited(detail, RETRY_STORING_SECONDS)
+            .hint("Repeat the request later, or without an idempotency key.")))
     }
 
     /// The name of the value by which the hub knows its key again.
@@ -420,6 +459,17 @@ fn checked<T>(
         actor.require_still_valid(tx)?;
         command(tx)
     }
+}
+
+/// How a change shares its transaction with others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It does not.
+    Alone,
+    /// It is asked for often, and may [share one](Database::write_together) with others of its kind.
+    Together,
+    /// It changes what is there already, all of which it [holds](Tx::hold).
+    Holding,
 }
 
 /// Runs a feature's code; none if it panicked, which must not take more with it than itself.

@@ -22,7 +22,8 @@ use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals, users};
-use crate::hub::Hub;
+use crate::hub::idempotency::Replayed;
+use crate::hub::{Hub, Way};
 use crate::paging::{ListQuery, page_with};
 
 /// More than anybody could look through.
@@ -35,6 +36,32 @@ const ACTIVE_WITHIN: Duration = Duration::from_secs(5 * 60);
 pub struct RevisedAgent {
     pub agent: AgentView,
     pub revision: i64,
+}
+
+impl Replayed for RevisedAgent {
+    type Kept = (PrincipalId,);
+
+    fn kept(&self) -> Self::Kept {
+        (self.agent.id,)
+    }
+
+    fn again(tx: &mut Tx<'_>, _: &Actor, (id,): Self::Kept) -> Result<Self, HubError> {
+        let agent = store::find_agent_by_id(tx, id)?.ok_or_else(|| HubError::not_found("agent"))?;
+        Ok(Self { revision: agent.revision, agent: agent.into() })
+    }
+}
+
+impl Replayed for CreatedAgent {
+    type Kept = (PrincipalId, Secret);
+
+    fn kept(&self) -> Self::Kept {
+        (self.agent.id, self.key.clone())
+    }
+
+    fn again(tx: &mut Tx<'_>, _: &Actor, (id, key): Self::Kept) -> Result<Self, HubError> {
+        let agent = store::find_agent_by_id(tx, id)?.ok_or_else(|| HubError::not_found("agent"))?;
+        Ok(Self { agent: agent.into(), key })
+    }
 }
 
 impl From<AgentRow> for AgentView {
@@ -151,7 +178,7 @@ pub async fn create_agent_for(
     refuse_reserved_variables(settings.harness.as_ref())?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
-        .command(actor, move |tx| {
+        .command_replayed(actor, Way::Alone, move |tx| {
             let owner = match &owner {
                 Some(owner) => users::find_user_id(tx, owner)?,
                 None => actor_in.id(),
@@ -291,7 +318,7 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor, name: String) -> Result<Create
     actor.require_session()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
-        .command(actor, move |tx| {
+        .command_replayed(actor, Way::Alone, move |tx| {
             let agent = find_changeable(tx, &actor_in, &name)?;
             let key = issue_key(tx, agent.id)?;
             principals::withdraw_access(&hub_in, tx, &actor_in, agent.id)?;
@@ -333,7 +360,7 @@ async fn change_agent(
 ) -> Result<RevisedAgent, HubError> {
     actor.require_session()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let agent = find(tx, &actor_in, &name)?;
         change(&hub_in, tx, &actor_in, &agent)?;
         audit::record(tx, &actor_in, action, Some(&agent.name), &json!({}))?;

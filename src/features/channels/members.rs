@@ -11,7 +11,7 @@ use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, ChannelEvent, ReadingEvent};
 use crate::features::{audit, principals};
-use crate::hub::Hub;
+use crate::hub::{Hub, Way};
 
 /// Makes somebody a member, if they are not. What was said before is not unread for them.
 pub(super) fn add(
@@ -53,7 +53,7 @@ pub(super) fn remove(
 pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedChannel, HubError> {
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
         if !channel.is_public && !channel.is_member {
             return Err(HubError::forbidden("not_a_member", "A private channel is joined by being added to it.")
@@ -112,7 +112,7 @@ fn leave(
 pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) -> Result<RevisedChannel, HubError> {
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
         let newcomer = principals::find(tx, &member)?.filter(principals::PrincipalRow::can_be_member);
         let newcomer = newcomer.ok_or_else(|| HubError::not_found("user or agent"))?;

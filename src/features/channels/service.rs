@@ -17,7 +17,8 @@ use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ChannelEvent, ReadingEvent};
 use crate::features::{audit, principals, users};
-use crate::hub::Hub;
+use crate::hub::idempotency::Replayed;
+use crate::hub::{Hub, Way};
 use crate::paging::{ListQuery, page_of};
 
 /// A channel, its members, and the revision that clients send back as `If-Match`.
@@ -25,6 +26,22 @@ use crate::paging::{ListQuery, page_of};
 pub struct RevisedChannel {
     pub details: ChannelDetails,
     pub revision: i64,
+}
+
+impl Replayed for RevisedChannel {
+    type Kept = (ChannelId,);
+
+    fn kept(&self) -> Self::Kept {
+        (self.details.channel.id,)
+    }
+
+    fn again(tx: &mut Tx<'_>, actor: &Actor, (id,): Self::Kept) -> Result<Self, HubError> {
+        let missing = || HubError::not_found("channel");
+        let channel = store::find_channel_by_id(tx, actor.id(), id)?.ok_or_else(missing)?;
+        // By its name, as everybody finds it, and only if it is the same one.
+        let seen = find_visible(tx, actor, &channel.name)?;
+        if seen.id == id { details_of(tx, seen) } else { Err(missing()) }
+    }
 }
 
 impl From<ChannelRow> for ChannelView {
@@ -134,7 +151,7 @@ pub async fn create_channel_for(
         ));
     }
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let owner = match &owner {
             Some(owner) => users::find_user_id(tx, owner)?,
             None => actor_in.principal.human,
@@ -323,7 +340,7 @@ async fn change_channel(
 ) -> Result<RevisedChannel, HubError> {
     actor.require(Permission::ChannelsWrite)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let mut channel = require_managed(tx, &actor_in, &name)?;
         if expected_revision.is_some_and(|expected| expected != channel.revision) {
             return Err(HubError::new(

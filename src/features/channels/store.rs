@@ -117,6 +117,14 @@ pub(super) fn find_channel(tx: &mut Tx<'_>, viewer: PrincipalId, name: &str) -> 
     tx.query_optional(&format!("{SELECT_CHANNEL} and c.name = $2"), params![viewer.0, name], channel)
 }
 
+pub(super) fn find_channel_by_id(
+    tx: &mut Tx<'_>,
+    viewer: PrincipalId,
+    id: ChannelId,
+) -> Result<Option<ChannelRow>, DbError> {
+    tx.query_optional(&format!("{SELECT_CHANNEL} and c.id = $2"), params![viewer.0, id.0], channel)
+}
+
 /// Channels that the viewer may see, by name, beginning after `after`.
 pub(super) fn list_channels(
     tx: &mut Tx<'_>,

@@ -14,7 +14,7 @@ use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
 use crate::features::channels::visibility;
 use crate::features::{attachments, audit, channels, reactions};
-use crate::hub::Hub;
+use crate::hub::{Hub, Way};
 use crate::paging::{ListQuery, page_with};
 
 /// Each text of a message is kept, so there cannot be any number of them.
@@ -48,7 +48,7 @@ pub async fn edit_message(
     // Whether it may be empty depends on the message; everything else is known before.
     request.check(true)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         // An approval is of one text, so nobody approves while it changes.
         tx.hold("reactions", params![id.0])?;
         let row = view::find_visible(tx, &actor_in, id)?;

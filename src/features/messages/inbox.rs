@@ -17,8 +17,8 @@ use super::{send, state, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, Event, MessageEvent};
-use crate::hub::Hub;
 use crate::hub::waiters::{Awaited, Waiter, Waiters};
+use crate::hub::{Hub, Way};
 use crate::paging::cursor;
 use crate::paging::{ListQuery, page_with};
 
@@ -142,7 +142,8 @@ pub async fn claim(hub: &Hub, actor: &Actor, request: ClaimRequest) -> Result<It
         rows.sort_by_key(|row| (std::cmp::Reverse(row.priority), row.id));
         Ok(Items { items: view::complete(tx, &actor_in, rows)? })
     };
-    if is_small { hub.command_holding(actor, command).await } else { hub.command(actor, command).await }
+    let way = if is_small { Way::Holding } else { Way::Alone };
+    hub.command_replayed(actor, way, command).await
 }
 
 pub async fn done(hub: &Hub, actor: &Actor, id: MessageId, request: DoneRequest) -> Result<SettledMessage, HubError> {
@@ -188,7 +189,7 @@ async fn change_status(
 ) -> Result<SettledMessage, HubError> {
     require_work(actor)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    hub.command_replayed(actor, Way::Alone, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));

@@ -15,6 +15,7 @@ mod mcp;
 mod mcp_reading;
 mod purge;
 mod read;
+mod replays;
 mod send;
 mod state;
 mod state_store;

@@ -24,7 +24,7 @@ use crate::events::{self, MessageEvent, MessageSent, Outcome};
 use crate::features::channels::{self, ChannelForPosting};
 use crate::features::principals::{self, PrincipalRow};
 use crate::features::{agents, attachments, audit, reactions};
-use crate::hub::Hub;
+use crate::hub::{Hub, Way};
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
 const MAX_EVERYBODY: i64 = 500;
@@ -36,7 +36,8 @@ pub async fn send_message(hub: &Hub, actor: &Actor, request: SendMessageRequest)
     actor.require(Permission::MessagesWrite)?;
     let draft = request.into_draft()?;
     let (hub_in, actor_in, target) = (hub.clone(), actor.clone(), draft.target.clone());
-    let sent = hub.command_together(actor, move |tx| send_in(&hub_in, tx, &actor_in, &draft)).await;
+    let send = move |tx: &mut Tx<'_>| send_in(&hub_in, tx, &actor_in, &draft);
+    let sent = hub.command_replayed(actor, Way::Together, send).await;
     match (sent, target) {
         (Err(error), Target::Principal(name)) if error.code == "unknown_recipient" => {
             let nearest: Vec<String> = hub.read(move |tx| principals::nearest(tx, &name)).await?;

@@ -1,5 +1,6 @@
 //! Reacting: one command that checks, stores, and brings state, status and trust up to date.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use stoa_db::{Tx, params};
 use stoa_model::channels::ChannelSettings;
@@ -19,7 +20,8 @@ use crate::events::{self, ReactionChange, ReactionEvent};
 use crate::features::messages::{self, MessageRow};
 use crate::features::reactions::{self, Added, NewReaction};
 use crate::features::{audit, channels, principals};
-use crate::hub::Hub;
+use crate::hub::idempotency::Replayed;
+use crate::hub::{Hub, Way};
 
 /// Reacts to a message, or takes the same reaction back.
 pub async fn react(hub: &Hub, actor: &Actor, id: MessageId, request: ReactRequest) -> Result<ReactedView, HubError> {
@@ -66,7 +68,7 @@ pub async fn remove_of(
 ) -> Result<ReactedView, HubError> {
     require_reactor(actor)?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    hub.command(actor, move |tx| {
+    let removed = hub.command_replayed(actor, Way::Alone, move |tx| {
         let message = messages::find_visible(tx, &actor_in, id)?;
         let by = principals::find(tx, by.strip_prefix('@').unwrap_or(&by))?;
         let by = by.ok_or_else(|| HubError::not_found("user or agent"))?;
@@ -84,9 +86,10 @@ pub async fn remove_of(
             let details = json!({"reaction": reaction, "by": by.handle});
             audit::record(tx, &actor_in, "reaction.removed", Some(&id.to_string()), &details)?;
         }
-        change.finish(tx, reaction, ReactionAction::Removed)
-    })
-    .await
+        let view = change.finish(tx, reaction, ReactionAction::Removed)?;
+        Ok(Reacted { message: id, view })
+    });
+    removed.await.map(|removed| removed.view)
 }
 
 /// Changes the reactions of the caller on a message that they see.
@@ -104,19 +107,42 @@ async fn change(
         change(tx, &of_caller)
     };
     // What a person says also changes trust, which more depends on than can be held.
-    if actor.is_person() { hub.command(actor, command).await } else { hub.command_holding(actor, command).await }
+    let way = if actor.is_person() { Way::Alone } else { Way::Holding };
+    hub.command_replayed(actor, way, move |tx| Ok(Reacted { message: id, view: command(tx)? }))
+        .await
+        .map(|reacted| reacted.view)
+}
+
+/// What became of the reactions on a message.
+#[derive(Serialize, Deserialize)]
+struct Reacted {
+    message: MessageId,
+    view: ReactedView,
+}
+
+impl Replayed for Reacted {
+    type Kept = (MessageId, ReactionAction);
+
+    fn kept(&self) -> Self::Kept {
+        (self.message, self.view.action)
+    }
+
+    fn again(tx: &mut Tx<'_>, actor: &Actor, (id, action): Self::Kept) -> Result<Self, HubError> {
+        Ok(Self { message: id, view: ReactedView { action, now: reactions_now(tx, actor, id)? } })
+    }
+}
+
+fn reactions_now(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<ReactionsView, HubError> {
+    let message = messages::find_visible(tx, actor, id)?;
+    let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
+    Ok(ReactionsView { reactions, workflow_state: message.workflow_state })
 }
 
 /// All reactions on a message that the caller may see.
 pub async fn get_reactions(hub: &Hub, actor: &Actor, id: MessageId) -> Result<ReactionsView, HubError> {
     actor.require(Permission::MessagesRead)?;
     let actor = actor.clone();
-    hub.read(move |tx| {
-        let message = messages::find_visible(tx, &actor, id)?;
-        let reactions = reactions::of(tx, &[id])?.remove(&id).unwrap_or_default();
-        Ok(ReactionsView { reactions, workflow_state: message.workflow_state })
-    })
-    .await
+    hub.read(move |tx| reactions_now(tx, &actor, id)).await
 }
 
 /// People and agents react. The operator's notices are the hub's, and the hub reacts by its own rules.

@@ -2,6 +2,7 @@
 
 mod answers;
 mod bodies;
+mod replays;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;

@@ -1,0 +1,70 @@
+//! What a repeated request is answered: the messages as the caller sees them by then.
+
+use stoa_db::Tx;
+use stoa_model::MessageId;
+use stoa_model::messages::{DeliveryView, Items, MessageView, SentMessage, SettledMessage};
+
+use super::store::{self, Bodies};
+use super::view::{self, Sight};
+use crate::access::Actor;
+use crate::error::HubError;
+use crate::hub::idempotency::Replayed;
+
+impl Replayed for MessageView {
+    type Kept = (MessageId,);
+
+    fn kept(&self) -> Self::Kept {
+        (self.id,)
+    }
+
+    fn again(tx: &mut Tx<'_>, actor: &Actor, (id,): Self::Kept) -> Result<Self, HubError> {
+        let row = view::find_visible(tx, actor, id)?;
+        view::complete_one(tx, actor, row)
+    }
+}
+
+impl Replayed for SentMessage {
+    type Kept = (MessageId, Vec<DeliveryView>);
+
+    fn kept(&self) -> Self::Kept {
+        (self.message.id, self.delivery.clone())
+    }
+
+    fn again(tx: &mut Tx<'_>, actor: &Actor, (id, delivery): Self::Kept) -> Result<Self, HubError> {
+        Ok(Self { message: MessageView::again(tx, actor, (id,))?, delivery })
+    }
+}
+
+impl Replayed for SettledMessage {
+    type Kept = (MessageId, Option<MessageId>);
+
+    fn kept(&self) -> Self::Kept {
+        (self.message.id, self.reply_id)
+    }
+
+    fn again(tx: &mut Tx<'_>, actor: &Actor, (id, reply_id): Self::Kept) -> Result<Self, HubError> {
+        Ok(Self { message: MessageView::again(tx, actor, (id,))?, reply_id })
+    }
+}
+
+impl Replayed for Items<MessageView> {
+    type Kept = Vec<MessageId>;
+
+    fn kept(&self) -> Self::Kept {
+        self.items.iter().map(|message| message.id).collect()
+    }
+
+    /// Those that the caller still sees. Their texts may have grown since.
+    fn again(tx: &mut Tx<'_>, actor: &Actor, ids: Self::Kept) -> Result<Self, HubError> {
+        let mut sight = Sight::default();
+        let mut seen = Vec::new();
+        for row in store::find_messages(tx, &ids, Bodies::Beginning)? {
+            if sight.sees(tx, actor, row.conversation_id)? {
+                seen.push(row.id);
+            }
+        }
+        seen.sort_by_key(|seen| ids.iter().position(|id| id == seen));
+        let rows = store::find_within_bytes(tx, &seen)?;
+        Ok(Self { items: view::complete(tx, actor, rows)? })
+    }
+}
