@@ -493,9 +493,9 @@ fn long_messages_pass_and_too_long_ones_do_not() {
     let mut bridge = Bridge::to(&hub, &key);
     bridge.initialize("2025-11-25");
     let body = "x".repeat(8 << 20);
-    let answer =
-        bridge.ask(1, "tools/call", &json!({"name": "send_message", "arguments": {"to": "ada", "body": body}}));
-    assert_eq!(answer["result"]["isError"], true, "the hub has read it: {answer}");
+    let file = json!({"filename": "x.txt", "content_base64": body});
+    let answer = bridge.ask(1, "tools/call", &json!({"name": "upload_attachment", "arguments": file}));
+    assert_eq!(answer["result"]["structuredContent"]["size"], 6 << 20, "{answer}");
     bridge.say(&"x".repeat((70 << 20) + 1));
     let answer = bridge.next();
     assert_eq!((&answer["id"], &answer["error"]["code"]), (&Value::Null, &json!(-32600)), "{answer}");

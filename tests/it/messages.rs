@@ -177,7 +177,8 @@ async fn answers_come_in_pages() {
 async fn long_texts_come_a_few_at_a_time() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
-    let long = "x".repeat(256 * 1024);
+    // Eight of them are a page.
+    let long = "x".repeat(128_000);
     let first = ada.dm("bob", &long).await;
     for _ in 0..11 {
         let answer = json!({"to": "bob", "body": long, "reply_to": first["id"]});
