@@ -2,8 +2,10 @@
 
 mod actor;
 pub mod auth_log;
+pub mod device;
 pub mod identity;
 pub mod limits;
+pub mod line;
 pub mod password;
 pub mod rate_limit;
 

@@ -13,6 +13,7 @@ use super::failure::{Failure, Refusal};
 use super::{owned, redirect};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::credential_hash;
+use crate::access::line::Caller;
 use crate::access::{Actor, Call};
 use crate::config::Config;
 use crate::error::HubError;
@@ -112,7 +113,7 @@ pub(super) async fn register(hub: &Hub, call: &Call, body: &[u8]) -> Result<Clie
     };
     let secret = if auth_method == AuthMethod::None { None } else { Some(random_secret()?) };
     let secret_hash = match &secret {
-        Some(secret) => Some(hub.client_secrets().hash(secret).await?),
+        Some(secret) => Some(hub.client_secrets().hash(Caller::Client(call.client_ip), secret).await?),
         None => None,
     };
     let registration_token = random_secret()?;

@@ -33,7 +33,7 @@ use crate::hub::Hub;
 use crate::surfaces::mcp::Offer;
 
 pub use etag::{WithEtag, expected_revision, with_etag};
-pub use extract::{Anonymous, Body, Commander, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
+pub use extract::{Anonymous, Body, Commander, Device, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
 pub(crate) use extract::{MAX_BODY_BYTES, admit_write, call as call_of, read_body as read_whole_body, require_json};
 pub use multipart::FileForm;
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
