@@ -43,6 +43,12 @@ pub struct Config {
     pub max_streams: usize,
     /// Connections from one address that is neither a trusted proxy nor of this machine; 0 means no limit.
     pub max_connections_per_address: usize,
+    /// MiB of the bodies of requests that may be in memory.
+    pub body_memory_mib: u32,
+    /// MiB of answers that may be in memory because clients have not read them yet.
+    pub answer_memory_mib: u32,
+    /// MiB of answers that a user and their agents may ask for in a minute; 0 means no limit.
+    pub read_limit_mib: u32,
     pub trusted_proxies: Vec<Network>,
     /// The key itself, instead of the key file.
     pub key: Option<Secret>,
@@ -91,6 +97,9 @@ impl Config {
             request_timeout: Duration::from_secs(10),
             max_streams: 50,
             max_connections_per_address: 2000,
+            body_memory_mib: 128,
+            answer_memory_mib: 128,
+            read_limit_mib: 8192,
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,

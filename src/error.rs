@@ -196,9 +196,9 @@ impl HubError {
         Self::new(ErrorKind::Unavailable, code, detail).retry_after(retry_after_seconds)
     }
 
-    /// For a change that could not be made now, and of which nothing is stored.
-    fn busy(detail: &str, cause: &DbError) -> Self {
-        Self::not_yet("busy", detail, 1).because(cause).hint(TRY_AGAIN)
+    /// For what could not be done now, and of which nothing is stored.
+    pub fn busy(detail: impl Into<String>) -> Self {
+        Self::not_yet("busy", detail, 1).hint(TRY_AGAIN)
     }
 
     /// For a call that took longer than calls may take.
@@ -308,14 +308,15 @@ impl From<DbError> for HubError {
     fn from(error: DbError) -> Self {
         let detail = match &error {
             DbError::Busy | DbError::Late => {
-                return Self::busy("The hub has more to do than it can keep up with. Nothing was stored.", &error);
+                return Self::busy("The hub has more to do than it can keep up with. Nothing was stored.")
+                    .because(&error);
             }
             DbError::Locked(_) => {
                 let detail = "Another transaction holds a lock that this change needs. Nothing was stored.";
-                return Self::busy(detail, &error);
+                return Self::busy(detail).because(&error);
             }
             DbError::Conflict(_) => {
-                return Self::busy("Other changes came first, again and again. Nothing was stored.", &error);
+                return Self::busy("Other changes came first, again and again. Nothing was stored.").because(&error);
             }
             DbError::Closed => "The hub is shutting down.",
             DbError::Full => {

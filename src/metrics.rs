@@ -12,6 +12,7 @@ pub struct Metrics {
     pub request_seconds: HistogramVec,
     pub errors_total: IntCounter,
     pub internal_errors: IntCounter,
+    pub busy_refusals: IntCounter,
     pub messages: IntCounterVec,
     pub read_seconds: Histogram,
     pub commit_commands: Histogram,
@@ -19,6 +20,8 @@ pub struct Metrics {
     pub bcrypt_verifications: IntCounter,
     pub identity_lookups: IntCounterVec,
     pub write_queue_length: IntGauge,
+    pub body_memory: IntGauge,
+    pub answer_memory: IntGauge,
     pub active_agents: IntGauge,
     pub traces_total: IntCounter,
     pub traces_by_action: IntCounterVec,
@@ -61,6 +64,10 @@ impl Metrics {
                 "stoa_internal_errors_total",
                 "Requests that failed inside the hub"
             )),
+            busy_refusals: registered!(IntCounter::new(
+                "stoa_busy_refusals_total",
+                "Requests that were refused because the caller, or all callers together, had too much in memory"
+            )),
             messages: registered!(IntCounterVec::new(
                 Opts::new("stoa_messages_total", "Messages sent through this hub, by where they went"),
                 &["kind"]
@@ -85,6 +92,14 @@ impl Metrics {
             write_queue_length: registered!(IntGauge::new(
                 "stoa_write_queue_length",
                 "Commands waiting for the database's writer"
+            )),
+            body_memory: registered!(IntGauge::new(
+                "stoa_body_memory_bytes",
+                "Bytes of request bodies in memory that count for the limit"
+            )),
+            answer_memory: registered!(IntGauge::new(
+                "stoa_answer_memory_bytes",
+                "Bytes of answers in memory that clients have not read yet"
             )),
             active_agents: registered!(IntGauge::new("active_agents", "Agents seen in the last 5 minutes")),
             traces_total: registered!(IntCounter::new("traces_total", "Traces, with those that were lost")),

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use stoa_model::PrincipalId;
 
 use crate::access::identity::credential_hash;
-use crate::access::rate_limit::{Allowance, Limiter, Tally, Window};
+use crate::access::rate_limit::{Allowance, Limiter, Meter, Tally, Window};
 use crate::error::HubError;
 
 const MINUTE_MS: i64 = 60_000;
@@ -14,6 +14,8 @@ const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
 /// Wrong passwords of one known browser that wait in the line of those who are known, from all addresses.
 const LOGIN_FAILURES_PER_DEVICE: u32 = 5;
 
+/// What a read costs besides its answer, as if it were bytes.
+const READ_COST_BYTES: u64 = 2048;
 /// Wrong secrets of one client that may come from one address in a minute.
 const CLIENT_FAILURES_PER_ADDRESS: u32 = 20;
 /// Clients that may register from one address, or be looked up at theirs, in a minute.
@@ -23,6 +25,8 @@ const OAUTH_REQUESTS_PER_ADDRESS: u32 = 120;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
+    /// What is read, by owner and in bytes.
+    reads: Option<Meter<PrincipalId>>,
     /// Requests for tokens, by client; for one that anybody can pretend to be, also by address.
     tokens: Option<Limiter<(i64, Option<IpAddr>)>>,
     client_failures: Window<(i64, Option<IpAddr>)>,
@@ -38,8 +42,10 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub fn new(writes_per_minute: u32) -> Self {
+    pub fn new(writes_per_minute: u32, read_mebibytes_per_minute: u32) -> Self {
+        let read_bytes = u64::from(read_mebibytes_per_minute) * 1024 * 1024;
         Self {
+            reads: (read_bytes > 0).then(|| Meter::new(read_bytes, MINUTE_MS)),
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
             tokens: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
             client_failures: Window::new(CLIENT_FAILURES_PER_ADDRESS, MINUTE_MS),
@@ -57,6 +63,22 @@ impl Limits {
     /// Counts a write. None means that there is no limit.
     pub fn take_write(&self, principal: PrincipalId, now_ms: i64) -> Option<Allowance> {
         self.writes.as_ref().map(|limiter| limiter.take(principal, now_ms))
+    }
+
+    /// Refuses a read of an owner who has read too much.
+    pub fn admit_read(&self, owner: PrincipalId, now_ms: i64) -> Result<(), HubError> {
+        match self.reads.as_ref().map_or(0, |meter| meter.seconds_to_wait(&owner, now_ms)) {
+            0 => Ok(()),
+            seconds => Err(HubError::rate_limited("You and your agents read more than the hub gives out in a minute.", seconds)
+                .hint("Wait as long as Retry-After says, and ask for less: smaller pages, or a stream instead of repeated questions.")),
+        }
+    }
+
+    /// Counts an answer of so many bytes.
+    pub fn note_read(&self, owner: PrincipalId, bytes: u64, now_ms: i64) {
+        if let Some(meter) = &self.reads {
+            meter.spend(owner, bytes + READ_COST_BYTES, now_ms);
+        }
     }
 
     /// Whether a write that was too much is to be traced: one a minute. Refusing it must not cost a row.

@@ -9,7 +9,7 @@ use stoa_model::users::MAX_PASSWORD_BYTES;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::access::line::{Caller, Lines};
+use crate::access::password_line::{Caller, PasswordLines};
 use crate::error::HubError;
 use crate::metrics::Metrics;
 
@@ -30,7 +30,7 @@ pub struct PasswordHasher {
 
 /// The cores that a hasher may use. One core is always left for everything else.
 pub struct Cores {
-    lines: Lines,
+    lines: PasswordLines,
     /// The machine has one core, so each hash is followed by a rest of the same length.
     rests: bool,
 }
@@ -38,7 +38,7 @@ pub struct Cores {
 impl Cores {
     pub fn of_this_machine() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { lines: Lines::new((cores - 1).max(1)), rests: cores == 1 }
+        Self { lines: PasswordLines::new((cores - 1).max(1)), rests: cores == 1 }
     }
 }
 

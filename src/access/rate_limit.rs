@@ -39,10 +39,7 @@ impl<K: Hash + Eq> Limiter<K> {
     /// Takes a token if there is one.
     pub fn take(&self, key: K, now_ms: i64) -> Allowance {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        if buckets.full_at.len() > buckets.sweep_above {
-            buckets.full_at.retain(|_, full_at| *full_at > now_ms);
-            buckets.sweep_above = SWEEP_ABOVE.max(2 * buckets.full_at.len());
-        }
+        buckets.sweep(now_ms);
         let full_at = buckets.full_at.entry(key).or_insert(now_ms);
         let current = self.allowance(*full_at, now_ms);
         if current.allowed {
@@ -69,6 +66,51 @@ impl<K: Hash + Eq> Limiter<K> {
 
     fn cost_ms(&self) -> i64 {
         (self.period_ms / i64::from(self.burst.max(1))).max(1)
+    }
+}
+
+/// A bucket for each key that holds `burst` units and fills up again over `period_ms`. What something costs is known when it is done, so a
+/// bucket can be overdrawn; then its owner waits until it is not.
+pub struct Meter<K> {
+    burst: u64,
+    period_ms: i64,
+    buckets: Mutex<Buckets<K>>,
+}
+
+const MICROSECONDS: i64 = 1000;
+
+impl<K: Hash + Eq> Meter<K> {
+    pub fn new(burst: u64, period_ms: i64) -> Self {
+        let buckets = Buckets { full_at: HashMap::new(), sweep_above: SWEEP_ABOVE };
+        Self { burst: burst.max(1), period_ms, buckets: Mutex::new(buckets) }
+    }
+
+    pub fn spend(&self, key: K, cost: u64, now_ms: i64) {
+        let now = now_ms * MICROSECONDS;
+        let period = i128::from(self.period_ms) * i128::from(MICROSECONDS);
+        let time = i64::try_from(i128::from(cost) * period / i128::from(self.burst)).unwrap_or(i64::MAX / 4);
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        buckets.sweep(now);
+        let full_at = buckets.full_at.entry(key).or_insert(now);
+        *full_at = (*full_at).max(now).saturating_add(time);
+    }
+
+    /// Until the bucket has something in it again; 0 if it has.
+    pub fn seconds_to_wait(&self, key: &K, now_ms: i64) -> u64 {
+        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(full_at) = buckets.full_at.get(key) else { return 0 };
+        let wait = full_at - (now_ms + self.period_ms) * MICROSECONDS;
+        u64::try_from((wait + 999_999).div_euclid(1_000_000)).unwrap_or(0)
+    }
+}
+
+impl<K: Hash + Eq> Buckets<K> {
+    /// Forgets the buckets that are full, when there are many.
+    fn sweep(&mut self, now: i64) {
+        if self.full_at.len() > self.sweep_above {
+            self.full_at.retain(|_, full_at| *full_at > now);
+            self.sweep_above = SWEEP_ABOVE.max(2 * self.full_at.len());
+        }
     }
 }
 

@@ -92,6 +92,18 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_MAX_CONNECTIONS_PER_ADDRESS", default_value_t = 2000)]
     max_connections_per_address: usize,
 
+    /// MiB of the bodies of requests in memory
+    #[arg(long, env = "STOA_BODY_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65536))]
+    body_memory: u32,
+
+    /// MiB of answers in memory that clients have not read yet
+    #[arg(long, env = "STOA_ANSWER_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65536))]
+    answer_memory: u32,
+
+    /// MiB of answers that a user and their agents may ask for in a minute; 0 means no limit
+    #[arg(long, env = "STOA_READ_LIMIT", value_name = "MIB", default_value_t = 8192)]
+    read_limit: u32,
+
     /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
@@ -256,6 +268,9 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         rate_limit: arguments.rate_limit,
         request_timeout: arguments.request_timeout,
         max_streams: arguments.max_streams,
+        body_memory_mib: arguments.body_memory,
+        answer_memory_mib: arguments.answer_memory,
+        read_limit_mib: arguments.read_limit,
         max_connections_per_address: arguments.max_connections_per_address,
         trusted_proxies: arguments.trusted_proxies,
         key: secret("STOA_KEY"),

@@ -10,12 +10,14 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use stoa_db::{Database, DbError, Tx, params};
-use stoa_model::Timestamp;
 use stoa_model::traces::NewTrace;
+use stoa_model::{PrincipalId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
+use crate::access::budget::{Budget, Payer, Shares};
 use crate::access::identity::IdentityCache;
 use crate::access::limits::Limits;
+use crate::access::lines::Lines;
 use crate::access::password::{Cores, LOWEST_COST, PasswordHasher};
 use crate::access::{Actor, Idempotency};
 use crate::clock::Clock;
@@ -27,6 +29,8 @@ use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
 
+/// Reads of one owner that are worked on at a time. More would not be answered sooner, and readers of other owners would wait for them.
+const READS_AT_ONCE: usize = 16;
 /// Traces that may wait to be written. One more is lost, and counted.
 const TRACE_QUEUE: usize = 8192;
 
@@ -62,6 +66,9 @@ struct Inner {
     parts: Parts,
     identities: IdentityCache,
     limits: Limits,
+    bodies: Budget,
+    answers: Budget,
+    reads: Lines,
     waiters: Waiters,
     memories: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
     metrics: Arc<Metrics>,
@@ -96,7 +103,10 @@ impl Hub {
         Ok(Self(Arc::new(Inner {
             started_at: config.clock.now(),
             identities: IdentityCache::new(db.engine(), config.auth_cache),
-            limits: Limits::new(config.rate_limit),
+            limits: Limits::new(config.rate_limit, config.read_limit_mib),
+            bodies: Budget::new(Shares::of_mebibytes(config.body_memory_mib)),
+            answers: Budget::new(Shares::of_mebibytes(config.answer_memory_mib)),
+            reads: Lines::new(READS_AT_ONCE),
             waiters: Waiters::default(),
             memories: Mutex::default(),
             passwords: hasher(config.bcrypt_cost),
@@ -183,6 +193,36 @@ impl Hub {
 
     pub(crate) fn limits(&self) -> &Limits {
         &self.0.limits
+    }
+
+    /// The bodies of requests that are in memory.
+    pub(crate) fn bodies(&self) -> &Budget {
+        &self.0.bodies
+    }
+
+    /// The answers that clients have not read yet.
+    pub(crate) fn answers(&self) -> &Budget {
+        &self.0.answers
+    }
+
+    /// Refuses to make an answer for an owner who has left too many unread.
+    pub(crate) fn refuse_if_unread(&self, owner: PrincipalId) -> Result<(), HubError> {
+        if self.0.answers.is_full_for(Payer::Owner(owner)) {
+            let detail = "Too many answers to you and your agents have not been read yet.";
+            return Err(HubError::busy(detail).hint("Read what you asked for."));
+        }
+        Ok(())
+    }
+
+    /// Refuses a read of an owner who reads too much, or leaves too much unread.
+    pub(crate) fn admit_read(&self, owner: PrincipalId) -> Result<(), HubError> {
+        self.refuse_if_unread(owner)?;
+        self.limits().admit_read(owner, self.clock().now_ms())
+    }
+
+    /// The reads of each owner. They wait for each other before they wait for the database.
+    pub(crate) fn reads(&self) -> &Lines {
+        &self.0.reads
     }
 
     pub fn waiters(&self) -> &Waiters {

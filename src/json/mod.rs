@@ -19,6 +19,16 @@ pub(crate) fn is_json_type(media_type: &str) -> bool {
     media_type == "application/json" || media_type.ends_with("+json")
 }
 
+/// How many bytes a text takes in JSON.
+pub(crate) fn text_length(text: &str) -> usize {
+    let escaped = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' | 0x08 | 0x0c => 2,
+        0..0x20 => 6,
+        _ => 1,
+    });
+    escaped.sum::<usize>() + 2
+}
+
 /// Parses JSON into a request, with the fault's field named if it is one of content.
 pub(crate) fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, HubError> {
     refuse_banned(bytes).map_err(|Banned(said)| HubError::invalid_field("", said))?;

@@ -1,5 +1,7 @@
 //! MCP: what one is told when something is wrong.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use stoa::surfaces::mcp::{Effect, Offer, ToolSpec, Toolset};
 
@@ -193,7 +195,7 @@ async fn a_header_for_repetition_changes_nothing_here() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
-    let long = json!({"x": "y".repeat(2 * 1024 * 1024)});
+    let long = json!({"x": "y".repeat(1024 * 1024 + 1)});
     scout.mcp("ping", long).header("idempotency-key", "k").await.rpc_result();
     let send = json!({"name": "send_message", "arguments": {"to": "ada", "body": "hello"}});
     let ids = [
@@ -256,8 +258,16 @@ async fn only_who_uploads_sends_long_messages() {
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
     let (_, key) = ada.key("scout", json!(["messages:read", "messages:write"])).await;
+    let content = STANDARD.encode("y".repeat(3 * 1024 * 1024));
+    let file = json!({"name": "upload_attachment", "arguments": {"filename": "y.txt", "content_base64": content}});
+    hub.nobody().bearer(&key).mcp("tools/call", file.clone()).await.problem(413, "payload_too_large");
+    let uploaded = scout.mcp("tools/call", file).await.tool_answer();
+    assert_eq!(uploaded["size"], 3 * 1024 * 1024);
+    // Nothing else is so long, but blanks mean nothing.
     let long = json!({"x": "y".repeat(3 * 1024 * 1024)});
-    hub.nobody().bearer(&key).mcp("ping", long.clone()).await.problem(413, "payload_too_large");
-    scout.mcp("ping", long).await.rpc_result();
+    scout.mcp("ping", long).await.problem(413, "payload_too_large");
+    let padded = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping"{}}}"#, " ".repeat(3 * 1024 * 1024));
+    let accept = "application/json, text/event-stream";
+    scout.call("POST", "/mcp").body("application/json", padded).header("accept", accept).await.rpc_result();
     hub.finish().await;
 }

@@ -23,10 +23,8 @@ use crate::error::{ErrorKind, HubError};
 use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals, users};
 use crate::hub::Hub;
-use crate::paging::{ListQuery, page_of};
+use crate::paging::{ListQuery, page_with};
 
-/// Instructions and harnesses in one answer.
-const MAX_LISTED_BYTES: usize = 1024 * 1024;
 /// More than anybody could look through.
 const MAX_CHOICES: i64 = 1000;
 /// An agent is active when it was seen within this time.
@@ -126,12 +124,9 @@ pub async fn me(hub: &Hub, actor: &Actor) -> Result<MeView, HubError> {
     actor.require_session()?;
     let actor = actor.clone();
     hub.read(move |tx| {
-        let agents = store::list_agents(tx, actor.id(), "", i64::from(MAX_LIMIT))?;
-        let agents = agents.into_iter().map(named_view).collect();
-        Ok(MeView {
-            user: users::current_user(tx, &actor)?,
-            agents: within_bytes(agents).into_iter().map(|(_, agent)| agent).collect(),
-        })
+        let (agents, _) = store::list_agents(tx, actor.id(), "", i64::from(MAX_LIMIT))?;
+        let agents = agents.into_iter().map(Into::into).collect();
+        Ok(MeView { user: users::current_user(tx, &actor)?, agents })
     })
     .await
 }
@@ -207,38 +202,21 @@ pub async fn list_agents(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Pa
     let after: String = list.position(hub, actor, "agents")?.unwrap_or_default();
     let limit = list.limit()?;
     let actor_in = actor.clone();
-    let agents = hub
+    let (agents, has_more) = hub
         .read(move |tx| {
-            if actor_in.is_operator() {
-                let all = store::list_all_agents(tx, &after, limit + 1)?;
-                return Ok(all.into_iter().map(named_view).collect());
-            }
-            if actor_in.principal.kind == PrincipalKind::Agent {
-                let own = store::find_agent_by_id(tx, actor_in.id())?;
-                let own = own.map(named_view).map(|(name, agent)| (name, visible_part(&actor_in, agent)));
-                return Ok(own.into_iter().collect());
-            }
-            let own = store::list_agents(tx, actor_in.id(), &after, limit + 1)?;
-            Ok::<Vec<_>, DbError>(own.into_iter().map(named_view).collect())
+            let (rows, has_more) = if actor_in.is_operator() {
+                store::list_all_agents(tx, &after, limit)?
+            } else if actor_in.principal.kind == PrincipalKind::Agent {
+                (store::find_agent_by_id(tx, actor_in.id())?.into_iter().collect(), false)
+            } else {
+                store::list_agents(tx, actor_in.id(), &after, limit)?
+            };
+            let agents = rows.into_iter().map(named_view);
+            let agents = agents.map(|(name, agent)| (name, visible_part(&actor_in, agent)));
+            Ok::<_, DbError>((agents.collect::<Vec<_>>(), has_more))
         })
         .await?;
-    // A page that is cut short goes on at its cursor, like any other.
-    let fitting = within_bytes(agents.clone());
-    let limit = if fitting.len() < agents.len() { fitting.len() as i64 } else { limit };
-    page_of(hub, actor, "agents", agents, limit)
-}
-
-/// As many as make up an answer of bearable size, one at least: settings may be long, and an answer
-/// is made in memory.
-fn within_bytes(agents: Vec<(String, AgentView)>) -> Vec<(String, AgentView)> {
-    let mut bytes = 0;
-    let fits = |(place, (_, agent)): &(usize, (String, AgentView))| {
-        let harness =
-            agent.harness.as_ref().map_or(0, |harness| serde_json::to_vec(harness).map_or(0, |text| text.len()));
-        bytes += agent.instructions.len() + harness;
-        *place == 0 || bytes <= MAX_LISTED_BYTES
-    };
-    agents.into_iter().enumerate().take_while(fits).map(|(_, agent)| agent).collect()
+    page_with(hub, actor, "agents", agents, has_more)
 }
 
 pub async fn get_agent(hub: &Hub, actor: &Actor, name: String) -> Result<RevisedAgent, HubError> {

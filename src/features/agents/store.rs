@@ -1,8 +1,11 @@
-use stoa_db::{DbError, Row, Tx, params};
+use stoa_db::{DbError, Row, Tx, Value as Parameter, params};
 use stoa_model::agents::{AgentSettings, Archetype, Budget, Harness, PauseReason, TriggerMode};
 use stoa_model::{PrincipalId, Timestamp, handles};
 
 use crate::storage::columns::{from_json, named, named_or_null, to_json};
+
+/// Settings in one answer, in JSON.
+const MAX_LISTED_BYTES: i64 = 1024 * 1024;
 
 /// An agent with its settings.
 pub(super) struct AgentRow {
@@ -122,12 +125,38 @@ pub(super) fn list_agents(
     owner: PrincipalId,
     after: &str,
     limit: i64,
-) -> Result<Vec<AgentRow>, DbError> {
-    tx.query(
-        &format!("{SELECT_AGENT} and p.owner_id = $1 and p.folded_handle > $2 order by p.folded_handle limit $3"),
-        params![owner.0, after, limit],
-        agent,
-    )
+) -> Result<(Vec<AgentRow>, bool), DbError> {
+    list_within_bytes(tx, "p.owner_id = $1 and p.folded_handle > $2", params![owner.0, after], limit)
+}
+
+/// The next agents by name, as many as make up an answer of bearable size, one at least: settings may be long, and an answer is made in
+/// memory. True if there would have been more.
+fn list_within_bytes(
+    tx: &mut Tx<'_>,
+    condition: &str,
+    values: &[Parameter<'_>],
+    limit: i64,
+) -> Result<(Vec<AgentRow>, bool), DbError> {
+    let next = format!("and {condition} order by p.folded_handle limit {}", limit + 1);
+    // Texts grow in JSON, and twice is as much as most of them do.
+    let sizes = tx.query(
+        &format!(
+            "select 2 * (octet_length(a.instructions) + coalesce(octet_length(a.harness), 0) + octet_length(a.budget)) as bytes
+             from agents a join principals p on p.id = a.id where p.deleted_at is null {next}"
+        ),
+        values,
+        |row| row.get::<i64>("bytes"),
+    )?;
+    let mut bytes = 0;
+    let fitting = sizes.iter().take_while(|size| {
+        bytes += *size;
+        bytes <= MAX_LISTED_BYTES
+    });
+    let fitting = fitting.count().clamp(1, usize::try_from(limit).unwrap_or(1));
+    let has_more = sizes.len() > fitting;
+    let agents =
+        tx.query(&format!("{SELECT_AGENT} and {condition} order by p.folded_handle limit {fitting}"), values, agent)?;
+    Ok((agents, has_more))
 }
 
 /// Name, display name and archetype of a person's agents, by name.
@@ -145,12 +174,8 @@ pub(super) fn list_choices(
 }
 
 /// Everybody's agents, for the operator.
-pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<AgentRow>, DbError> {
-    tx.query(
-        &format!("{SELECT_AGENT} and p.folded_handle > $1 order by p.folded_handle limit $2"),
-        params![after, limit],
-        agent,
-    )
+pub(super) fn list_all_agents(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<(Vec<AgentRow>, bool), DbError> {
+    list_within_bytes(tx, "p.folded_handle > $1", params![after], limit)
 }
 
 pub(super) fn count_seen_since(tx: &mut Tx<'_>, since: i64) -> Result<i64, DbError> {

@@ -36,7 +36,8 @@ pub fn add_tools(tools: &mut Tools) {
         ToolSpec::new(name, Toolset::Attachments, effect, Some(permission), description)
     };
     tools.add(
-        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text, to send it by its sha256"),
+        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text, to send it by its sha256")
+            .taking_files(),
         upload_attachment,
     );
     tools.add_with_blocks(

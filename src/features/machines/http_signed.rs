@@ -1,6 +1,5 @@
 //! Requests that machine principals sign. They are checked before anything else is read from them.
 
-use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 use axum::response::{IntoResponse, Response};
@@ -41,7 +40,7 @@ where
         let refuse = |error: HubError| SignedRefusal::with_challenge(error, &gate, has_body);
         let call = call_of(&parts);
         let admission = gate.check_head(&parts, &call.base_url).map_err(refuse)?;
-        let body = read_whole(hub, &parts.headers, body).await?;
+        let body = read_whole_body(hub, &parts, body, MAX_BODY_BYTES).await?;
         let principal = std::sync::Arc::new(gate.admit(admission, &parts, &body).await.map_err(refuse)?);
         if !parts.method.is_safe() {
             admit_write(hub, &principal, &parts)?;
@@ -58,10 +57,6 @@ fn refuse_encoded(headers: &HeaderMap) -> Result<(), HubError> {
     }
     let detail = "The body must not have a Content-Encoding.";
     Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint("Send it as it is."))
-}
-
-async fn read_whole(hub: &Hub, headers: &HeaderMap, body: HttpBody) -> Result<Bytes, HubError> {
-    read_whole_body(hub, headers, body, MAX_BODY_BYTES).await
 }
 
 /// Why a signed request is not served, with headers that say which signature would be.

@@ -4,8 +4,11 @@ use stoa_db::{DbError, Tx, Value as Parameter, in_list, params};
 use stoa_model::messages::{InboxStatus, MAX_CLAIM, MessageStatus};
 use stoa_model::{MessageId, PrincipalId};
 
-use super::store::{BYTES, Bodies, MessageRow, page, within_bytes};
+use super::store::{Bodies, LEAST_JSON, MessageRow, PAGE_BYTES, cut_to_fit, find_messages, page, within_bytes};
 use crate::access::Actor;
+
+/// A text can be this many times as long in JSON.
+const MOST_GROWTH: i64 = 6;
 
 /// A recipient's messages after an id, oldest first.
 pub(super) fn list_inbox(
@@ -107,15 +110,23 @@ pub(super) fn update_claimed(
     };
     let sized = tx.query(
         &format!(
-            "select m.id, {BYTES} as bytes from messages m left join messages o on o.id = m.mention_of
+            "select m.id, {LEAST_JSON} as bytes from messages m left join messages o on o.id = m.mention_of
              where m.recipient_id = $1 and {is_in_reach} and o.deleted_at is null and {condition} {order} {skip_locked}"
         ),
         &values,
         |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),
     )?;
-    let ids = within_bytes(&sized);
+    let mut ids = within_bytes(&sized);
     if ids.is_empty() {
         return Ok(ids);
+    }
+    let least = sized.iter().filter(|(id, _)| ids.contains(id)).map(|(_, bytes)| bytes).sum::<i64>();
+    if least > PAGE_BYTES / MOST_GROWTH {
+        // They may grow beyond a page in JSON, so it takes a look at the texts.
+        let mut rows = find_messages(tx, &ids, Bodies::Whole)?;
+        rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
+        cut_to_fit(&mut rows, MessageRow::json_bytes);
+        ids = rows.iter().map(|row| row.id).collect();
     }
     let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
     let mut values = params![lease_until, recipient.0].to_vec();

@@ -8,6 +8,7 @@ use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 use crate::access::Actor;
 use crate::features::channels::{visibility, working};
 use crate::features::reactions;
+use crate::json::text_length;
 use crate::storage::columns;
 
 /// A message as it is stored, with the names that its ids stand for.
@@ -66,8 +67,10 @@ pub(super) struct NewMessage<'a> {
     pub(super) depth: i64,
 }
 
-/// Bytes of text in one answer; a page ends before it has more, unless it is a single message.
-pub(super) const PAGE_BYTES: i64 = 2 * 1024 * 1024;
+/// Bytes of JSON in one answer; a page ends before it has more, unless it is a single message.
+pub(super) const PAGE_BYTES: i64 = 1024 * 1024;
+/// What a message takes in JSON beside its texts, roughly.
+const FRAME_BYTES: i64 = 600;
 /// Characters from which a preview is made.
 const PREVIEW_SOURCE: usize = 2000;
 
@@ -82,7 +85,10 @@ pub(super) enum Bodies {
 /// A DM that tells of a mention has no text of its own: it says what the channel message says.
 const BODY: &str = "case when m.mention_of is null then m.body else coalesce(o.body, '') end";
 
-pub(super) const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
+const BYTES: &str = "octet_length(m.body) + coalesce(octet_length(o.body), 0)";
+/// The least that a message takes in JSON.
+pub(super) const LEAST_JSON: &str =
+    "octet_length(m.body) + coalesce(octet_length(o.body), 0) + octet_length(m.metadata)";
 
 fn selection(bodies: Bodies) -> String {
     let body = match bodies {
@@ -118,14 +124,28 @@ pub(super) fn page(
         return Ok((tx.query(&sql, values, |row| message(row, now))?, false));
     }
     // The sizes are known without reading the texts.
-    let sized =
-        tx.query(&format!("select m.id, {BYTES} as bytes from messages m {JOINS} where {condition}"), values, |row| {
-            Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?))
-        })?;
+    let sized = tx.query(
+        &format!("select m.id, {LEAST_JSON} as bytes from messages m {JOINS} where {condition}"),
+        values,
+        |row| Ok((MessageId(row.get("id")?), row.get::<i64>("bytes")?)),
+    )?;
     let ids = within_bytes(&sized);
     let mut rows = find_messages(tx, &ids, bodies)?;
     rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
-    Ok((rows, ids.len() < sized.len()))
+    cut_to_fit(&mut rows, MessageRow::json_bytes);
+    let is_cut = rows.len() < sized.len();
+    Ok((rows, is_cut))
+}
+
+/// Leaves as many as fit into one answer, one at least. Texts grow in JSON, by up to six times.
+pub(super) fn cut_to_fit<T>(rows: &mut Vec<T>, json_bytes: impl Fn(&T) -> i64) {
+    let mut bytes = 0;
+    let fitting = rows.iter().take_while(|row| {
+        bytes += json_bytes(row);
+        bytes <= PAGE_BYTES
+    });
+    let fitting = fitting.count().max(1);
+    rows.truncate(fitting);
 }
 
 /// The first of the messages whose texts are not too long together, one at least.
@@ -140,6 +160,22 @@ pub(super) fn within_bytes(sized: &[(MessageId, i64)]) -> Vec<MessageId> {
         ids.push(*id);
     }
     ids
+}
+
+impl MessageRow {
+    /// How long it is in JSON, roughly.
+    pub(super) fn json_bytes(&self) -> i64 {
+        let metadata = if self.metadata.is_empty() {
+            0
+        } else {
+            serde_json::to_string(&self.metadata).map_or(0, |metadata| metadata.len() as i64)
+        };
+        FRAME_BYTES + in_json(&self.body) + self.subject.as_deref().map_or(0, in_json) + metadata
+    }
+}
+
+fn in_json(text: &str) -> i64 {
+    text_length(text) as i64
 }
 
 /// What the time makes of a stored status: a claim whose lease has run out is none.
@@ -255,6 +291,7 @@ pub(super) fn find_within_bytes(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Ve
     let ids = within_bytes(&ids.iter().filter_map(size).collect::<Vec<_>>());
     let mut rows = find_messages(tx, &ids, Bodies::Whole)?;
     rows.sort_by_key(|row| ids.iter().position(|id| *id == row.id));
+    cut_to_fit(&mut rows, MessageRow::json_bytes);
     Ok(rows)
 }
 
@@ -482,7 +519,7 @@ pub(super) fn list_revisions(
         |row| Ok((MessageId(row.get("revision")?), row.get::<i64>("bytes")?)),
     )?;
     let through = within_bytes(&sized).last().map_or(after, |revision| revision.0);
-    let revisions = tx.query(
+    let mut revisions = tx.query(
         "select revision, body, written_at from message_revisions
          where message_id = $1 and revision > $2 and revision <= $3 order by revision",
         params![id.0, after, through],
@@ -494,6 +531,7 @@ pub(super) fn list_revisions(
             })
         },
     )?;
+    cut_to_fit(&mut revisions, |revision| FRAME_BYTES + in_json(&revision.body));
     let is_cut = revisions.len() < sized.len();
     Ok((revisions, is_cut))
 }

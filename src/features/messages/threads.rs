@@ -50,7 +50,7 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
                     Err(error) if error.code == "not_found" => continue,
                     Err(error) => return Err(error),
                 };
-                bytes += root.body_bytes;
+                bytes += root.json_bytes();
                 if bytes > store::PAGE_BYTES && !threads.is_empty() {
                     return Ok((threads, Some(place)));
                 }

@@ -10,7 +10,7 @@ use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
 use crate::access::Call;
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::line::Caller;
+use crate::access::password_line::Caller;
 use crate::hub::Hub;
 
 const BASIC: &str = r#"Basic realm="stoa", charset="UTF-8""#;

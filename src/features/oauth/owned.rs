@@ -13,7 +13,7 @@ use super::registration::{new_client_id, random_secret};
 use super::{grants, store};
 use crate::access::Actor;
 use crate::access::auth_log::{self, AuthEvent};
-use crate::access::line::Caller;
+use crate::access::password_line::Caller;
 use crate::error::HubError;
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;

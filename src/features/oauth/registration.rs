@@ -13,7 +13,7 @@ use super::failure::{Failure, Refusal};
 use super::{owned, prune, redirect};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::credential_hash;
-use crate::access::line::Caller;
+use crate::access::password_line::Caller;
 use crate::access::{Actor, Call};
 use crate::config::Config;
 use crate::error::HubError;

@@ -125,6 +125,8 @@ pub async fn metrics(hub: &Hub) -> Result<String, HubError> {
     }
     hub.metrics().event_lag_seconds.set(lag::lag(hub).as_secs_f64());
     hub.metrics().write_queue_length.set(i64::try_from(hub.db().write_queue_length()).unwrap_or(i64::MAX));
+    hub.metrics().body_memory.set(i64::try_from(hub.bodies().held()).unwrap_or(i64::MAX));
+    hub.metrics().answer_memory.set(i64::try_from(hub.answers().held()).unwrap_or(i64::MAX));
     hub.metrics().render().map_err(HubError::internal)
 }
 

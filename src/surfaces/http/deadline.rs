@@ -40,19 +40,28 @@ impl Progress {
 /// How long an answer may take.
 pub(super) fn limit(hub: &Hub, method: &Method, uri: &Uri) -> Duration {
     let longest = MAX_WAIT_SECONDS.unsigned_abs();
-    let wait = || {
-        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
-        pairs.iter().find(|(name, _)| name == "wait")?.1.parse::<u64>().ok()
-    };
     let seconds = if uri.path().trim_end_matches('/') == MCP_PATH {
         // Which of its calls wait for something to happen is known when they are read.
         longest
     } else if method == Method::GET {
-        wait().unwrap_or(0).min(longest)
+        wait(uri).min(longest)
     } else {
         0
     };
     hub.config().request_timeout + Duration::from_secs(seconds)
+}
+
+/// The seconds for which a question wants to wait for something to happen.
+fn wait(uri: &Uri) -> u64 {
+    let seconds = || {
+        let Query(pairs) = Query::<Vec<(String, String)>>::try_from_uri(uri).ok()?;
+        pairs.iter().find(|(name, _)| name == "wait")?.1.parse::<u64>().ok()
+    };
+    seconds().unwrap_or(0)
+}
+
+pub(super) fn waits(uri: &Uri) -> bool {
+    wait(uri) > 0
 }
 
 /// Ends when the hub has taken longer than it may.

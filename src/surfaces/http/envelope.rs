@@ -13,6 +13,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use sha2::{Digest, Sha256};
+use stoa_model::PrincipalId;
 use stoa_model::credentials::recognise;
 use stoa_model::traces::NewTrace;
 use tracing::Instrument;
@@ -20,7 +21,9 @@ use uuid::Uuid;
 
 use super::leftover::Leftover;
 use super::openapi::Operations;
-use super::{address, cors, csrf, deadline, extract};
+use super::{address, cors, csrf, deadline, extract, unread};
+use crate::access::budget::{Holding, Payer};
+use crate::access::lines::Turn;
 use crate::access::rate_limit::Allowance;
 use crate::access::{Call, Idempotency, Principal};
 use crate::config::MCP_PATH;
@@ -53,6 +56,13 @@ pub(super) struct ResponseNotes(Arc<Mutex<Notes>>);
 struct Notes {
     allowance: Option<Allowance>,
     caller: Option<Arc<Principal>>,
+    /// Where the caller is, as far as throttling goes by it.
+    address: Option<IpAddr>,
+    owner: Option<PrincipalId>,
+    /// Memory that the request takes until it is answered.
+    held: Vec<Holding>,
+    /// The turn of a read, until it is answered.
+    turn: Option<Turn>,
 }
 
 impl ResponseNotes {
@@ -63,6 +73,32 @@ impl ResponseNotes {
     /// Who makes the write, if it is to be traced.
     pub(super) fn note_caller(&self, caller: &Arc<Principal>) {
         self.notes().caller = Some(caller.clone());
+    }
+
+    pub(super) fn note_owner(&self, owner: PrincipalId) {
+        self.notes().owner = Some(owner);
+    }
+
+    /// On whose account the request takes memory.
+    pub(super) fn payer(&self) -> Payer {
+        let notes = self.notes();
+        notes.owner.map_or_else(|| Payer::stranger(notes.address), Payer::Owner)
+    }
+
+    pub(super) fn keep(&self, holding: Holding) {
+        self.notes().held.push(holding);
+    }
+
+    pub(super) fn keep_turn(&self, turn: Option<Turn>) {
+        self.notes().turn = turn;
+    }
+
+    fn owner(&self) -> Option<PrincipalId> {
+        self.notes().owner
+    }
+
+    fn note_address(&self, address: Option<IpAddr>) {
+        self.notes().address = address;
     }
 
     fn allowance(&self) -> Option<Allowance> {
@@ -142,6 +178,10 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     if is_sending {
         leftover.discard(&hub).await;
     }
+    let is_refusal = response.extensions().get::<Refusal>().is_some();
+    if !is_refusal {
+        response = counted(&hub, &notes, &method, response);
+    }
     if let Some(Refusal(error)) = response.extensions_mut().remove::<Refusal>() {
         response = problem_response(&hub, &request_id, &base_url, &error, response.headers());
     }
@@ -164,6 +204,22 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     let duration_us = u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX);
     tracing::debug!(request_id, %method, path = shown_path(&path), status, duration_us, "request");
     response
+}
+
+/// The answer, counted until the client has read it. If there is no room for it, a refusal instead.
+fn counted(hub: &Hub, notes: &ResponseNotes, method: &Method, response: Response) -> Response {
+    if let Some(owner) = notes.owner() {
+        hub.limits().note_read(owner, unread::length(&response), hub.clock().now_ms());
+    }
+    unread::count(hub, notes.payer(), response).unwrap_or_else(|| {
+        let error = HubError::busy("Too many answers to you have not been read yet.");
+        let hint = if method.is_safe() {
+            "Read what you asked for."
+        } else {
+            "What you asked for was done. Ask again with the same Idempotency-Key if you sent one."
+        };
+        error.hint(hint).into_response()
+    })
 }
 
 /// A write under /api or /machine that is to be traced when this goes: with its answer, or without one when the caller
@@ -273,6 +329,8 @@ async fn prepare_and_run(
         idempotency: None,
         loop_depth: loop_depth(&parts.headers)?,
     };
+    notes.note_address(call.client_ip);
+    parts.extensions.insert(notes);
     let mut _guard = None;
     // What is repeated over MCP is said to each tool by itself.
     let is_mcp = parts.uri.path().trim_end_matches('/') == MCP_PATH;
@@ -285,9 +343,9 @@ async fn prepare_and_run(
         } else {
             // Nobody has to be listened to who may not do anything here. The handler looks again.
             if parts.uri.path().starts_with(API) {
-                extract::require_credential(hub, &parts.headers).await?;
+                extract::require_credential(hub, &parts).await?;
             }
-            let bytes = extract::read_body(hub, &parts.headers, body, extract::body_limit(&parts.uri)).await?;
+            let bytes = extract::read_body(hub, &parts, body, extract::body_limit(&parts.uri)).await?;
             let digest = Sha256::digest(&bytes).into();
             body = Body::from(bytes);
             digest
@@ -298,7 +356,6 @@ async fn prepare_and_run(
         call.idempotency = Some(Idempotency { key, route, request_digest, anonymous_caller, replayed });
     }
     parts.extensions.insert(Arc::new(call));
-    parts.extensions.insert(notes);
     // A panic is our mistake: it ends its own request with a 500 and nothing else.
     let answer = catch_panic(next.run(Request::from_parts(parts, body))).await;
     answer.ok_or_else(|| HubError::internal("a handler panicked"))
@@ -409,6 +466,10 @@ fn problem_response(hub: &Hub, request_id: &str, base_url: &str, error: &HubErro
     if error.kind == ErrorKind::Internal {
         hub.metrics().internal_errors.inc();
         tracing::error!(request_id, cause = error.cause, code = error.code, "a request failed");
+    } else if error.kind == ErrorKind::Unavailable && error.code == "busy" && error.cause.is_none() {
+        // Who asks for too much must not fill the log as well.
+        hub.metrics().busy_refusals.inc();
+        tracing::debug!(request_id, detail = error.detail, "a request was too much");
     } else if error.kind == ErrorKind::Unavailable {
         tracing::warn!(request_id, cause = error.cause, detail = error.detail, "a request could not be served");
     }

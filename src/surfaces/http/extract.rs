@@ -1,7 +1,6 @@
 //! Reading requests. What is wrong with one is said here, in one way for all routes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::RequestPartsExt;
 use axum::body::Body as HttpBody;
@@ -9,15 +8,17 @@ use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use stoa_model::Secret;
 
+use super::arriving::{Reading, Whole};
+use super::deadline;
 use super::envelope::ResponseNotes;
+use crate::access::budget::Payer;
 use crate::access::identity::Use;
 use crate::access::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
-use crate::hub::{Hub, pause};
+use crate::hub::Hub;
 use crate::json::{content_fault, is_json_type, media_type, parse_json};
 use crate::surfaces::auth;
 
@@ -26,9 +27,6 @@ pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 const MAX_ACCOUNT_BODY_BYTES: usize = 64 * 1024;
 /// Where they come in. The last three are other names of routes under `/oauth`.
 const ACCOUNT_PATHS: [&str; 6] = ["/auth", "/login", "/oauth", "/register", "/token", "/authorize"];
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// The same once the hub is stopping: who sends half a body shall not hold it up.
-const BODY_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
 
 /// A JSON body.
 pub struct Body<T>(pub T);
@@ -77,7 +75,10 @@ impl FromRequestParts<Hub> for Actor {
 
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
         let principal = principal_of(&parts.headers, hub, Use::ReliedOn).await?;
-        if !parts.method.is_safe() {
+        note_owner(parts, &principal);
+        if parts.method.is_safe() {
+            admit_read(hub, &principal, parts).await?;
+        } else {
             admit_write(hub, &principal, parts)?;
         }
         Ok(Actor::new(principal, call(parts)))
@@ -85,8 +86,10 @@ impl FromRequestParts<Hub> for Actor {
 }
 
 /// Refuses a request without a credential that is good here.
-pub(super) async fn require_credential(hub: &Hub, headers: &HeaderMap) -> Result<(), HubError> {
-    principal_of(headers, hub, Use::LookedAtAgain).await.map(drop)
+pub(super) async fn require_credential(hub: &Hub, parts: &Parts) -> Result<(), HubError> {
+    let principal = principal_of(&parts.headers, hub, Use::LookedAtAgain).await?;
+    note_owner(parts, &principal);
+    Ok(())
 }
 
 /// Whose credential a request carries.
@@ -109,6 +112,7 @@ impl FromRequestParts<Hub> for Commander {
         // What was answered before is answered again without running the command.
         let purpose = if call.idempotency.is_some() { Use::ReliedOn } else { Use::LookedAtAgain };
         let principal = principal_of(&parts.headers, hub, purpose).await?;
+        note_owner(parts, &principal);
         admit_write(hub, &principal, parts)?;
         Ok(Self { actor: Actor::new(principal, call), headers: parts.headers.clone() })
     }
@@ -132,8 +136,20 @@ impl Commander {
     }
 }
 
+/// Refuses a read of an owner who has read too much, or has too much unread; else waits until it is the read's turn.
+async fn admit_read(hub: &Hub, principal: &Principal, parts: &Parts) -> Result<(), HubError> {
+    let owner = principal.human;
+    hub.admit_read(owner)?;
+    // What waits for something to happen has a line of its own.
+    if let (Some(notes), false) = (parts.extensions.get::<ResponseNotes>(), deadline::waits(&parts.uri)) {
+        notes.keep_turn(hub.reads().take(owner).await);
+    }
+    Ok(())
+}
+
 /// Counts a write, and refuses it when there were too many. The envelope learns whose it is, for its trace.
 pub(crate) fn admit_write(hub: &Hub, principal: &Arc<Principal>, parts: &Parts) -> Result<(), HubError> {
+    hub.refuse_if_unread(principal.human)?;
     let notes = parts.extensions.get::<ResponseNotes>();
     let now = hub.clock().now_ms();
     let allowance = hub.limits().take_write(principal.id, now);
@@ -180,6 +196,7 @@ impl FromRequestParts<Hub> for Visitor {
         };
         match auth::authenticate_session(hub, token, Use::ReliedOn).await {
             Ok(principal) => {
+                note_owner(parts, &principal);
                 if !parts.method.is_safe() {
                     admit_write(hub, &principal, parts)?;
                 }
@@ -196,7 +213,7 @@ impl FromRequest<Hub> for RawBody {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await.map(Self)
+        read_body(hub, &parts, body, body_limit(&parts.uri)).await.map(Self)
     }
 }
 
@@ -237,31 +254,43 @@ pub(super) fn body_limit(uri: &Uri) -> usize {
     if ACCOUNT_PATHS.into_iter().any(is_below) { MAX_ACCOUNT_BODY_BYTES } else { MAX_BODY_BYTES }
 }
 
-/// Reads a whole body, unless it is too long or takes too long.
-pub(crate) async fn read_body(hub: &Hub, headers: &HeaderMap, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
-    let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
-    if announced.is_some_and(|length| length > limit) {
+/// Reads a whole body, unless it is too long, takes too long, or is more than the caller may have in memory.
+pub(crate) async fn read_body(hub: &Hub, parts: &Parts, body: HttpBody, limit: usize) -> Result<Bytes, HubError> {
+    if announced_length(&parts.headers).is_some_and(|length| length > limit) {
         return Err(HubError::too_large(limit));
     }
-    let reading = tokio::time::timeout(BODY_TIMEOUT, Limited::new(body, limit).collect());
-    let read = tokio::select! {
-        biased;
-        read = reading => read,
-        () = overdue_at_stop(hub) => return Err(HubError::unavailable("The hub is shutting down.")),
-    };
-    match read {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(HubError::too_large(limit)),
-        Ok(Err(_)) => Err(HubError::malformed("The request body broke off.")),
-        Err(_) => {
-            Err(HubError::new(ErrorKind::TimedOut, "request_timeout", "The request body took too long to arrive."))
-        }
+    let mut whole = begin_body(hub, parts, body);
+    match whole.read_to(limit).await? {
+        Reading::AtItsEnd => Ok(keep_counted(parts, whole)),
+        Reading::TooLong => Err(HubError::too_large(limit)),
     }
 }
 
-pub(super) async fn overdue_at_stop(hub: &Hub) {
-    hub.stopping().await;
-    pause(BODY_TIMEOUT_AT_STOP).await;
+/// How long a body is going to be, if its sender has said.
+pub(crate) fn announced_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+/// A body of which nothing is read yet. Its bytes count for the caller.
+pub(crate) fn begin_body(hub: &Hub, parts: &Parts, body: HttpBody) -> Whole {
+    let payer = parts.extensions.get::<ResponseNotes>().map_or(Payer::stranger(None), ResponseNotes::payer);
+    Whole::new(hub, body, hub.bodies().open(payer))
+}
+
+/// The bytes of a body. They count until the request is answered: what is made of them is as long.
+pub(crate) fn keep_counted(parts: &Parts, whole: Whole) -> Bytes {
+    let (bytes, holding) = whole.into_parts();
+    if let (Some(notes), Some(holding)) = (parts.extensions.get::<ResponseNotes>(), holding) {
+        notes.keep(holding);
+    }
+    bytes
+}
+
+/// Whose request it is, for all that counts by owner.
+pub(crate) fn note_owner(parts: &Parts, principal: &Principal) {
+    if let Some(notes) = parts.extensions.get::<ResponseNotes>() {
+        notes.note_owner(principal.human);
+    }
 }
 
 pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), HubError> {
@@ -283,7 +312,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Body<T> {
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
         require_json(&parts.headers)?;
-        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
+        let bytes = read_body(hub, &parts, body, body_limit(&parts.uri)).await?;
         parse_json(&bytes).map(Self)
     }
 }
@@ -293,7 +322,7 @@ impl<T: DeserializeOwned + Default> FromRequest<Hub> for OptionalBody<T> {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
+        let bytes = read_body(hub, &parts, body, body_limit(&parts.uri)).await?;
         if bytes.trim_ascii().is_empty() {
             return Ok(Self(T::default()));
         }
@@ -311,7 +340,7 @@ impl FromRequest<Hub> for NoBody {
 
     async fn from_request(request: Request, hub: &Hub) -> Result<Self, HubError> {
         let (parts, body) = request.into_parts();
-        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
+        let bytes = read_body(hub, &parts, body, body_limit(&parts.uri)).await?;
         if !bytes.trim_ascii().is_empty() {
             parse_json::<EmptyObject>(&bytes)?;
         }
@@ -326,7 +355,7 @@ impl<T: DeserializeOwned> FromRequest<Hub> for Form<T> {
         let (parts, body) = request.into_parts();
         let is_form = |media_type: &str| media_type == "application/x-www-form-urlencoded";
         require_content_type(&parts.headers, is_form, "application/x-www-form-urlencoded")?;
-        let bytes = read_body(hub, &parts.headers, body, body_limit(&parts.uri)).await?;
+        let bytes = read_body(hub, &parts, body, body_limit(&parts.uri)).await?;
         let text = str::from_utf8(&bytes).map_err(|_| HubError::malformed("The form is not UTF-8."))?;
         parse_encoded(text).map(Self)
     }

@@ -4,6 +4,7 @@
 //! answer. Extractors refuse what is malformed before a feature sees it.
 
 mod address;
+mod arriving;
 mod cors;
 mod csrf;
 mod deadline;
@@ -18,23 +19,29 @@ mod page;
 mod peers;
 mod piecewise;
 mod server;
+mod unread;
 mod web;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, Method, Uri, header};
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Extension, Router};
+use bytes::Bytes;
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::surfaces::mcp::Offer;
 
+pub(crate) use arriving::Reading;
 pub use etag::{WithEtag, expected_revision, with_etag};
 pub use extract::{Anonymous, Body, Commander, Device, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
-pub(crate) use extract::{MAX_BODY_BYTES, admit_write, call as call_of, read_body as read_whole_body, require_json};
+pub(crate) use extract::{
+    MAX_BODY_BYTES, admit_write, announced_length, begin_body, call as call_of, keep_counted, note_owner,
+    read_body as read_whole_body, require_json,
+};
 pub use multipart::FileForm;
 pub(crate) use page::{FormTarget, STYLE_SHEET, html_page};
 pub use piecewise::piecewise_body;
@@ -47,7 +54,7 @@ pub type ApiRouter = OpenApiRouter<Hub>;
 pub(crate) fn router(hub: &Hub, routes: ApiRouter, offer: Offer) -> Result<Router, HubError> {
     let (routes, description) = routes.split_for_parts();
     let operations = openapi::operations(&description);
-    let description = openapi::complete(description).map_err(HubError::internal)?;
+    let description = Bytes::from(openapi::complete(description).map_err(HubError::internal)?);
     let state = envelope::EnvelopeState::new(hub.clone(), operations);
     Ok(routes
         .merge(super::mcp::router(hub, offer))
@@ -55,7 +62,8 @@ pub(crate) fn router(hub: &Hub, routes: ApiRouter, offer: Offer) -> Result<Route
             "/api/openapi.json",
             get(move || {
                 let description = description.clone();
-                async move { ([(header::CONTENT_TYPE, "application/json")], description).into_response() }
+                let is_shared = Extension(unread::Shared);
+                async move { ([(header::CONTENT_TYPE, "application/json")], is_shared, description).into_response() }
             }),
         )
         .fallback(no_such_route)

@@ -2,16 +2,13 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use bytes::{Buf, Bytes, BytesMut};
-use http_body_util::BodyExt;
 use memchr::memmem::{self, Finder};
 use stoa_model::attachments::MAX_ATTACHMENT_BYTES;
-use tokio::time::Instant;
 
-use super::extract::overdue_at_stop;
+use super::arriving::Pieces;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::json::media_type;
@@ -23,15 +20,12 @@ const MAX_FRAME_BYTES: u64 = 64 * 1024;
 const MAX_HEADER_BYTES: usize = 16 * 1024;
 /// A boundary is at most this long, by its RFC.
 const MAX_BOUNDARY: usize = 70;
-/// The longest wait for the next bytes, and for all of them.
-const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// The longest wait for all of it.
 const WHOLE_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// A body that is a form. It is opened, read to its end, and finished: before that, nothing of it may be kept.
 pub struct FileForm {
-    hub: Hub,
-    body: Body,
-    deadline: Instant,
+    pieces: Pieces,
     /// What parts are separated by, with the line break before it.
     delimiter: Finder<'static>,
     buffer: BytesMut,
@@ -49,10 +43,10 @@ impl FromRequest<Hub> for FileForm {
         if announced.is_some_and(|length: u64| length > MAX_ATTACHMENT_BYTES + MAX_FRAME_BYTES) {
             return Err(HubError::file_too_large(MAX_ATTACHMENT_BYTES));
         }
+        let mut pieces = Pieces::new(hub, body);
+        pieces.finish_within(WHOLE_TIMEOUT);
         Ok(Self {
-            hub: hub.clone(),
-            body,
-            deadline: Instant::now() + WHOLE_TIMEOUT,
+            pieces,
             delimiter: Finder::new(&format!("\r\n--{boundary}")).into_owned(),
             // The first boundary has no line break before it.
             buffer: BytesMut::from("\r\n"),
@@ -211,21 +205,11 @@ impl FileForm {
     }
 
     async fn read_more(&mut self) -> Result<(), HubError> {
-        let late = || HubError::new(ErrorKind::TimedOut, "request_timeout", "The file took too long to arrive.");
-        let wait = IDLE_TIMEOUT.min(self.deadline.duration_since(Instant::now()));
-        let read = tokio::select! {
-            biased;
-            read = tokio::time::timeout(wait, self.body.frame()) => read.map_err(|_| late())?,
-            () = overdue_at_stop(&self.hub) => return Err(HubError::unavailable("The hub is shutting down.")),
-        };
-        match read {
-            Some(Ok(frame)) => {
-                if let Some(bytes) = frame.data_ref() {
-                    self.buffer.extend_from_slice(bytes);
-                }
+        match self.pieces.next().await? {
+            Some(bytes) => {
+                self.buffer.extend_from_slice(&bytes);
                 Ok(())
             }
-            Some(Err(_)) => Err(HubError::malformed("The request body broke off.")),
             None => Err(malformed("it ends before its last boundary")),
         }
     }

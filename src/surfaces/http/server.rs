@@ -35,6 +35,9 @@ const WRITE_TIMEOUT_AT_STOP: Duration = Duration::from_secs(2);
 /// How often it is said that connections cannot be accepted.
 const FAULTS_SAID_EVERY: Duration = Duration::from_secs(1);
 const MAX_CONNECTIONS: usize = 20_000;
+/// Bytes of an answer that the system takes before it can send them.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const MAX_UNSENT_BYTES: u32 = 128 * 1024;
 const MAX_HEADER_BYTES: usize = 64 * 1024;
 
 /// Serves until the hub stops, then finishes what is under way.
@@ -71,9 +74,8 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
             tracing::debug!(address = %peer.ip(), "a connection was closed: its address has too many");
             continue;
         };
-        // Without it, small answers wait for the client's delayed acknowledgement.
-        if let Err(error) = stream.set_nodelay(true) {
-            tracing::debug!(%error, "TCP_NODELAY could not be set");
+        if let Err(error) = tune(&stream) {
+            tracing::debug!(%error, "a connection could not be tuned");
         }
         let (has_asked, stall) = (Arc::new(AtomicBool::new(false)), Arc::new(Stall::default()));
         let stream = Impatient::new(stream, WRITE_TIMEOUT, stall.clone());
@@ -110,6 +112,16 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
         let all = slots.acquire_many(u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX));
         let _ = tokio::time::timeout(CUT_OFF_TIMEOUT, all).await;
     }
+}
+
+fn tune(stream: &TcpStream) -> std::io::Result<()> {
+    // Without it, small answers wait for the client's delayed acknowledgement.
+    stream.set_nodelay(true)?;
+    // What the client does not take stays with the hub, which counts it, and not in the system's memory, where it is several MiB for each
+    // connection. It does not slow down those who read.
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    socket2::SockRef::from(stream).set_tcp_notsent_lowat(MAX_UNSENT_BYTES)?;
+    Ok(())
 }
 
 /// Connections that could not be accepted. Without file descriptors there are fifty a second, of which the log

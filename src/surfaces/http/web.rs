@@ -16,6 +16,7 @@ use axum::response::{Html, IntoResponse, Redirect, Response};
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::unread::Shared;
 use crate::error::{ErrorKind, HubError};
 
 struct File {
@@ -183,6 +184,7 @@ fn answer(asset: &Asset, headers: &HeaderMap) -> Response {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
     } else {
         *response.body_mut() = Body::from(Bytes::from_static(variant.bytes));
+        response.extensions_mut().insert(Shared);
     }
     let caching = if asset.is_hashed { "public, max-age=31536000, immutable" } else { "no-cache" };
     let fields = response.headers_mut();

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
@@ -20,11 +21,11 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use stoa_model::mcp::Toolset;
 use stoa_model::permissions::Permission;
-use tokio::sync::Semaphore;
 
+use super::long_ones::{LongOnes, Turn};
 use super::origin::Doors;
 use super::server::{Caller, McpServer};
-use super::tools::Effect;
+use super::tools::{Effect, Tool};
 use super::{Offer, origin};
 use crate::access::{Actor, Call, Credential};
 use crate::config::MCP_PATH;
@@ -32,14 +33,14 @@ use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
 use crate::json::{Banned, extent, media_type, refuse_banned};
 use crate::surfaces::auth;
-use crate::surfaces::http::{call_of, read_whole_body};
+use crate::surfaces::http::{Reading, announced_length, begin_body, call_of, keep_counted, note_owner};
 
 /// Files come in base64, which is a third longer.
 const MAX_BODY_BYTES: usize = 70 * 1024 * 1024;
 /// Enough for a message that is as long as messages can be, however it is written.
 const MAX_PLAIN_BODY_BYTES: usize = 2 * 1024 * 1024;
-/// Long messages that are understood at a time: each takes several times its length meanwhile.
-const LONG_AT_ONCE: usize = 2;
+/// How long such a message may take to arrive once it is its turn: others wait for theirs.
+const LONG_TIMEOUT: Duration = Duration::from_secs(30);
 /// Names and values in a message, and how deep they lie.
 const MAX_PARTS: usize = 50_000;
 const MAX_DEPTH: usize = 64;
@@ -53,7 +54,7 @@ struct Gate {
     hub: Hub,
     offer: Arc<Offer>,
     service: Service,
-    long_ones: Arc<Semaphore>,
+    long_ones: Arc<LongOnes>,
 }
 
 /// `/mcp`, with all that features offer.
@@ -70,7 +71,7 @@ pub(crate) fn router(hub: &Hub, offer: Offer) -> Router<Hub> {
         .disable_allowed_hosts();
     let make = move || Ok(McpServer::new(hub_in.clone(), offer_in.clone()));
     let service = StreamableHttpService::new(make, Arc::new(NeverSessionManager::default()), config);
-    let gate = Gate { hub: hub.clone(), offer, service, long_ones: Arc::new(Semaphore::new(LONG_AT_ONCE)) };
+    let gate = Gate { hub: hub.clone(), offer, service, long_ones: Arc::default() };
     // Many write a slash behind it.
     let both = [MCP_PATH.to_owned(), format!("{MCP_PATH}/")];
     both.iter().fold(Router::new(), |router, path| router.route(path, any(enter).with_state(gate.clone())))
@@ -88,7 +89,7 @@ async fn enter(State(gate): State<Gate>, request: Request) -> Response {
     let mut response = match (&parts.method, &origin) {
         (&Method::OPTIONS, Some(_)) => StatusCode::NO_CONTENT.into_response(),
         _ => match gate.admit(&mut parts, body).await {
-            Ok(body) => gate.serve(parts, body).await,
+            Ok((body, turn)) => gate.serve(parts, body, turn).await,
             Err(refusal) => *refusal,
         },
     };
@@ -100,18 +101,14 @@ async fn enter(State(gate): State<Gate>, request: Request) -> Response {
 
 impl Gate {
     /// Finds out who is calling and reads what they say.
-    async fn admit(&self, parts: &mut Parts, body: Body) -> Result<Bytes, Box<Response>> {
+    async fn admit(&self, parts: &mut Parts, body: Body) -> Result<(Bytes, Option<Turn>), Box<Response>> {
         let call = call_of(parts);
         let actor = self.authenticate(&call, &parts.headers).await?;
+        note_owner(parts, &actor.principal);
         let toolsets = toolsets(parts.uri.query().unwrap_or_default()).map_err(boxed)?;
-        let bytes = match parts.method {
-            Method::POST => {
-                // Only files are so long.
-                let uploads = actor.principal.permissions.contains(Permission::AttachmentsWrite);
-                let limit = if uploads { MAX_BODY_BYTES } else { MAX_PLAIN_BODY_BYTES };
-                self.read(parts, body, limit).await.map_err(boxed)?
-            }
-            _ => Bytes::new(),
+        let (bytes, turn) = match parts.method {
+            Method::POST => self.read(parts, body, &actor).await.map_err(boxed)?,
+            _ => (Bytes::new(), None),
         };
         if matches!(actor.principal.credential, Credential::AccessToken(_)) {
             self.require_scope(&actor, &bytes)?;
@@ -123,7 +120,7 @@ impl Gate {
         };
         let knows_links = knows_links(&parts.headers);
         parts.extensions.insert(Caller { actor, toolsets, from, knows_links });
-        Ok(bytes)
+        Ok((bytes, turn))
     }
 
     async fn authenticate(&self, call: &Arc<Call>, headers: &HeaderMap) -> Result<Actor, Box<Response>> {
@@ -151,7 +148,8 @@ impl Gate {
         }
     }
 
-    async fn read(&self, parts: &Parts, body: Body, limit: usize) -> Result<Bytes, HubError> {
+    /// The whole message. A long one is read only when it is its turn.
+    async fn read(&self, parts: &Parts, body: Body, actor: &Actor) -> Result<(Bytes, Option<Turn>), HubError> {
         if media_type(&parts.headers).as_deref() != Some("application/json") {
             let detail = "The body must be application/json.";
             return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
@@ -165,14 +163,32 @@ impl Gate {
             let detail = "The Accept header must have application/json and text/event-stream.";
             return Err(HubError::new(ErrorKind::NotAcceptable, "not_acceptable", detail));
         }
-        read_whole_body(&self.hub, &parts.headers, body, limit).await
+        // Only files are so long.
+        let uploads = actor.principal.permissions.contains(Permission::AttachmentsWrite);
+        let limit = if uploads { MAX_BODY_BYTES } else { MAX_PLAIN_BODY_BYTES };
+        let announced = announced_length(&parts.headers).unwrap_or(0);
+        if announced > limit {
+            return Err(HubError::too_large(limit));
+        }
+        let mut whole = begin_body(&self.hub, parts, body);
+        if announced <= MAX_PLAIN_BODY_BYTES && whole.read_to(MAX_PLAIN_BODY_BYTES).await? == Reading::AtItsEnd {
+            return Ok((keep_counted(parts, whole), None));
+        }
+        if !uploads {
+            return Err(HubError::too_large(limit));
+        }
+        let turn = self.long_ones.take(actor.principal.human).await?;
+        whole.finish_within(LONG_TIMEOUT);
+        match whole.read_to(limit).await? {
+            Reading::AtItsEnd => Ok((keep_counted(parts, whole), Some(turn))),
+            Reading::TooLong => Err(HubError::too_large(limit)),
+        }
     }
 
     /// An OAuth client that lacks a scope is told which, in the way by which clients ask for more (RFC 6750).
     fn require_scope(&self, actor: &Actor, body: &[u8]) -> Result<(), Box<Response>> {
         let Ok(asked) = serde_json::from_slice::<Asked<'_>>(body) else { return Ok(()) };
-        let tool = asked.params.and_then(|params| params.name).and_then(|name| self.offer.tools.find(&name));
-        let Some(tool) = tool.filter(|_| asked.method.as_deref() == Some("tools/call")) else { return Ok(()) };
+        let Some(tool) = asked.tool(&self.offer) else { return Ok(()) };
         if tool.spec.is_open_to(actor.principal.permissions) {
             return Ok(());
         }
@@ -185,29 +201,53 @@ impl Gate {
         Err(Box::new(challenged(error, &challenge)))
     }
 
-    async fn serve(&self, mut parts: Parts, body: Bytes) -> Response {
-        let is_long = body.len() > MAX_PLAIN_BODY_BYTES;
-        let _turn = if is_long { self.long_ones.acquire().await.ok() } else { None };
-        let judged = if is_long {
-            // Others shall not wait while it is looked through.
-            let body = body.clone();
-            let judged = tokio::task::spawn_blocking(move || judge(&body)).await;
-            judged.unwrap_or_else(|_| Err("The message could not be looked through.".to_owned()))
-        } else {
-            judge(&body)
-        };
-        if let Err(said) = judged {
-            return protocol_error(-32600, &said);
+    /// Finds out what is wrong with a message before anybody understands it. The turn of a long one is kept until its file is
+    /// stored. What is long for no such reason is refused, so nobody keeps a turn while a tool waits for something else.
+    async fn look_through(
+        &self,
+        body: Bytes,
+        turn: Option<Turn>,
+    ) -> Result<Result<(Bytes, Option<Turn>), String>, HubError> {
+        if turn.is_none() {
+            return Ok(judge(&body).map(|()| (body, None)));
         }
+        let offer = self.offer.clone();
+        // Others shall not wait meanwhile.
+        let looking = tokio::task::spawn_blocking(move || {
+            if let Err(said) = judge(&body) {
+                return Ok(Err(said));
+            }
+            if takes_files(&offer, &body) {
+                return Ok(Ok((body, turn)));
+            }
+            let tight = without_blanks(&body);
+            if tight.len() > MAX_PLAIN_BODY_BYTES {
+                let hint = "Only a call of upload_attachment may be longer.";
+                return Err(HubError::too_large(MAX_PLAIN_BODY_BYTES).hint(hint));
+            }
+            Ok(Ok((tight.into(), None)))
+        });
+        looking.await.map_err(HubError::internal)?
+    }
+
+    async fn serve(&self, mut parts: Parts, body: Bytes, turn: Option<Turn>) -> Response {
+        let (body, turn) = match self.look_through(body, turn).await {
+            Ok(Ok(looked_through)) => looked_through,
+            Ok(Err(said)) => return protocol_error(-32600, &said),
+            Err(error) => return error.into_response(),
+        };
         // Some clients say only that they take anything.
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         parts.headers.insert(header::ACCEPT, accept);
         let is_post = parts.method == Method::POST;
-        let request = axum::http::Request::from_parts(parts, http_body_util::Full::new(body.clone()));
+        // A long one is not kept beside what is made of it.
+        let kept = if turn.is_some() { Bytes::new() } else { body.clone() };
+        let request = axum::http::Request::from_parts(parts, http_body_util::Full::new(body));
         let response = self.service.handle(request).await;
+        drop(turn);
         // What cannot be read is called a wrong content type by the library; it is a wrong message.
         if is_post && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            return unreadable(&body);
+            return unreadable(&kept);
         }
         let is_text = response.headers().get(header::CONTENT_TYPE).is_none_or(|kind| kind != "application/json");
         if response.status() == StatusCode::BAD_REQUEST && is_text {
@@ -246,10 +286,40 @@ struct Asked<'a> {
     params: Option<AskedParams<'a>>,
 }
 
+impl Asked<'_> {
+    /// The tool that is called.
+    fn tool<'o>(&self, offer: &'o Offer) -> Option<&'o Tool> {
+        let is_call = self.method.as_deref() == Some("tools/call");
+        let name = self.params.as_ref().filter(|_| is_call)?.name.as_ref()?;
+        offer.tools.find(name)
+    }
+}
+
 #[derive(Deserialize)]
 struct AskedParams<'a> {
     #[serde(borrow, default)]
     name: Option<Cow<'a, str>>,
+}
+
+/// Whether it is a call of a tool that takes files.
+fn takes_files(offer: &Offer, body: &[u8]) -> bool {
+    let asked = serde_json::from_slice::<Asked<'_>>(body);
+    asked.is_ok_and(|asked| asked.tool(offer).is_some_and(|tool| tool.spec.takes_files))
+}
+
+/// A message without the blanks between its values.
+fn without_blanks(body: &[u8]) -> Vec<u8> {
+    let mut tight = Vec::new();
+    let (mut in_text, mut is_escaped) = (false, false);
+    for byte in body {
+        if !in_text && byte.is_ascii_whitespace() {
+            continue;
+        }
+        tight.push(*byte);
+        in_text = in_text != (*byte == b'"' && !is_escaped);
+        is_escaped = in_text && *byte == b'\\' && !is_escaped;
+    }
+    tight
 }
 
 fn unreadable(body: &[u8]) -> Response {
@@ -300,4 +370,15 @@ fn challenged(error: HubError, challenge: &str) -> Response {
 
 fn boxed(error: HubError) -> Box<Response> {
     Box::new(error.into_response())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blanks_in_texts_stay() {
+        let body = br#" { "a b" : [ 1 , "c \" d" , "e\\" ] }  "#;
+        assert_eq!(without_blanks(body), br#"{"a b":[1,"c \" d","e\\"]}"#);
+    }
 }

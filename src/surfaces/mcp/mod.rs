@@ -9,6 +9,7 @@ use std::sync::Arc;
 mod completion;
 mod exchange;
 mod gate;
+mod long_ones;
 mod origin;
 mod prompts;
 mod resources;

@@ -31,6 +31,7 @@ use super::resources::{Contents, File, FileContent};
 use super::subscriptions::{self, MAX_URIS};
 use super::tools::{Effect, Tool};
 use crate::access::Actor;
+use crate::access::lines::Turn;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::{Hub, catch_panic, pause};
 
@@ -98,6 +99,7 @@ impl McpServer {
         let started = Instant::now();
         let outcome = match self.admit(caller, tool) {
             Ok(()) => {
+                let _turn = self.turn(caller, tool).await;
                 let call = caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default()));
                 let wait = if tool.spec.waits { MAX_WAIT } else { Duration::ZERO };
                 tokio::select! {
@@ -121,6 +123,14 @@ impl McpServer {
             result.content.retain(|block| block.as_resource_link().is_none());
         }
         result
+    }
+
+    /// Waits until it is the turn of a read. What waits for something to happen needs none.
+    async fn turn(&self, caller: &Caller, tool: &Tool) -> Option<Turn> {
+        if tool.spec.effect != Effect::Reads || tool.spec.waits {
+            return None;
+        }
+        self.hub.reads().take(caller.actor.principal.human).await
     }
 
     /// The code of a failure. What was not the caller's doing goes to the log, where its cause is looked for.
@@ -182,9 +192,11 @@ impl McpServer {
         if let Some(permission) = tool.spec.permission {
             caller.actor.require(permission)?;
         }
+        let owner = caller.actor.principal.human;
         if tool.spec.effect == Effect::Reads {
-            return Ok(());
+            return self.hub.admit_read(owner);
         }
+        self.hub.refuse_if_unread(owner)?;
         let now = self.hub.clock().now_ms();
         match self.hub.limits().take_write(caller.actor.id(), now).filter(|allowance| !allowance.allowed) {
             Some(allowance) => {
@@ -365,6 +377,9 @@ impl ServerHandler for McpServer {
         let (resource, rest) = self.offer.resources.find(&request.uri).ok_or_else(missing)?;
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
+        let owner = caller.actor.principal.human;
+        self.hub.admit_read(owner).map_err(|error| refused(&error))?;
+        let _turn = self.hub.reads().take(owner).await;
         let outcome = caught(resource.read(&self.hub, &caller.actor, rest)).await;
         self.trace(&caller, "read_resource", started, self.note_failure(&caller, "read_resource", &outcome));
         let contents =

@@ -61,6 +61,8 @@ pub struct ToolSpec {
     pub is_open_world: bool,
     /// Whether a call may wait for something to happen.
     pub waits: bool,
+    /// Whether its arguments may have a file in them, and so be long.
+    pub takes_files: bool,
     /// Limits who sees it further. None: every caller with the permissions.
     pub shown_to: Option<ShownTo>,
 }
@@ -83,6 +85,7 @@ impl ToolSpec {
             is_repeatable: false,
             is_open_world: false,
             waits: false,
+            takes_files: false,
             shown_to: None,
         }
     }
@@ -106,6 +109,10 @@ impl ToolSpec {
 
     pub const fn waiting(self) -> Self {
         Self { waits: true, ..self }
+    }
+
+    pub const fn taking_files(self) -> Self {
+        Self { takes_files: true, ..self }
     }
 
     pub const fn open_world(self) -> Self {

@@ -101,7 +101,7 @@ fn network(bits: u128, prefix: u32) -> Share {
 
 /// All lines, which share the cores that bcrypt may use. Clones share them.
 #[derive(Clone)]
-pub struct Lines(Arc<Mutex<State>>);
+pub struct PasswordLines(Arc<Mutex<State>>);
 
 struct State {
     /// Cores that nobody uses. Nobody waits while there is one.
@@ -123,16 +123,16 @@ struct Line {
 
 /// A place in a line. Dropping it lets somebody else in.
 pub struct Place {
-    lines: Lines,
+    lines: PasswordLines,
     line: usize,
     shares: Vec<Share>,
 }
 
 /// The right to use one core. Dropping it passes it on.
-pub struct Turn(Option<Lines>);
+pub struct Turn(Option<PasswordLines>);
 
-impl Lines {
-    /// Lines for `cores` cores.
+impl PasswordLines {
+    /// PasswordLines for `cores` cores.
     pub fn new(cores: usize) -> Self {
         Self(Arc::new(Mutex::new(State { free: cores, lines: Default::default(), next: 0 })))
     }
@@ -301,7 +301,7 @@ mod tests {
         }
     }
 
-    fn begin(lines: &Lines, caller: Caller) -> Option<Waiting> {
+    fn begin(lines: &PasswordLines, caller: Caller) -> Option<Waiting> {
         let (place, lines) = (lines.enter(caller)?, lines.clone());
         Some(Box::pin(async move {
             let place = place;
@@ -310,15 +310,15 @@ mod tests {
     }
 
     /// Enters a line and waits there.
-    fn wait(lines: &Lines, caller: Caller) -> Option<Waiting> {
+    fn wait(lines: &PasswordLines, caller: Caller) -> Option<Waiting> {
         let mut waiting = begin(lines, caller)?;
         assert!(poll(&mut waiting).is_none(), "somebody else has the core");
         Some(waiting)
     }
 
-    /// Lines for one core, and the turn of the one who has it.
-    fn busy() -> (Lines, Turn) {
-        let lines = Lines::new(1);
+    /// PasswordLines for one core, and the turn of the one who has it.
+    fn busy() -> (PasswordLines, Turn) {
+        let lines = PasswordLines::new(1);
         let turn = poll(&mut begin(&lines, Caller::Operator).unwrap()).unwrap().unwrap();
         (lines, turn)
     }
