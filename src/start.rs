@@ -38,7 +38,7 @@ pub async fn run(
 
 /// Runs a hub with the given features. `started` gets the hub as soon as it serves.
 ///
-/// Once it is asked to stop, it ends within [`STOP_WITHIN`], whatever is under way. Nothing that was answered is lost by that: an
+/// Once it is asked to stop, it ends within `STOP_WITHIN`, whatever is under way. Nothing that was answered is lost by that: an
 /// answer follows the sync of its commit, and what was not answered was not promised. So leaving without the rest of the work is as
 /// safe as a crash, and a crash is safe.
 pub async fn run_with(
