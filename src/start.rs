@@ -1,24 +1,31 @@
 //! From a configuration to a running hub, and back to nothing.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use stoa_db::{Database, DbError, Engine, OpenError, Options, ServerState};
 use stoa_model::Secret;
 use stoa_schema::MIGRATIONS;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::config::{Config, admin_socket_candidates};
 use crate::events::{followers, listener, outbox, work};
 use crate::feature::{Feature, Features, LifeStep};
 use crate::features;
-use crate::hub::{Hub, HubAddress, StartError, engine_mark};
+use crate::hub::{Hub, HubAddress, StartError, engine_mark, pause};
 use crate::metrics::Metrics;
 use crate::storage::blobs::BlobStore;
 use crate::storage::keys::KeyRing;
 use crate::surfaces::{admin, http};
+
+/// How long the hub takes to stop at most. The process needs a little more: see `cli/serve.rs`.
+const STOP_WITHIN: Duration = Duration::from_millis(7500);
+/// The part of it that work in the background has after the last request.
+const TASKS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Runs a hub with all its features until `shutdown` ends.
 pub async fn run(
@@ -30,6 +37,10 @@ pub async fn run(
 }
 
 /// Runs a hub with the given features. `started` gets the hub as soon as it serves.
+///
+/// Once it is asked to stop, it ends within `STOP_WITHIN`, whatever is under way. Nothing that was answered is lost by that: an
+/// answer follows the sync of its commit, and what was not answered was not promised. So leaving without the rest of the work is as
+/// safe as a crash, and a crash is safe.
 pub async fn run_with(
     config: Config,
     features: Features,
@@ -37,18 +48,45 @@ pub async fn run_with(
     started: impl FnOnce(Hub),
     shutdown: impl Future<Output = ()> + Send,
 ) -> Result<(), StartError> {
-    let hub = open(config, features, &listener).await?;
-    let result = serve(&hub, listener, started, shutdown).await;
-    hub.db().close().await;
-    result
+    let stop = Stop::default();
+    let running = async {
+        let hub = open(config, features, &listener).await?;
+        let result = serve(&hub, listener, started, &stop).await;
+        hub.db().close().await;
+        result
+    };
+    let overdue = async {
+        tokio::select! {
+            () = shutdown => stop.asked.cancel(),
+            () = stop.asked.cancelled() => {}
+        }
+        pause(STOP_WITHIN).await;
+    };
+    tokio::select! {
+        biased;
+        outcome = running => outcome.and_then(|()| stop.result()),
+        () = overdue => {
+            tracing::warn!("the hub did not come to an end in time and leaves; nothing that was answered is lost");
+            stop.result()
+        }
+    }
 }
 
-async fn serve(
-    hub: &Hub,
-    listener: TcpListener,
-    started: impl FnOnce(Hub),
-    shutdown: impl Future<Output = ()> + Send,
-) -> Result<(), StartError> {
+/// How the hub is asked to stop.
+#[derive(Default)]
+struct Stop {
+    asked: CancellationToken,
+    /// Why it asked itself.
+    upgraded: OnceLock<OpenError>,
+}
+
+impl Stop {
+    fn result(self) -> Result<(), StartError> {
+        self.upgraded.into_inner().map_or(Ok(()), |newer| Err(newer.into()))
+    }
+}
+
+async fn serve(hub: &Hub, listener: TcpListener, started: impl FnOnce(Hub), stop: &Stop) -> Result<(), StartError> {
     let features = Features::of(hub);
     prepare(hub).await?;
     each_step(hub, |feature| feature.prepare).await?;
@@ -67,13 +105,13 @@ async fn serve(
     let serving = http::serve(hub, listener, router);
     tokio::pin!(serving);
     let mut server = hub.db().server();
-    let mut upgraded = None;
     let stopping = async {
         tokio::select! {
-            () = shutdown => {}
+            () = stop.asked.cancelled() => {}
             newer = newer_schema(&mut server) => {
                 tracing::error!("{newer}");
-                upgraded = Some(newer);
+                let _ = stop.upgraded.set(newer);
+                stop.asked.cancel();
             }
         }
         tracing::info!("the hub is stopping");
@@ -89,12 +127,15 @@ async fn serve(
     }
     hub.stop();
     tasks.close();
-    tasks.wait().await;
+    // One that waits for a disk or a server must not keep the others from writing down the rest.
+    if tokio::time::timeout(TASKS_WITHIN, tasks.wait()).await.is_err() {
+        tracing::warn!("some work in the background did not end in time; the next hub does it again");
+    }
     for close in features.iter().filter_map(|feature| feature.close) {
         close(hub).await;
     }
     tracing::info!("the hub has stopped");
-    upgraded.map_or(Ok(()), |newer| Err(newer.into()))
+    Ok(())
 }
 
 /// Ends when a newer program has changed the tables. This one would read and write them wrongly.

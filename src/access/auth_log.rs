@@ -1,5 +1,7 @@
 //! The auth log: structured entries about logins, sessions and accounts.
 
+use std::net::IpAddr;
+
 use crate::access::{Call, Idempotency};
 
 /// What happened, by the names that log readers know.
@@ -49,6 +51,23 @@ pub fn record(event: AuthEvent, call: &Call, user_id: Option<i64>, username: Opt
         peer_ip = call.peer_ip.map(tracing::field::display),
         request_id = call.request_id,
         detail,
+        "auth"
+    );
+}
+
+/// Writes one entry about `count` logins that were refused because there were too many. `call` is the last of them, if it is being
+/// answered now; otherwise only the address is known.
+pub fn record_throttled(call: Option<&Call>, address: Option<IpAddr>, username: Option<&str>, count: u64) {
+    let remote_ip = call.and_then(|call| call.remote_ip.clone()).or_else(|| address.map(|address| address.to_string()));
+    tracing::info!(
+        target: "stoa::auth",
+        event = AuthEvent::LoginFailure.name(),
+        username,
+        remote_ip,
+        peer_ip = call.and_then(|call| call.peer_ip).map(tracing::field::display),
+        request_id = call.map(|call| &call.request_id),
+        detail = "throttled",
+        count,
         "auth"
     );
 }

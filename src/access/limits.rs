@@ -5,12 +5,14 @@ use std::net::IpAddr;
 use stoa_model::PrincipalId;
 
 use crate::access::identity::credential_hash;
-use crate::access::rate_limit::{Allowance, Limiter, Meter, Window};
+use crate::access::rate_limit::{Allowance, Limiter, Meter, Tally, Window};
 use crate::error::HubError;
 
 const MINUTE_MS: i64 = 60_000;
 const LOGIN_FAILURES_PER_NAME: u32 = 5;
 const LOGIN_FAILURES_PER_ADDRESS: u32 = 20;
+/// Wrong passwords of one known browser that wait in the line of those who are known, from all addresses.
+const LOGIN_FAILURES_PER_DEVICE: u32 = 5;
 
 /// What a read costs besides its answer, as if it were bytes.
 const READ_COST_BYTES: u64 = 2048;
@@ -35,6 +37,8 @@ pub struct Limits {
     /// By a hash of the name: what is typed may be as long as a request.
     login_names: Window<([u8; 32], Option<IpAddr>)>,
     login_addresses: Window<Option<IpAddr>>,
+    login_devices: Window<[u8; 16]>,
+    throttled_logins: Tally<Option<IpAddr>>,
 }
 
 impl Limits {
@@ -51,6 +55,8 @@ impl Limits {
             refusals: Limiter::new(1, MINUTE_MS),
             login_names: Window::new(LOGIN_FAILURES_PER_NAME, MINUTE_MS),
             login_addresses: Window::new(LOGIN_FAILURES_PER_ADDRESS, MINUTE_MS),
+            login_devices: Window::new(LOGIN_FAILURES_PER_DEVICE, MINUTE_MS),
+            throttled_logins: Tally::new(MINUTE_MS),
         }
     }
 
@@ -81,7 +87,7 @@ impl Limits {
     }
 
     /// Counts a login as failed before it is tried, so that many at once cannot slip through;
-    /// [`refund_login`](Self::refund_login) takes it back.
+    /// [`refund_login`](Self::refund_login) takes it back when it has succeeded.
     pub fn take_login(&self, folded_name: &str, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
         let address = address.map(network_of);
         let by_address = self.login_addresses.take(address, now_ms);
@@ -150,6 +156,33 @@ impl Limits {
         let address = address.map(network_of);
         self.login_addresses.refund(&address);
         self.login_names.refund(&(credential_hash(folded_name), address));
+    }
+
+    /// Takes back what counts against the name, for a login whose password was not compared: nobody has guessed. The address keeps
+    /// its count, so that nobody asks without end.
+    pub fn refund_unheard_login(&self, folded_name: &str, address: Option<IpAddr>) {
+        self.login_names.refund(&(credential_hash(folded_name), address.map(network_of)));
+    }
+
+    /// Counts a wrong password of a known browser before it is compared. False if there were too many: then it waits with
+    /// everybody else.
+    pub fn take_device(&self, device: [u8; 16], now_ms: i64) -> bool {
+        self.login_devices.take(device, now_ms).allowed
+    }
+
+    pub fn refund_device(&self, device: [u8; 16]) {
+        self.login_devices.refund(&device);
+    }
+
+    /// Counts a login that was refused as one too many. The log has one line for each address and minute: the answer says how
+    /// many logins this line is about, and is none if there is to be no line now.
+    pub fn note_throttled_login(&self, address: Option<IpAddr>, now_ms: i64) -> Option<u64> {
+        self.throttled_logins.note(address.map(network_of), now_ms)
+    }
+
+    /// Addresses whose minute is over, with the refused logins that no line was about yet.
+    pub fn overdue_throttled_logins(&self, now_ms: i64) -> Vec<(Option<IpAddr>, u64)> {
+        self.throttled_logins.overdue(now_ms)
     }
 }
 

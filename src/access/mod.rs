@@ -3,10 +3,12 @@
 mod actor;
 pub mod auth_log;
 pub mod budget;
+pub mod device;
 pub mod identity;
 pub mod limits;
 pub mod lines;
 pub mod password;
+pub mod password_line;
 pub mod rate_limit;
 
 pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach};

@@ -2,40 +2,50 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Instant;
 
 use stoa_model::Secret;
 use stoa_model::users::MAX_PASSWORD_BYTES;
-use tokio::sync::Semaphore;
+use tokio::sync::oneshot;
+use tokio_util::sync::CancellationToken;
 
+use crate::access::password_line::{Caller, PasswordLines};
 use crate::error::HubError;
 use crate::metrics::Metrics;
 
-/// Passwords that are being compared or wait for it.
-const MAX_IN_LINE: usize = 128;
+/// When those who found the line full may try again.
+const RETRY_SECONDS: u64 = 2;
 /// The least that bcrypt allows: enough for secrets that the hub made itself, which nobody can guess.
 pub const LOWEST_COST: u32 = 4;
 
 /// Hashes and compares passwords without holding up anything else.
 pub struct PasswordHasher {
     cost: u32,
-    /// A flood of logins may use these many cores and no more.
-    slots: Arc<Semaphore>,
-    line: Semaphore,
+    cores: Cores,
     metrics: Arc<Metrics>,
+    stopping: CancellationToken,
     /// The cost of comparing with nobody's password, so that an unknown name takes the same work as a known one.
     decoy_cost: AtomicU32,
 }
 
-impl PasswordHasher {
-    pub fn new(cost: u32, metrics: Arc<Metrics>) -> Self {
+/// The cores that a hasher may use. One core is always left for everything else.
+pub struct Cores {
+    lines: PasswordLines,
+    /// The machine has one core, so each hash is followed by a rest of the same length.
+    rests: bool,
+}
+
+impl Cores {
+    pub fn of_this_machine() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            cost,
-            slots: Arc::new(Semaphore::new(cores)),
-            line: Semaphore::new(MAX_IN_LINE),
-            metrics,
-            decoy_cost: AtomicU32::new(cost),
-        }
+        Self { lines: PasswordLines::new((cores - 1).max(1)), rests: cores == 1 }
+    }
+}
+
+impl PasswordHasher {
+    /// `stopping` ends the wait of those who are in line.
+    pub fn new(cost: u32, cores: Cores, metrics: Arc<Metrics>, stopping: CancellationToken) -> Self {
+        Self { cost, cores, metrics, stopping, decoy_cost: AtomicU32::new(cost) }
     }
 
     /// The cost of the hashes that are made now.
@@ -52,13 +62,13 @@ impl PasswordHasher {
         self.decoy_cost.store(cost, Ordering::Relaxed);
     }
 
-    pub async fn hash(&self, password: &Secret) -> Result<String, HubError> {
+    pub async fn hash(&self, caller: Caller, password: &Secret) -> Result<String, HubError> {
         let (cost, password) = (self.cost, password.clone());
-        self.run(move || bcrypt::hash(password.expose(), cost)).await
+        self.run(caller, move || bcrypt::hash(password.expose(), cost)).await
     }
 
     /// Whether `password` is the one behind `hash`. Without a hash the same work is done in vain.
-    pub async fn verify(&self, password: &Secret, hash: Option<String>) -> Result<bool, HubError> {
+    pub async fn verify(&self, caller: Caller, password: &Secret, hash: Option<String>) -> Result<bool, HubError> {
         let is_known = hash.is_some();
         let hash = hash.unwrap_or_else(|| decoy(self.decoy_cost()));
         // Longer ones were never accepted; bcrypt would compare only their beginning.
@@ -66,7 +76,7 @@ impl PasswordHasher {
         let password = password.clone();
         self.metrics.bcrypt_verifications.inc();
         let matches = self
-            .run(move || {
+            .run(caller, move || {
                 let shown: &[u8] = if fits { password.expose().as_bytes() } else { b"too long" };
                 bcrypt::verify(shown, &hash)
             })
@@ -76,17 +86,33 @@ impl PasswordHasher {
 
     async fn run<T: Send + 'static>(
         &self,
+        caller: Caller,
         work: impl FnOnce() -> bcrypt::BcryptResult<T> + Send + 'static,
     ) -> Result<T, HubError> {
-        // Whoever comes when the line is long is better told than kept.
-        let Ok(_place) = self.line.try_acquire() else {
-            return Err(HubError::unavailable("Too many passwords are being compared."));
+        let busy = || {
+            let detail = "Too many passwords are being compared right now.";
+            HubError::not_yet("busy", detail, RETRY_SECONDS).hint("Try again in a moment.")
         };
-        let slot = self.slots.clone().acquire_owned().await.map_err(HubError::internal)?;
-        let outcome = tokio::task::spawn_blocking(move || {
+        let lines = &self.cores.lines;
+        let place = lines.enter(caller).ok_or_else(busy)?;
+        let turn = tokio::select! {
+            biased;
+            turn = lines.turn(&place) => turn.ok_or_else(busy)?,
+            () = self.stopping.cancelled() => return Err(HubError::unavailable("The hub is shutting down.")),
+        };
+        let (reply, outcome) = oneshot::channel();
+        let rests = self.cores.rests;
+        tokio::task::spawn_blocking(move || {
+            #[expect(clippy::disallowed_methods, reason = "a core is used in real time")]
+            let started = Instant::now();
             let outcome = work();
-            drop(slot);
-            outcome
+            let worked = started.elapsed();
+            // The caller may be gone.
+            let _ = reply.send(outcome);
+            if rests {
+                std::thread::sleep(worked);
+            }
+            drop(turn);
         });
         outcome.await.map_err(HubError::internal)?.map_err(HubError::internal)
     }

@@ -168,9 +168,74 @@ impl<K: Hash + Eq> Window<K> {
     }
 }
 
+/// Counts what happens too often to be reported each time. For each key there is one report in any `period_ms`.
+pub struct Tally<K> {
+    period_ms: i64,
+    counts: Mutex<Counts<K>>,
+}
+
+struct Counts<K> {
+    /// What was not reported yet.
+    unreported: HashMap<K, u64>,
+    /// When the next report of each key is due, in that order.
+    due: VecDeque<(i64, K)>,
+}
+
+impl<K: Hash + Eq + Clone> Tally<K> {
+    pub fn new(period_ms: i64) -> Self {
+        let counts = Counts { unreported: HashMap::new(), due: VecDeque::new() };
+        Self { period_ms, counts: Mutex::new(counts) }
+    }
+
+    /// Counts one. Returns the number to report if this is the first one after a pause.
+    pub fn note(&self, key: K, now_ms: i64) -> Option<u64> {
+        let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unreported) = counts.unreported.get_mut(&key) {
+            *unreported += 1;
+            return None;
+        }
+        counts.unreported.insert(key.clone(), 0);
+        counts.due.push_back((now_ms + self.period_ms, key));
+        Some(1)
+    }
+
+    /// The keys whose report is due, with their numbers. Those without anything to report are forgotten.
+    pub fn overdue(&self, now_ms: i64) -> Vec<(K, u64)> {
+        let mut guard = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let counts = &mut *guard;
+        let mut reports = Vec::new();
+        while counts.due.front().is_some_and(|(due_at, _)| *due_at <= now_ms) {
+            let Some((_, key)) = counts.due.pop_front() else { break };
+            match counts.unreported.get_mut(&key).map(std::mem::take) {
+                Some(unreported) if unreported > 0 => {
+                    reports.push((key.clone(), unreported));
+                    counts.due.push_back((now_ms + self.period_ms, key));
+                }
+                _ => drop(counts.unreported.remove(&key)),
+            }
+        }
+        reports
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tally_reports_once_a_minute_and_loses_nothing() {
+        let tally = Tally::new(60_000);
+        assert_eq!(tally.note("ada", 0), Some(1));
+        assert!((1..10).all(|now| tally.note("ada", now).is_none()));
+        assert_eq!(tally.note("bob", 30_000), Some(1));
+        assert_eq!(tally.overdue(59_999), []);
+        assert_eq!(tally.overdue(60_000), [("ada", 9)]);
+        assert_eq!(tally.note("ada", 60_001), None);
+        assert_eq!(tally.overdue(1_000_000), [("ada", 1)]);
+        assert_eq!(tally.overdue(2_000_000), []);
+        let counts = tally.counts.lock().unwrap();
+        assert!(counts.due.is_empty() && counts.unreported.is_empty());
+    }
 
     #[test]
     fn a_window_lets_no_more_through_in_any_minute() {

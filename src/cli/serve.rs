@@ -15,6 +15,11 @@ use tracing_subscriber::EnvFilter;
 
 use super::{environment, fail, raise_file_limit};
 
+/// How long threads may take to end after the hub has stopped.
+const THREADS_WITHIN: Duration = Duration::from_secs(1);
+/// How long the process may take to end after a signal, whatever happens. Operators are promised 10 seconds.
+const END_WITHIN: Duration = Duration::from_secs(9);
+
 const SECRETS: &str = "\
 Secrets, from the environment only:
   STOA_KEY            the key itself, 32 bytes in base64, instead of the key file (new,old while rotating)
@@ -172,8 +177,8 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
         Err(error) => return fail(&error),
     };
     let outcome = runtime.block_on(listen_and_run(arguments));
-    // A file of the registry on a disk that does not answer must not keep the process.
-    runtime.shutdown_timeout(Duration::from_secs(1));
+    // A thread that hashes a password, or waits for a disk that does not answer, must not keep the process.
+    runtime.shutdown_timeout(THREADS_WITHIN);
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
@@ -197,6 +202,7 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
+        end_in_any_case();
     };
     // Taken over before the hub starts: until then a hangup would end the process.
     let mut hangup = signal(SignalKind::hangup()).map_err(|error| error.to_string())?;
@@ -208,6 +214,21 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
         });
     };
     crate::run_with(config, features, listener, started, shutdown).await.map_err(|error| error.to_string())
+}
+
+/// Ends the process after a while, if it does not end by itself: a thread that is stuck, also in writing the log, could keep it.
+///
+/// That is safe at any moment. An answer follows the sync of its commit, so nothing that was answered is lost, and what a crash
+/// leaves behind is mended at the next start.
+fn end_in_any_case() {
+    let end = || {
+        std::thread::sleep(END_WITHIN);
+        #[expect(clippy::disallowed_methods, reason = "the way through main is the one that is stuck")]
+        std::process::exit(0);
+    };
+    if let Err(error) = std::thread::Builder::new().name("stop".to_owned()).spawn(end) {
+        tracing::warn!(%error, "no thread could be started that ends the process in any case");
+    }
 }
 
 async fn reload_registry(hub: &Hub) {

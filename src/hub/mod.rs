@@ -15,11 +15,12 @@ use stoa_model::{PrincipalId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Actor;
+use crate::access::Actor;
 use crate::access::budget::{Budget, Payer, Shares};
 use crate::access::identity::IdentityCache;
 use crate::access::limits::Limits;
 use crate::access::lines::Lines;
-use crate::access::password::{LOWEST_COST, PasswordHasher};
+use crate::access::password::{Cores, LOWEST_COST, PasswordHasher};
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::HubError;
@@ -104,6 +105,8 @@ impl Hub {
     ) -> Result<Self, HubError> {
         let mut name = [0; 8];
         getrandom::fill(&mut name).map_err(HubError::internal)?;
+        let stopping = CancellationToken::new();
+        let hasher = |cost| PasswordHasher::new(cost, Cores::of_this_machine(), metrics.clone(), stopping.clone());
         Ok(Self(Arc::new(Inner {
             started_at: config.clock.now(),
             identities: IdentityCache::new(db.engine(), config.auth_cache),
@@ -114,8 +117,8 @@ impl Hub {
             stored_answers: StoredAnswers::default(),
             waiters: Waiters::default(),
             memories: Mutex::default(),
-            passwords: PasswordHasher::new(config.bcrypt_cost, metrics.clone()),
-            client_secrets: PasswordHasher::new(LOWEST_COST, metrics.clone()),
+            passwords: hasher(config.bcrypt_cost),
+            client_secrets: hasher(LOWEST_COST),
             outbound: config.outbound.clone().map(OnceLock::from).unwrap_or_default(),
             traces: Batches::new(TRACE_QUEUE),
             instance: format!("{:016x}", u64::from_be_bytes(name)),
@@ -127,7 +130,7 @@ impl Hub {
             parts,
             metrics,
             address,
-            stopping: CancellationToken::new(),
+            stopping,
             hurry: tokio::sync::Notify::new(),
         })))
     }
@@ -157,8 +160,8 @@ impl Hub {
         &self.0.passwords
     }
 
-    /// The secrets of OAuth clients, which strangers can have compared: they stand in a line of their own, so that nobody
-    /// who logs in has to wait for them.
+    /// The secrets of OAuth clients, in lines of their own. They are random, so the lowest cost is enough for them: comparing one
+    /// takes a millisecond, and does not wait for passwords.
     pub fn client_secrets(&self) -> &PasswordHasher {
         &self.0.client_secrets
     }
@@ -253,6 +256,11 @@ impl Hub {
     /// The name of the session cookie. It makes browsers strict where they can be.
     pub(crate) fn session_cookie_name(&self) -> &'static str {
         if self.base_url().starts_with("https://") { "__Host-stoa_session" } else { "stoa_session" }
+    }
+
+    /// The name of the cookie by which a browser is known that has logged in before.
+    pub(crate) fn device_cookie_name(&self) -> &'static str {
+        if self.base_url().starts_with("https://") { "__Host-stoa_device" } else { "stoa_device" }
     }
 
     /// The public address, without a slash at its end.

@@ -30,6 +30,7 @@ pub enum Purpose {
     KeyCheck,
     RefreshSuccessor,
     ConsentForm,
+    DeviceCookie,
 }
 
 impl Purpose {
@@ -41,6 +42,7 @@ impl Purpose {
             Purpose::KeyCheck => b"stoa key check v1",
             Purpose::RefreshSuccessor => b"stoa refresh token successor v1",
             Purpose::ConsentForm => b"stoa consent form v1",
+            Purpose::DeviceCookie => b"stoa device cookie v1",
         }
     }
 }

@@ -48,6 +48,40 @@ async fn a_file_is_uploaded_sent_and_read() {
     hub.finish().await;
 }
 
+/// 48 KB of such a picture would take 2 GB to draw.
+#[tokio::test]
+async fn the_size_of_a_picture_is_read_from_its_header() {
+    const LARGE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x4e\x20\0\0\x61\xa8\x08\x06\0\0\0, and so on";
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let uploaded = ada.upload("large.png", LARGE).await.status(201).json();
+    assert_eq!((&uploaded["width"], &uploaded["height"]), (&json!(20_000), &json!(25_000)), "{uploaded}");
+    let sha256 = sum(LARGE);
+    let sent = ada.send(json!({"to": "bob", "body": "look", "attachments": [sha256]})).await;
+    assert_eq!(sent["attachments"], json!([uploaded]));
+    let meta = async || bob.get(&format!("/api/attachments/{sha256}/meta")).await.ok().json();
+    let found = meta().await;
+    assert_eq!((&found["width"], &found["height"]), (&json!(20_000), &json!(25_000)), "{found}");
+    assert_eq!(items(ada.get("/api/attachments").await.ok())[0]["width"], 20_000);
+    // Nothing that opens it draws it unasked.
+    let file = bob.download(&sha256).await.status(200);
+    assert!(file.header("content-disposition").unwrap().starts_with("attachment;"));
+    let small = ada.uploaded("small.png", PNG).await;
+    assert!(ada.download(&small).await.header("content-disposition").unwrap().starts_with("inline;"));
+    // A file of an earlier version has no size, until somebody uploads it again.
+    let forget = "update blobs set width = null, height = null";
+    hub.inner()
+        .write(move |tx| tx.execute(forget, &[]).map(drop))
+        .await
+        .map_err(|error: stoa_db::DbError| error)
+        .unwrap();
+    let found = meta().await;
+    assert!(found.get("width").is_none() && found.get("height").is_none(), "{found}");
+    bob.uploaded("again.png", LARGE).await;
+    assert_eq!(meta().await["width"], 20_000);
+    hub.finish().await;
+}
+
 #[tokio::test]
 async fn every_place_that_shows_a_message_shows_its_files() {
     let hub = TestHub::start().await;
@@ -55,7 +89,7 @@ async fn every_place_that_shows_a_message_shows_its_files() {
     let (one, two) = (ada.uploaded("1.png", PNG).await, ada.uploaded("2.pdf", PDF).await);
     let files = json!([
         {"sha256": two, "size": PDF.len(), "mime_type": "application/pdf", "filename": "2.pdf"},
-        {"sha256": one, "size": PNG.len(), "mime_type": "image/png", "filename": "1.png"},
+        {"sha256": one, "size": PNG.len(), "mime_type": "image/png", "filename": "1.png", "width": 1, "height": 1},
     ]);
     let said = ada.send(json!({"channel": "general", "body": "@bob see", "attachments": [two, one]})).await;
     let bare = ada.say("general", "nothing").await;

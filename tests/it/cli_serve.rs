@@ -394,6 +394,117 @@ fn half_a_body_does_not_hold_up_a_stop() {
     }
 }
 
+/// Clients that would keep a hub busy for much longer than it may take to stop.
+fn hold_up(hub: &Hub, key: &str) -> Vec<TcpStream> {
+    let begin = |request: &str| {
+        let mut stream = TcpStream::connect(&hub.address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        stream
+    };
+    let with_key = format!("host: localhost\r\nauthorization: Bearer {key}\r\n");
+    let form = "content-type: multipart/form-data; boundary=x\r\ncontent-length: 1000000\r\n";
+    let part = "--x\r\ncontent-disposition: form-data; name=\"file\"; filename=\"a.txt\"\r\n\r\n";
+    // An upload that goes on, a byte at a time.
+    let upload = begin(&format!("POST /api/attachments HTTP/1.1\r\n{with_key}{form}\r\n{part}"));
+    let mut trickle = upload.try_clone().unwrap();
+    std::thread::spawn(move || {
+        while trickle.write_all(b"a").is_ok() {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    // A long file that nobody reads, and one that is read slowly.
+    let content = "text ".repeat(6_000_000);
+    let body = format!("{part}{content}\r\n--x--\r\n");
+    let sent = hub.exchange("POST", "/api/attachments", key, "multipart/form-data; boundary=x", body.as_bytes());
+    let download = format!("GET /api/attachments/{} HTTP/1.1\r\n{with_key}\r\n", sent.body["sha256"].as_str().unwrap());
+    let (unread, slow) = (begin(&download), begin(&download));
+    let mut slowly = slow.try_clone().unwrap();
+    std::thread::spawn(move || {
+        while slowly.read(&mut [0; 1000]).is_ok_and(|read| read > 0) {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    });
+    let waiting = begin(&format!("GET /api/inbox?wait=50 HTTP/1.1\r\n{with_key}\r\n"));
+    let mut all = vec![upload, unread, slow, waiting];
+    // Passwords, each of which takes a second.
+    all.extend((0..40).map(|number| {
+        let guess = json!({"username": "ada", "password": "a wrong password"}).to_string();
+        let head = format!("host: localhost\r\nx-forwarded-for: 10.{number}.0.1\r\ncontent-type: application/json");
+        begin(&format!("POST /auth/login HTTP/1.1\r\n{head}\r\ncontent-length: {}\r\n\r\n{guess}", guess.len()))
+    }));
+    all
+}
+
+/// Sends messages until the hub no longer takes them, and returns the ids of those that it has acknowledged.
+fn send_until_it_stops(address: &str, key: &str) -> Vec<i64> {
+    let mut acknowledged = Vec::new();
+    loop {
+        let Ok(mut stream) = TcpStream::connect(address) else { return acknowledged };
+        let body = json!({"channel": "general", "body": "hello"}).to_string();
+        let head = format!("authorization: Bearer {key}\r\nhost: localhost\r\nconnection: close");
+        let length = format!("content-type: application/json\r\ncontent-length: {}", body.len());
+        let request = format!("POST /api/messages HTTP/1.1\r\n{head}\r\n{length}\r\n\r\n{body}");
+        let mut answer = String::new();
+        if stream.write_all(request.as_bytes()).is_err() || stream.read_to_string(&mut answer).is_err() {
+            return acknowledged;
+        }
+        if !answer.starts_with("HTTP/1.1 201 ") {
+            return acknowledged;
+        }
+        let message: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        acknowledged.push(message["id"].as_i64().unwrap());
+    }
+}
+
+#[test]
+fn a_stop_takes_ten_seconds_at_most_and_loses_nothing() {
+    let place = Place::new();
+    let (hub, key) = with_scout(&place);
+    hub.stop();
+    let mut hub = place.start_with(&["--bcrypt-cost", "14", "--rate-limit", "0"]);
+    // Its password gets the cost of now.
+    assert!(hub.log_in("ada", &password_of("ada")).is_some());
+    let _held = hold_up(&hub, &key);
+    let (address, sender_key) = (hub.address.clone(), key.clone());
+    let sender = std::thread::spawn(move || send_until_it_stops(&address, &sender_key));
+    let newest = || hub.exchange("GET", "/api/channels/general/messages?limit=1", &key, "", b"").body;
+    while newest()["items"].as_array().is_none_or(Vec::is_empty) {}
+    let said = hub.terminate(Duration::from_secs(10)).expect("it takes too long");
+    assert_eq!(said.code, Some(0), "{said:?}");
+    assert!(!place.data().join("admin.sock").exists());
+    let acknowledged = sender.join().unwrap();
+    assert!(!acknowledged.is_empty());
+    let hub = place.start();
+    for id in acknowledged {
+        assert_eq!(hub.exchange("GET", &format!("/api/messages/{id}"), &key, "", b"").status, 200, "{id}");
+    }
+    assert_eq!(hub.stop().code, Some(0));
+}
+
+#[test]
+fn throttled_logins_of_one_address_are_one_line() {
+    let place = Place::new();
+    let hub = place.start();
+    let guess = |address: &str, name: &str| {
+        let request = json!({"username": name, "password": "a wrong password"});
+        hub.http("POST", "/auth/login", &[("x-forwarded-for", address)], Some(&request)).status
+    };
+    for address in ["203.0.113.1", "203.0.113.2", "2001:db8::1", "2001:db8::2"] {
+        for _ in 0..15 {
+            guess(address, "ada");
+        }
+        assert_eq!(guess(address, "ada"), 429);
+    }
+    let entries = auth_log(&hub.stop().stderr);
+    let throttled: Vec<_> = entries.iter().filter(|entry| entry["detail"] == "throttled").collect();
+    assert_eq!(throttled.len(), 3, "both IPv6 addresses are of one network: {throttled:?}");
+    for entry in throttled {
+        assert_eq!((&entry["event"], &entry["username"]), (&json!("login_failure"), &json!("ada")), "{entry}");
+        assert!(entry["count"] == 1 && entry["remote_ip"].is_string() && entry["request_id"].is_string(), "{entry}");
+    }
+    assert_eq!(entries.iter().filter(|entry| entry["detail"] == "unknown user").count(), 15);
+}
+
 /// The entries of the auth log, in order.
 fn auth_log(log: &str) -> Vec<Value> {
     let entries =
@@ -507,6 +618,11 @@ fn no_secret_reaches_the_log() {
     assert!(hub.log_in("ada", &wrong).is_none() && hub.log_in(&keep(&canary("as-a-name")), &wrong).is_none());
     let session = hub.log_in("ada", &password).unwrap();
     keep(session.split_once('=').unwrap().1);
+    let login = json!({"username": "ada", "password": password});
+    let device = hub.http("POST", "/auth/login", &[], Some(&login)).device().unwrap();
+    assert!(device.starts_with("stoa_device="), "{device}");
+    keep(device.split_once('=').unwrap().1);
+    assert_eq!(hub.http("POST", "/auth/login", &[("cookie", &device)], Some(&login)).status, 200);
     let changed = keep(&canary("changed"));
     let request = json!({"current_password": password, "new_password": changed});
     let answer = hub.http("PUT", "/auth/password", &[("cookie", &session)], Some(&request));

@@ -362,9 +362,13 @@ impl Hub {
         let (head, body) = text.split_once("\r\n\r\n").unwrap();
         let mut lines = head.lines();
         let status = lines.next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-        let headers =
-            lines.filter_map(|line| line.split_once(": ")).map(|(name, value)| (name.to_owned(), value.to_owned()));
-        Answer { status, headers: headers.collect(), body: serde_json::from_str(body).unwrap_or(Value::Null) }
+        let headers: Vec<(String, String)> = lines
+            .filter_map(|line| line.split_once(": "))
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let cookies = headers.iter().filter(|(name, _)| name == "set-cookie").map(|(_, value)| value.clone()).collect();
+        let body = serde_json::from_str(body).unwrap_or(Value::Null);
+        Answer { status, headers: headers.into_iter().collect(), cookies, body }
     }
 
     /// A request of an agent with a body of any kind.
@@ -478,6 +482,8 @@ fn stoa_sockets(data: &Path) -> [PathBuf; 2] {
 pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: BTreeMap<String, String>,
+    /// Those that it sets.
+    pub(crate) cookies: Vec<String>,
     pub(crate) body: Value,
 }
 
@@ -496,7 +502,12 @@ impl std::fmt::Debug for TextAnswer {
 
 impl Answer {
     pub(crate) fn cookie(&self) -> Option<String> {
-        Some(self.headers.get("set-cookie")?.split(';').next()?.to_owned())
+        Some(self.cookies.first()?.split(';').next()?.to_owned())
+    }
+
+    /// The cookie by which a browser is known at its next login.
+    pub(crate) fn device(&self) -> Option<String> {
+        Some(self.cookies.get(1)?.split(';').next()?.to_owned())
     }
 }
 

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::support::oauth::{App, CALLBACK, Consent};
-use crate::support::{Elsewhere, MINUTE, Reply, TestHub, how_many, together};
+use crate::support::oauth::{App, CALLBACK, Consent, registration};
+use crate::support::{Elsewhere, HOUR, MINUTE, Reply, TestHub, how_many, together};
 
 #[track_caller]
 fn wait_of(reply: &Reply) -> u64 {
@@ -106,5 +106,38 @@ async fn wrong_secrets_from_one_address_are_counted() {
     for _ in 0..30 {
         app.ask_for_own().sent_from("203.0.113.66").await.status(200);
     }
+    hub.finish().await;
+}
+
+/// Strangers have many addresses, and each of them may register.
+#[tokio::test]
+async fn unused_registrations_have_a_limit() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let used = hub.app().await;
+    used.tokens(&ada, "self").await;
+    let first = hub.app().await;
+    hub.advance(MINUTE);
+    let now = hub.now_ms();
+    let fill = format!(
+        "with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < 9999)
+         insert into oauth_clients (client_id, kind, name, auth_method, redirect_uris, grant_types, created_at)
+         select 'unused' || n, 'registered', 'unused', 'none', '[]', '[]', {now} from numbers"
+    );
+    hub.inner().write(move |tx| tx.execute(&fill, &[])).await.map_err(|error: stoa_db::DbError| error).unwrap();
+    let register = |address: &str| {
+        registration(&hub.nobody(), &json!({"redirect_uris": [CALLBACK]})).sent_from(address).may_fail()
+    };
+    let refused = register("203.0.113.1").await.oauth_error(503, "temporarily_unavailable");
+    assert_eq!(refused.header("retry-after"), Some("600"));
+    // What is there goes on, and after an hour the oldest ones make room.
+    used.tokens(&ada, "self").await;
+    hub.advance(HOUR - MINUTE + std::time::Duration::from_millis(1));
+    register("203.0.113.2").await.status(201);
+    assert_eq!(hub.count("select count(*) as n from oauth_clients").await, 10_001);
+    let gone = format!("select count(*) as n from oauth_clients where client_id = '{}'", first.id);
+    assert_eq!(hub.count(Box::leak(gone.into_boxed_str())).await, 0, "the oldest unused one had to go");
+    register("203.0.113.3").await.oauth_error(503, "temporarily_unavailable");
+    used.tokens(&ada, "self").await;
     hub.finish().await;
 }

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::Timestamp;
+use crate::pictures::MAX_DRAWN_PIXELS;
 use crate::text::{is_unprintable, without_stacked_marks};
 
 pub const MAX_ATTACHMENT_BYTES: u64 = 50 * 1024 * 1024;
@@ -25,6 +26,21 @@ pub struct AttachmentView {
     pub mime_type: String,
     /// What the one who sent it called it.
     pub filename: String,
+    /// Of a picture, in pixels, as its header says. Left out where the hub does not know it: for other files, and for files that an
+    /// earlier version has stored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub width: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub height: Option<i64>,
+}
+
+impl AttachmentView {
+    /// Whether programs that open it may show it in place. A picture with too many pixels is a download: drawing it could take all
+    /// the memory there is.
+    pub fn is_shown_inline(&self) -> bool {
+        let pixels = self.width.unwrap_or(0).unsigned_abs().saturating_mul(self.height.unwrap_or(0).unsigned_abs());
+        is_shown_inline(&self.mime_type) && pixels <= MAX_DRAWN_PIXELS
+    }
 }
 
 /// A file that the caller may read, and since when.
@@ -95,7 +111,7 @@ impl FileType {
 }
 
 /// Whether browsers may show a file of that type in place. Everything else is a download.
-pub fn is_shown_inline(mime_type: &str) -> bool {
+fn is_shown_inline(mime_type: &str) -> bool {
     matches!(mime_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 

@@ -24,6 +24,7 @@ pub mod notifications;
 pub mod oauth;
 pub mod page;
 pub mod permissions;
+pub mod pictures;
 pub mod principals;
 pub mod problem;
 pub mod reactions;

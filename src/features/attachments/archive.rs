@@ -23,7 +23,7 @@ use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::audit;
 use crate::hub::Hub;
-use crate::storage::blobs::{BlobError, BlobStore, new_object};
+use crate::storage::blobs::{BlobError, BlobStore};
 use crate::storage::tarball;
 
 const BATCH: i64 = 500;
@@ -148,13 +148,8 @@ async fn keep(hub: &Hub, received: Received) -> Result<bool, HubError> {
     {
         return Ok(false);
     }
-    let blob = Blob {
-        object: new_object(&received.sha256)?,
-        size: i64::try_from(received.size).map_err(HubError::internal)?,
-        mime_type: received.kind.mime_type().to_owned(),
-        sha256: received.sha256,
-    };
-    hub.blobs().put(received.file, blob.object.clone()).await?;
+    let (blob, file) = Blob::of(received)?;
+    hub.blobs().put(file, blob.object.clone()).await?;
     let blob_in = blob.clone();
     if !hub.write(move |tx| store::insert_blob(tx, &blob_in)).await? {
         upload::keep_one(hub, &blob).await?;

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig, STAN
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use stoa_model::attachments::{AttachmentView, is_shown_inline};
+use stoa_model::attachments::AttachmentView;
 use stoa_model::permissions::Permission;
 
 use super::{collect, reading, upload};
@@ -104,7 +104,7 @@ async fn upload_attachment(hub: Hub, actor: Actor, mut arguments: UploadArgument
         let bytes = BASE64.decode(piece).map_err(|_| not_base64())?;
         upload = upload.write(bytes.into()).await?;
     }
-    let AttachmentView { sha256, size, mime_type, filename } = upload.finish(&arguments.filename).await?;
+    let AttachmentView { sha256, size, mime_type, filename, .. } = upload.finish(&arguments.filename).await?;
     Ok(Uploaded { sha256, size, mime_type, filename })
 }
 
@@ -132,10 +132,11 @@ async fn download_attachment(
     arguments: DownloadArguments,
 ) -> Result<(Downloaded, Vec<Value>), HubError> {
     let shown = read(&hub, &actor, arguments.sha256).await?;
-    let AttachmentView { sha256, size, mime_type, filename } = shown.attachment;
+    let is_drawn = shown.attachment.is_shown_inline();
+    let AttachmentView { sha256, size, mime_type, filename, .. } = shown.attachment;
     let (content, blocks) = match shown.content {
         FileContent::Text(text) => (Some(text), Vec::new()),
-        FileContent::Bytes(bytes) if is_shown_inline(&mime_type) => {
+        FileContent::Bytes(bytes) if is_drawn => {
             (None, vec![json!({"type": "image", "data": STANDARD.encode(bytes), "mimeType": mime_type})])
         }
         FileContent::Bytes(bytes) => {

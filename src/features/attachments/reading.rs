@@ -21,7 +21,14 @@ pub struct Readable {
 
 impl From<AttachmentRow> for AttachmentView {
     fn from(row: AttachmentRow) -> Self {
-        Self { sha256: row.sha256, size: row.size, mime_type: row.mime_type, filename: row.filename }
+        Self {
+            sha256: row.sha256,
+            size: row.size,
+            mime_type: row.mime_type,
+            filename: row.filename,
+            width: row.width,
+            height: row.height,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use stoa_model::attachments::{Detector, FileType, MAX_ATTACHMENT_BYTES};
+use stoa_model::pictures::{Measurer, PictureSize};
 use tempfile::{NamedTempFile, TempPath};
 
 use crate::error::{ErrorKind, HubError};
@@ -17,6 +18,7 @@ pub(super) struct Receiving {
     sum: Sha256,
     size: u64,
     detector: Detector,
+    measurer: Measurer,
     /// Whether it cannot become a file that is allowed. Its sender is told when they have sent it all: many would not
     /// listen before.
     is_refused: bool,
@@ -28,6 +30,7 @@ pub(super) struct Received {
     pub(super) sha256: String,
     pub(super) size: u64,
     pub(super) kind: FileType,
+    pub(super) picture: Option<PictureSize>,
 }
 
 impl Receiving {
@@ -41,6 +44,7 @@ impl Receiving {
             sum: Sha256::new(),
             size: 0,
             detector: Detector::default(),
+            measurer: Measurer::default(),
             is_refused: false,
         })
     }
@@ -52,6 +56,7 @@ impl Receiving {
         }
         self.is_refused = self.is_refused || !self.detector.feed(bytes);
         if !self.is_refused {
+            self.measurer.feed(bytes);
             self.sum.update(bytes);
             self.file.write_all(bytes).map_err(BlobError::from)?;
         }
@@ -62,7 +67,8 @@ impl Receiving {
         let kind = self.detector.finish().filter(|_| !self.is_refused).ok_or_else(type_not_allowed)?;
         self.file.as_file().sync_all().map_err(BlobError::from)?;
         let sha256 = tarball::hex(&self.sum.finalize());
-        Ok(Received { file: self.file.into_temp_path(), sha256, size: self.size, kind })
+        let picture = self.measurer.finish();
+        Ok(Received { file: self.file.into_temp_path(), sha256, size: self.size, kind, picture })
     }
 }
 

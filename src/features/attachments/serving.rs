@@ -2,7 +2,7 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use stoa_model::attachments::{AttachmentView, is_shown_inline};
+use stoa_model::attachments::AttachmentView;
 
 use crate::error::HubError;
 
@@ -85,7 +85,7 @@ pub(super) fn content_type(mime_type: &str) -> Result<HeaderValue, HubError> {
 }
 
 fn disposition(attachment: &AttachmentView) -> String {
-    let how = if is_shown_inline(&attachment.mime_type) { "inline" } else { "attachment" };
+    let how = if attachment.is_shown_inline() { "inline" } else { "attachment" };
     // For clients that do not know the other form: what is not plain is left out of the name.
     let plain: String = attachment
         .filename
@@ -150,14 +150,17 @@ mod tests {
 
     #[test]
     fn names_arrive_as_they_are() {
-        let of = |mime_type: &str, filename: &str| {
+        let picture = |mime_type: &str, filename: &str, width: Option<i64>| {
             disposition(&AttachmentView {
                 sha256: String::new(),
                 size: 0,
                 mime_type: mime_type.to_owned(),
                 filename: filename.to_owned(),
+                width,
+                height: width,
             })
         };
+        let of = |mime_type: &str, filename: &str| picture(mime_type, filename, None);
         assert_eq!(of("image/png", "a.png"), "inline; filename=\"a.png\"; filename*=UTF-8''a.png");
         assert_eq!(
             of("text/plain", "Grüße \"x\"; y.html"),
@@ -166,5 +169,7 @@ mod tests {
         for kind in ["application/pdf", "text/plain", "image/bmp", "image/avif"] {
             assert!(of(kind, "x").starts_with("attachment;"), "{kind}");
         }
+        assert!(picture("image/png", "x", Some(6000)).starts_with("inline;"));
+        assert!(picture("image/png", "x", Some(6400)).starts_with("attachment;"), "it has too many pixels to draw");
     }
 }

@@ -1,8 +1,12 @@
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
 use stoa_model::{MessageId, PrincipalId, Timestamp};
+use tempfile::TempPath;
 
+use super::receiving::Received;
 use crate::access::Actor;
+use crate::error::HubError;
 use crate::features::channels::visibility;
+use crate::storage::blobs::new_object;
 
 /// A content that was stored.
 #[derive(Debug, Clone)]
@@ -11,6 +15,24 @@ pub(super) struct Blob {
     pub(super) object: String,
     pub(super) size: i64,
     pub(super) mime_type: String,
+    /// Of a picture.
+    pub(super) width: Option<i64>,
+    pub(super) height: Option<i64>,
+}
+
+impl Blob {
+    /// What is stored of a file that has come in, under a new name, and where it is until then.
+    pub(super) fn of(received: Received) -> Result<(Self, TempPath), HubError> {
+        let blob = Self {
+            object: new_object(&received.sha256)?,
+            size: i64::try_from(received.size).map_err(HubError::internal)?,
+            mime_type: received.kind.mime_type().to_owned(),
+            width: received.picture.map(|picture| picture.width.into()),
+            height: received.picture.map(|picture| picture.height.into()),
+            sha256: received.sha256,
+        };
+        Ok((blob, received.file))
+    }
 }
 
 /// A file under the name that an uploader or a message gave it.
@@ -19,6 +41,8 @@ pub(super) struct AttachmentRow {
     pub(super) size: i64,
     pub(super) mime_type: String,
     pub(super) filename: String,
+    pub(super) width: Option<i64>,
+    pub(super) height: Option<i64>,
 }
 
 /// A file that somebody may read, and where its content is.
@@ -48,15 +72,23 @@ pub(super) struct StoredBlob {
 /// Stores a content, unless it is there already. Says whether it was not.
 pub(super) fn insert_blob(tx: &mut Tx<'_>, blob: &Blob) -> Result<bool, DbError> {
     let inserted = tx.execute(
-        "insert into blobs (sha256, object, size, mime_type, created_at) values ($1, $2, $3, $4, $5)
-         on conflict (sha256) do nothing",
-        params![blob.sha256, blob.object, blob.size, blob.mime_type, tx.now_ms()],
+        "insert into blobs (sha256, object, size, mime_type, width, height, created_at)
+         values ($1, $2, $3, $4, $5, $6, $7) on conflict (sha256) do nothing",
+        params![blob.sha256, blob.object, blob.size, blob.mime_type, blob.width, blob.height, tx.now_ms()],
     )?;
+    if inserted == 0 && blob.width.is_some() {
+        // An earlier version may have stored it without looking.
+        tx.execute(
+            "update blobs set width = $2, height = $3 where sha256 = $1 and width is null",
+            params![blob.sha256, blob.width, blob.height],
+        )?;
+    }
     Ok(inserted > 0)
 }
 
 pub(super) fn find_blob(tx: &mut Tx<'_>, sha256: &str) -> Result<Option<Blob>, DbError> {
-    tx.query_optional("select sha256, object, size, mime_type from blobs where sha256 = $1", params![sha256], blob)
+    let sql = "select sha256, object, size, mime_type, width, height from blobs where sha256 = $1";
+    tx.query_optional(sql, params![sha256], blob)
 }
 
 /// Those of the names that contents have, or had until the store lets go of them.
@@ -126,7 +158,7 @@ pub(super) fn find_uploaded(
     let is_in_reach = is_in_reach(is_limited);
     tx.query_optional(
         &format!(
-            "select b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
+            "select b.sha256, b.object, b.size, b.mime_type, b.width, b.height, u.filename, u.created_at
              from uploads u join principals p on p.id = u.uploader_id join blobs b on b.sha256 = u.sha256
              where u.sha256 = $1 and (u.uploader_id = $2 or p.owner_id = $2) and {is_in_reach}
              order by case when u.uploader_id = $2 then 0 else 1 end, u.id desc limit 1"
@@ -142,7 +174,7 @@ pub(super) fn find_sent(tx: &mut Tx<'_>, sha256: &str, reader: &Actor) -> Result
     let is_in_reach = reader.principal.reach.sql("m.channel_id", "m.conversation_id");
     tx.query_optional(
         &format!(
-            "select b.sha256, b.object, b.size, b.mime_type, a.filename, m.created_at
+            "select b.sha256, b.object, b.size, b.mime_type, b.width, b.height, a.filename, m.created_at
              from message_attachments a join messages m on m.id = a.message_id
              join blobs b on b.sha256 = a.sha256
              where a.sha256 = $1 and m.deleted_at is null and {is_visible} and {is_in_reach}
@@ -164,7 +196,7 @@ pub(super) fn list_uploads(
     let is_in_reach = is_in_reach(is_limited);
     tx.query(
         &format!(
-            "select u.id, b.sha256, b.object, b.size, b.mime_type, u.filename, u.created_at
+            "select u.id, b.sha256, b.object, b.size, b.mime_type, b.width, b.height, u.filename, u.created_at
              from uploads u join blobs b on b.sha256 = u.sha256
              where u.uploader_id = $1 and u.id < $2 and {is_in_reach} order by u.id desc limit $3"
         ),
@@ -204,8 +236,9 @@ pub(super) fn list_attachments(
     let (list, values) = in_list(1, messages.iter().map(|id| Value::Integer(id.0)));
     tx.query(
         &format!(
-            "select message_id, sha256, filename, size, mime_type from message_attachments
-             where message_id in {list} order by message_id, position"
+            "select a.message_id, a.sha256, a.filename, a.size, a.mime_type, b.width, b.height
+             from message_attachments a join blobs b on b.sha256 = a.sha256
+             where a.message_id in {list} order by a.message_id, a.position"
         ),
         &values,
         |row| Ok((MessageId(row.get("message_id")?), attachment(row)?)),
@@ -292,7 +325,7 @@ pub(super) fn delete_hold(tx: &mut Tx<'_>, name: &str) -> Result<(), DbError> {
 /// All contents, in the order of their sums, behind one.
 pub(super) fn list_blobs(tx: &mut Tx<'_>, behind: &str, limit: i64) -> Result<Vec<Blob>, DbError> {
     tx.query(
-        "select sha256, object, size, mime_type from blobs where sha256 > $1 order by sha256 limit $2",
+        "select sha256, object, size, mime_type, width, height from blobs where sha256 > $1 order by sha256 limit $2",
         params![behind, limit],
         blob,
     )
@@ -325,6 +358,8 @@ fn blob(row: &Row<'_>) -> Result<Blob, DbError> {
         object: row.get("object")?,
         size: row.get("size")?,
         mime_type: row.get("mime_type")?,
+        width: row.get("width")?,
+        height: row.get("height")?,
     })
 }
 
@@ -334,6 +369,8 @@ fn attachment(row: &Row<'_>) -> Result<AttachmentRow, DbError> {
         size: row.get("size")?,
         mime_type: row.get("mime_type")?,
         filename: row.get("filename")?,
+        width: row.get("width")?,
+        height: row.get("height")?,
     })
 }
 

@@ -18,7 +18,7 @@ use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::storage::blobs::{BlobError, new_object};
+use crate::storage::blobs::BlobError;
 
 /// What is written at once.
 const PIECE: usize = 256 * 1024;
@@ -145,13 +145,8 @@ fn cleared(mut buffer: BytesMut) -> BytesMut {
 async fn keep(hub: &Hub, actor: &Actor, received: Received, filename: String) -> Result<AttachmentView, HubError> {
     // The boundaries of a form are others each time; what it says is what makes two requests the same.
     let actor = actor.with_request_digest(Sha256::digest(format!("{} {filename}", received.sha256)).into());
-    let blob = Blob {
-        object: new_object(&received.sha256)?,
-        size: i64::try_from(received.size).map_err(HubError::internal)?,
-        mime_type: received.kind.mime_type().to_owned(),
-        sha256: received.sha256,
-    };
-    hub.blobs().put(received.file, blob.object.clone()).await?;
+    let (blob, file) = Blob::of(received)?;
+    hub.blobs().put(file, blob.object.clone()).await?;
     let is_needed = Arc::new(AtomicBool::new(false));
     let (noted, blob_in, uploader) = (is_needed.clone(), blob.clone(), actor.id());
     let kept = hub
@@ -164,6 +159,8 @@ async fn keep(hub: &Hub, actor: &Actor, received: Received, filename: String) ->
                 size: blob_in.size,
                 mime_type: blob_in.mime_type.clone(),
                 filename: filename.clone(),
+                width: blob_in.width,
+                height: blob_in.height,
             })
         })
         .await;

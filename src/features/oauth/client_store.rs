@@ -175,6 +175,30 @@ pub(super) fn delete_surplus(tx: &mut Tx<'_>, registered_before: i64, most: i64,
     )
 }
 
+/// Holds for registrations that came to nothing so far.
+const UNUSED: &str = "c.kind = 'registered' and c.last_used_at is null
+    and not exists (select 1 from oauth_grants g where g.client_id = c.id)";
+
+/// Whether there are that many registrations that came to nothing.
+pub(super) fn has_unused(tx: &mut Tx<'_>, count: i64) -> Result<bool, DbError> {
+    let sql =
+        format!("select count(*) as found from (select 1 from oauth_clients c where {UNUSED} limit $1) as unused");
+    tx.query_one(&sql, params![count], |row| Ok(row.get::<i64>("found")? >= count))
+}
+
+/// Forgets the oldest registrations that came to nothing, and about which nobody is being asked.
+pub(super) fn delete_oldest_unused(tx: &mut Tx<'_>, registered_before: i64, limit: i64) -> Result<u64, DbError> {
+    tx.execute(
+        &format!(
+            "delete from oauth_clients where id in (
+                 select c.id from oauth_clients c where {UNUSED} and c.created_at < $1
+                   and not exists (select 1 from oauth_requests r where r.client_id = c.id)
+                 order by c.created_at limit $2)"
+        ),
+        params![registered_before, limit],
+    )
+}
+
 fn client(row: &Row<'_>) -> Result<Client, DbError> {
     Ok(Client {
         id: row.get("id")?,

@@ -10,6 +10,7 @@ use super::failure::{Failure, Refusal};
 use super::parameters::Parameters;
 use crate::access::Call;
 use crate::access::auth_log::{self, AuthEvent};
+use crate::access::password_line::Caller;
 use crate::hub::Hub;
 
 const BASIC: &str = r#"Basic realm="stoa", charset="UTF-8""#;
@@ -81,7 +82,8 @@ pub(super) async fn authenticate(
         (None, None) => Ok(client),
         (Some(hash), Some(secret)) => {
             hub.limits().take_client_secret(client.id, call.client_ip, hub.clock().now_ms())?;
-            let is_right = hub.client_secrets().verify(secret, Some(hash.clone())).await;
+            let is_right =
+                hub.client_secrets().verify(Caller::Client(call.client_ip), secret, Some(hash.clone())).await;
             if !matches!(is_right, Ok(false)) {
                 hub.limits().refund_client_secret(client.id, call.client_ip);
             }

@@ -25,6 +25,15 @@ impl Refusal {
         Self { status, error, description: description.into(), challenge: None, retry_after: None }
     }
 
+    /// For what will be possible later.
+    pub(super) fn unavailable(description: impl Into<String>, retry_after_seconds: u64) -> Self {
+        Self {
+            status: StatusCode::SERVICE_UNAVAILABLE,
+            retry_after: Some(retry_after_seconds),
+            ..Self::new("temporarily_unavailable", description)
+        }
+    }
+
     pub(super) fn invalid_request(description: impl Into<String>) -> Self {
         Self::new("invalid_request", description)
     }

@@ -13,6 +13,7 @@ use super::registration::{new_client_id, random_secret};
 use super::{grants, store};
 use crate::access::Actor;
 use crate::access::auth_log::{self, AuthEvent};
+use crate::access::password_line::Caller;
 use crate::error::HubError;
 use crate::features::{agents, audit, users};
 use crate::hub::Hub;
@@ -62,7 +63,7 @@ pub async fn create_client_for(
     }
     request.check()?;
     let client_secret = random_secret()?;
-    let secret_hash = hub.client_secrets().hash(&client_secret).await?;
+    let secret_hash = hub.client_secrets().hash(Caller::Client(actor.call.client_ip), &client_secret).await?;
     let actor_in = actor.clone();
     let created = hub
         .command(actor, move |tx| {

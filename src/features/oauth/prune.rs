@@ -10,7 +10,8 @@ use crate::clock::milliseconds;
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// Registrations that came to nothing.
 const UNUSED_AFTER: Duration = DAY;
-/// More registrations than this that came to nothing are not kept for a day, but for an hour: strangers make them.
+/// There are at most so many registrations that came to nothing: strangers make them. Where there are more, those older than an hour
+/// are deleted, and if there are none, nobody can register.
 const MANY_UNUSED: i64 = 10_000;
 const UNUSED_AFTER_IF_MANY: Duration = Duration::from_secs(3600);
 /// Clients that were used, but have nobody's permission any more.
@@ -29,6 +30,17 @@ pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
         + store::delete_ended_grants(tx, ended, AT_ONCE)?
         + client_store::delete_unused(tx, unused, idle, AT_ONCE)?
         + client_store::delete_surplus(tx, unused_if_many, MANY_UNUSED, AT_ONCE)?)
+}
+
+/// Whether there are so many registrations that came to nothing that another one needs room.
+pub(super) fn has_too_many_unused(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    client_store::has_unused(tx, MANY_UNUSED)
+}
+
+/// Deletes the oldest registrations that came to nothing, if they are older than an hour.
+pub(super) fn prune_oldest_unused(tx: &mut Tx<'_>) -> Result<u64, DbError> {
+    let before = tx.now_ms() - milliseconds(UNUSED_AFTER_IF_MANY);
+    client_store::delete_oldest_unused(tx, before, AT_ONCE)
 }
 
 /// Deletes copies of refresh tokens that nobody can ask for any longer.

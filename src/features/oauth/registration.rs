@@ -10,9 +10,10 @@ use stoa_model::oauth::{
 
 use super::client_store::{self, Client, NewClient};
 use super::failure::{Failure, Refusal};
-use super::{owned, redirect};
+use super::{owned, prune, redirect};
 use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::credential_hash;
+use crate::access::password_line::Caller;
 use crate::access::{Actor, Call};
 use crate::config::Config;
 use crate::error::HubError;
@@ -20,6 +21,8 @@ use crate::features::audit;
 use crate::hub::Hub;
 
 const MAX_BODY_BYTES: usize = 16 * 1024;
+/// When those who found no room may try again.
+const RETRY_SECONDS: u64 = 600;
 const MAX_REDIRECT_URIS: usize = 20;
 const MAX_NAME_CHARACTERS: usize = 200;
 /// Characters of a client's id: 130 bits, which nobody guesses and nobody needs to.
@@ -110,9 +113,10 @@ pub(super) async fn register(hub: &Hub, call: &Call, body: &[u8]) -> Result<Clie
             Refusal::new("invalid_client_metadata", words)
         })?,
     };
+    make_room(hub).await?;
     let secret = if auth_method == AuthMethod::None { None } else { Some(random_secret()?) };
     let secret_hash = match &secret {
-        Some(secret) => Some(hub.client_secrets().hash(secret).await?),
+        Some(secret) => Some(hub.client_secrets().hash(Caller::Client(call.client_ip), secret).await?),
         None => None,
     };
     let registration_token = random_secret()?;
@@ -140,6 +144,15 @@ pub(super) async fn register(hub: &Hub, call: &Call, body: &[u8]) -> Result<Clie
         .await?;
     tracing::info!(client_id = client.client_id, request_id = call.request_id, "an OAuth client registered itself");
     Ok(information(call, client, secret, registration_token))
+}
+
+/// Strangers register clients, from as many addresses as they have, so there is a limit to those that nobody has used.
+async fn make_room(hub: &Hub) -> Result<(), Failure> {
+    if !hub.read(prune::has_too_many_unused).await? || hub.write(prune::prune_oldest_unused).await? > 0 {
+        return Ok(());
+    }
+    let words = "Too many clients have registered in the last hour and were not used. Register again later.";
+    Err(Refusal::unavailable(words, RETRY_SECONDS).into())
 }
 
 pub(super) fn new_client_id(tx: &mut Tx<'_>) -> String {

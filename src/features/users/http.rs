@@ -12,13 +12,13 @@ use utoipa_axum::routes;
 
 use super::http_login;
 use super::service::{self, NewLogin};
-use crate::access::Actor;
+use crate::access::{Actor, device};
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::paging::ListQuery;
-use crate::surfaces::http::{Anonymous, ApiRouter, Body, NoBody, Path, Query};
+use crate::surfaces::http::{Anonymous, ApiRouter, Body, Device, NoBody, Path, Query};
 
-type WithCookie<T> = (AppendHeaders<[(HeaderName, HeaderValue); 1]>, Json<T>);
+type WithCookies<T> = (AppendHeaders<Vec<(HeaderName, HeaderValue)>>, Json<T>);
 /// The headers of an answer after which nobody is logged in.
 pub type LoggedOut = AppendHeaders<[(HeaderName, HeaderValue); 2]>;
 
@@ -38,28 +38,41 @@ pub fn routes() -> ApiRouter {
 }
 
 /// The cookie that carries a session, or, without a token, the one that takes it away.
-pub(super) fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<HeaderValue, HubError> {
-    let name = hub.session_cookie_name();
+fn session_cookie(hub: &Hub, token: Option<&Secret>) -> Result<HeaderValue, HubError> {
+    cookie(hub.session_cookie_name(), token, hub.config().session_lifetime.as_secs())
+}
+
+fn cookie(name: &str, value: Option<&Secret>, lifetime_seconds: u64) -> Result<HeaderValue, HubError> {
     let secure = if name.starts_with("__Host-") { "; Secure" } else { "" };
-    let (value, max_age) = match token {
-        Some(token) => (token.expose(), hub.config().session_lifetime.as_secs()),
-        None => ("", 0),
-    };
+    let (value, max_age) = value.map_or(("", 0), |value| (value.expose(), lifetime_seconds));
     let cookie = format!("{name}={value}; Path=/; Max-Age={max_age}; HttpOnly; SameSite=Lax{secure}");
     let mut value = HeaderValue::try_from(cookie).map_err(HubError::internal)?;
     value.set_sensitive(true);
     Ok(value)
 }
 
-/// Takes the session away from the browser, with drafts and everything else that the page has stored there.
+/// The cookies of a new login: the session, and what the browser is known by at its next login.
+pub(super) fn login_cookies(
+    hub: &Hub,
+    login: &NewLogin,
+) -> Result<AppendHeaders<Vec<(HeaderName, HeaderValue)>>, HubError> {
+    let mut cookies = vec![(header::SET_COOKIE, session_cookie(hub, Some(&login.token))?)];
+    if let Some(device) = &login.device {
+        let device = cookie(hub.device_cookie_name(), Some(device), device::LIFETIME_SECONDS)?;
+        cookies.push((header::SET_COOKIE, device));
+    }
+    Ok(AppendHeaders(cookies))
+}
+
+/// Takes the session away from the browser, with drafts and everything else that the page has stored there. The device cookie
+/// stays: it gives no access, and the next login of this browser is known by it.
 pub fn logged_out(hub: &Hub) -> Result<LoggedOut, HubError> {
     let stored = HeaderValue::from_static(r#""cache", "storage""#);
     Ok(AppendHeaders([(header::SET_COOKIE, session_cookie(hub, None)?), (CLEAR_SITE_DATA, stored)]))
 }
 
-fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookie<LoginView>, HubError> {
-    let cookie = session_cookie(hub, Some(&login.token))?;
-    Ok((AppendHeaders([(header::SET_COOKIE, cookie)]), Json(LoginView { user: login.user })))
+fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookies<LoginView>, HubError> {
+    Ok((login_cookies(hub, &login)?, Json(LoginView { user: login.user })))
 }
 
 /// Begins a session.
@@ -68,9 +81,10 @@ fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookie<LoginView>, HubErr
 async fn log_in(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
+    Device(device): Device,
     Body(request): Body<LoginRequest>,
-) -> Result<WithCookie<LoginView>, HubError> {
-    let login = service::log_in(&hub, &actor, request).await?;
+) -> Result<WithCookies<LoginView>, HubError> {
+    let login = service::log_in(&hub, &actor, request, device).await?;
     logged_in(&hub, login)
 }
 
@@ -89,7 +103,7 @@ async fn register(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
     Body(request): Body<RegisterRequest>,
-) -> Result<(StatusCode, WithCookie<LoginView>), HubError> {
+) -> Result<(StatusCode, WithCookies<LoginView>), HubError> {
     let login = service::register(&hub, &actor, request).await?;
     Ok((StatusCode::CREATED, logged_in(&hub, login)?))
 }
@@ -102,7 +116,7 @@ async fn change_password(
     State(hub): State<Hub>,
     actor: Actor,
     Body(request): Body<ChangePasswordRequest>,
-) -> Result<WithCookie<LoginView>, HubError> {
+) -> Result<WithCookies<LoginView>, HubError> {
     let login = service::change_password(&hub, &actor, request).await?;
     logged_in(&hub, login)
 }

@@ -8,11 +8,11 @@ use serde::Deserialize;
 use stoa_model::Secret;
 use stoa_model::users::LoginRequest;
 
-use super::http::session_cookie;
+use super::http::login_cookies;
 use super::service;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::surfaces::http::{Anonymous, Form, FormTarget, Query, html_page};
+use crate::surfaces::http::{Anonymous, Device, Form, FormTarget, Query, html_page};
 
 #[derive(Template)]
 #[template(path = "login.html")]
@@ -45,16 +45,15 @@ pub(super) async fn show(Query(query): Query<LoginPageQuery>) -> Result<Response
 pub(super) async fn submit(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
+    Device(device): Device,
     Form(form): Form<LoginForm>,
 ) -> Result<Response, HubError> {
     let next = local_path(&form.next);
     let request = LoginRequest { username: form.username.clone(), password: form.password };
-    match service::log_in(&hub, &actor, request).await {
-        Ok(login) => {
-            let cookie = session_cookie(&hub, Some(&login.token))?;
-            Ok(([(header::SET_COOKIE, cookie)], Redirect::to(next)).into_response())
-        }
-        Err(error) if matches!(error.kind, ErrorKind::Unauthenticated | ErrorKind::RateLimited) => {
+    let shown = [ErrorKind::Unauthenticated, ErrorKind::RateLimited, ErrorKind::Unavailable];
+    match service::log_in(&hub, &actor, request, device).await {
+        Ok(login) => Ok((login_cookies(&hub, &login)?, Redirect::to(next)).into_response()),
+        Err(error) if shown.contains(&error.kind) => {
             let status = StatusCode::from_u16(error.kind.status()).unwrap_or(StatusCode::UNAUTHORIZED);
             let mut response = render(status, Some(&error.detail), &form.username, next)?;
             if let Some(seconds) = error.retry_after_seconds {

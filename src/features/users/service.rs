@@ -16,8 +16,10 @@ use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
 use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
+use crate::access::device::{self, DeviceClaim};
 use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::password::cost_of;
+use crate::access::password_line::Caller;
 use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -38,6 +40,9 @@ const FIRST_ADMIN: &str = "admin";
 pub struct NewLogin {
     pub user: UserView,
     pub token: Secret,
+    /// By which the browser is known at its next login. Answers that were stored by an earlier version have none.
+    #[serde(default)]
+    pub device: Option<Secret>,
 }
 
 impl From<UserRow> for UserView {
@@ -117,13 +122,20 @@ pub fn list_admins(tx: &mut Tx<'_>) -> Result<Vec<PrincipalId>, DbError> {
 }
 
 /// Checks a password and begins a session. Says the same, after the same work, whether there is no
-/// such user, the password is wrong or the account is disabled.
-pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<NewLogin, HubError> {
+/// such user, the password is wrong or the account is disabled. A browser that has logged in before sends its device cookie, which
+/// says in which line the password waits.
+pub async fn log_in(
+    hub: &Hub,
+    actor: &Actor,
+    request: LoginRequest,
+    device: Option<Secret>,
+) -> Result<NewLogin, HubError> {
     let folded = handles::fold(&request.username);
     let (address, now) = (actor.call.client_ip, hub.clock().now_ms());
-    hub.limits().take_login(&folded, address, now).inspect_err(|_| {
-        log_failure(actor, &request.username, "throttled");
-    })?;
+    log_overdue_throttled(hub, now);
+    hub.limits()
+        .take_login(&folded, address, now)
+        .inspect_err(|_| log_throttled(hub, actor, &request.username, now))?;
     let name = request.username.clone();
     let usual_cost = hub.memory::<UsualCost>();
     let is_cost_due = usual_cost.is_due(now);
@@ -135,9 +147,9 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         .await?;
     note_usual_cost(hub, prefix.as_deref());
     let hash = found.as_ref().map(|user| user.password_hash.clone());
-    // Who could not be heard has not failed.
-    let verified = hub.passwords().verify(&request.password, hash).await;
-    let matches = verified.inspect_err(|_| hub.limits().refund_login(&folded, address))?;
+    let caller = caller_at_login(hub, actor, found.as_ref(), device.as_ref(), now);
+    let verified = hub.passwords().verify(caller, &request.password, hash).await;
+    let matches = verified.inspect_err(|_| hub.limits().refund_unheard_login(&folded, address))?;
     let user = match found {
         Some(user) if matches && user.disabled_at.is_none() => user,
         found => {
@@ -151,9 +163,12 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         }
     };
     hub.limits().refund_login(&folded, address);
+    if let Caller::Known { device: Some(id), .. } = caller {
+        hub.limits().refund_device(id);
+    }
     // Only now the password is known, so this is when its hash can get the present cost. Without one the login goes on.
     let is_outdated = cost_of(&user.password_hash) != Some(hub.passwords().cost());
-    let new_hash = if is_outdated { hub.passwords().hash(&request.password).await.ok() } else { None };
+    let new_hash = if is_outdated { hub.passwords().hash(caller, &request.password).await.ok() } else { None };
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let (id, checked_revision) = (user.id, user.password_revision);
     let login = hub
@@ -172,6 +187,24 @@ pub async fn log_in(hub: &Hub, actor: &Actor, request: LoginRequest) -> Result<N
         .await?;
     log_login(actor, &login.user);
     Ok(login)
+}
+
+/// The line in which a password waits. A device cookie counts only for the user that it was given to, so that it does not help to
+/// guess the passwords of others.
+fn caller_at_login(hub: &Hub, actor: &Actor, user: Option<&UserRow>, device: Option<&Secret>, now_ms: i64) -> Caller {
+    let known = || {
+        let user = user.filter(|user| user.disabled_at.is_none())?;
+        let claim = DeviceClaim::read(device?)?;
+        let is_known = claim.is_of(&hub.keys(), user.id, user.password_revision, now_ms);
+        let is_admitted = is_known && hub.limits().take_device(claim.id(), now_ms);
+        is_admitted.then(|| Caller::Known { user: user.id.0, device: Some(claim.id()) })
+    };
+    known().unwrap_or(Caller::Stranger(actor.call.client_ip))
+}
+
+/// The line of somebody who has proved who they are.
+fn caller_of(actor: &Actor) -> Caller {
+    if actor.is_operator() { Caller::Operator } else { Caller::Known { user: actor.id().0, device: None } }
 }
 
 /// When the hub last looked which cost most accounts have.
@@ -201,10 +234,27 @@ fn note_usual_cost(hub: &Hub, prefix: Option<&str>) {
     }
 }
 
+/// What was typed may be a password in the wrong field: only well-formed names are logged.
+fn loggable(username: &str) -> Option<&str> {
+    Some(username).filter(|name| handles::check_username(name).is_ok())
+}
+
 fn log_failure(actor: &Actor, username: &str, reason: &str) {
-    // What was typed may be a password in the wrong field: only well-formed names are logged.
-    let username = Some(username).filter(|name| handles::check_username(name).is_ok());
-    auth_log::record(AuthEvent::LoginFailure, &actor.call, None, username, Some(reason));
+    auth_log::record(AuthEvent::LoginFailure, &actor.call, None, loggable(username), Some(reason));
+}
+
+fn log_throttled(hub: &Hub, actor: &Actor, username: &str, now_ms: i64) {
+    let address = actor.call.client_ip;
+    if let Some(count) = hub.limits().note_throttled_login(address, now_ms) {
+        auth_log::record_throttled(Some(&actor.call), address, loggable(username), count);
+    }
+}
+
+/// Logs how many logins were refused at each address since its last line.
+fn log_overdue_throttled(hub: &Hub, now_ms: i64) {
+    for (address, count) in hub.limits().overdue_throttled_logins(now_ms) {
+        auth_log::record_throttled(None, address, None, count);
+    }
 }
 
 fn log_login(actor: &Actor, user: &UserView) {
@@ -215,6 +265,8 @@ fn log_login(actor: &Actor, user: &UserView) {
 
 fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> Result<NewLogin, HubError> {
     let token = credentials::base62(tx.random_bytes());
+    let (id, now) = (tx.random_bytes(), tx.now_ms());
+    let device = device::issue(&hub.keys(), user.id, store::find_password_revision(tx, user.id)?, id, now);
     principals::note_seen(tx, user.id)?;
     let user_agent: Option<String> =
         actor.call.user_agent.as_ref().map(|text| text.chars().take(MAX_USER_AGENT_CHARACTERS).collect());
@@ -228,7 +280,7 @@ fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> R
             user_agent: user_agent.as_deref(),
         },
     )?;
-    Ok(NewLogin { user, token: Secret::new(token) })
+    Ok(NewLogin { user, token: Secret::new(token), device: Some(device) })
 }
 
 /// Ends the session that asks.
@@ -267,12 +319,13 @@ pub async fn change_password(hub: &Hub, actor: &Actor, request: ChangePasswordRe
     let folded = handles::fold(&user.username);
     hub.limits().take_login(&folded, actor.call.client_ip, hub.clock().now_ms())?;
     let checked_revision = user.password_revision;
-    let verified = hub.passwords().verify(&request.current_password, Some(user.password_hash)).await;
-    if !verified.inspect_err(|_| hub.limits().refund_login(&folded, actor.call.client_ip))? {
+    let caller = caller_of(actor);
+    let verified = hub.passwords().verify(caller, &request.current_password, Some(user.password_hash)).await;
+    if !verified.inspect_err(|_| hub.limits().refund_unheard_login(&folded, actor.call.client_ip))? {
         return Err(HubError::forbidden("invalid_credentials", "The current password is wrong."));
     }
     hub.limits().refund_login(&folded, actor.call.client_ip);
-    let hash = hub.passwords().hash(&request.new_password).await?;
+    let hash = hub.passwords().hash(caller, &request.new_password).await?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let login = hub
         .command(actor, move |tx| {
@@ -355,30 +408,35 @@ pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Res
         return Err(closed());
     }
     let invite_hash = credential_hash(invite);
-    // Hashing a password is work; nobody gets it done without an invitation in hand, or one that
-    // this very request has used before.
+    // Hashing a password is work, so everything that is cheap to check comes first, and the address gets its place back only when
+    // the account is there.
     let address = actor.call.client_ip;
     hub.limits().take_registration(address, hub.clock().now_ms())?;
-    let actor_in = actor.clone();
-    let is_invited = hub
+    let (actor_in, name) = (actor.clone(), request.username.clone());
+    let checked = check_account(&request.username, &request.password, request.display_name.as_deref());
+    let is_known = hub
         .read(move |tx| {
-            Ok::<_, HubError>(
-                store::find_invitation(tx, &invite_hash)?.is_some() || idempotency::is_known(tx, &actor_in)?,
-            )
+            // This very request was answered before, and has used its invitation.
+            if idempotency::is_known(tx, &actor_in)? {
+                return Ok(true);
+            }
+            store::find_invitation(tx, &invite_hash)?.ok_or_else(closed)?;
+            checked.clone()?;
+            principals::require_free_handle(tx, &name)?;
+            Ok::<_, HubError>(false)
         })
         .await?;
-    if !is_invited {
-        return Err(closed());
-    }
-    hub.limits().refund_registration(address);
-    check_account(&request.username, &request.password, request.display_name.as_deref())?;
-    let hash = hub.passwords().hash(&request.password).await?;
+    let hash = match is_known {
+        true => None,
+        false => Some(hub.passwords().hash(Caller::Stranger(address), &request.password).await?),
+    };
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let login = hub
         .command(actor, move |tx| {
             let (invitation, role) = store::find_invitation(tx, &invite_hash)?.ok_or_else(closed)?;
-            let name = &request.username;
-            let user = insert_user(&hub_in, tx, &actor_in, name, request.display_name.as_deref(), &hash, role)?;
+            let (name, display_name) = (&request.username, request.display_name.as_deref());
+            let hash = hash.as_ref().ok_or_else(closed)?;
+            let user = insert_user(&hub_in, tx, &actor_in, name, display_name, hash, role)?;
             if !store::update_invitation_used(tx, invitation, user.id)? {
                 return Err(closed());
             }
@@ -386,6 +444,7 @@ pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Res
             begin_session(&hub_in, tx, &actor_in, user)
         })
         .await?;
+    hub.limits().refund_registration(address);
     log_user_created(actor, &login.user, "by invitation");
     log_login(actor, &login.user);
     Ok(login)
@@ -429,7 +488,7 @@ pub async fn create_user(hub: &Hub, actor: &Actor, request: CreateUserRequest) -
     check_account(&request.username, &request.password, request.display_name.as_deref())?;
     let name = request.username.clone();
     hub.read(move |tx| principals::require_free_handle(tx, &name)).await?;
-    let hash = hub.passwords().hash(&request.password).await?;
+    let hash = hub.passwords().hash(caller_of(actor), &request.password).await?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let user = hub
         .command(actor, move |tx| {
@@ -475,7 +534,7 @@ pub async fn set_user_password(
 ) -> Result<UserView, HubError> {
     actor.require_admin()?;
     check_password(&password).map_err(|message| HubError::invalid_field("password", message))?;
-    let hash = hub.passwords().hash(&password).await?;
+    let hash = hub.passwords().hash(caller_of(actor), &password).await?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let user = hub
         .command(actor, move |tx| {
@@ -579,7 +638,7 @@ pub async fn ensure_first_admin(hub: &Hub) -> Result<Option<Secret>, HubError> {
     getrandom::fill(&mut random).map_err(HubError::internal)?;
     // 24 characters of base 62 are 142 bits.
     let password = Secret::new(&credentials::base62(random)[19..]);
-    let hash = hub.passwords().hash(&password).await?;
+    let hash = hub.passwords().hash(Caller::Operator, &password).await?;
     let hub_in = hub.clone();
     let created = hub
         .write(move |tx| {

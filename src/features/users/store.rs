@@ -44,6 +44,11 @@ pub(super) fn find_user_by_name(tx: &mut Tx<'_>, username: &str) -> Result<Optio
     tx.query_optional(&format!("{SELECT_USER} where p.folded_handle = $1"), params![handles::fold(username)], user)
 }
 
+/// The number of the password that a user has now.
+pub(super) fn find_password_revision(tx: &mut Tx<'_>, id: PrincipalId) -> Result<i64, DbError> {
+    tx.query_one("select password_revision from users where id = $1", params![id.0], |row| row.get("password_revision"))
+}
+
 pub(super) fn list_users(tx: &mut Tx<'_>, after: i64, limit: i64) -> Result<Vec<UserRow>, DbError> {
     tx.query(&format!("{SELECT_USER} where p.id > $1 order by p.id limit $2"), params![after, limit], user)
 }

@@ -9,6 +9,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, Uri, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
+use stoa_model::Secret;
 
 use super::arriving::{Reading, Whole};
 use super::deadline;
@@ -65,6 +66,9 @@ pub struct RawBody(pub Bytes);
 
 /// A caller who need not prove who they are.
 pub struct Anonymous(pub Actor);
+
+/// The device cookie of a browser, as it was sent.
+pub struct Device(pub Option<Secret>);
 
 impl FromRequestParts<Hub> for Actor {
     type Rejection = HubError;
@@ -172,6 +176,14 @@ impl FromRequestParts<Hub> for Anonymous {
 
     async fn from_request_parts(parts: &mut Parts, _: &Hub) -> Result<Self, HubError> {
         Ok(Self(Actor::anonymous(call(parts))))
+    }
+}
+
+impl FromRequestParts<Hub> for Device {
+    type Rejection = HubError;
+
+    async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
+        Ok(Self(cookie(&parts.headers, hub.device_cookie_name()).map(Secret::new)))
     }
 }
 

@@ -37,7 +37,7 @@ use crate::surfaces::mcp::Offer;
 
 pub(crate) use arriving::Reading;
 pub use etag::{WithEtag, expected_revision, with_etag};
-pub use extract::{Anonymous, Body, Commander, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
+pub use extract::{Anonymous, Body, Commander, Device, Form, NoBody, OptionalBody, Path, Query, RawBody, Visitor};
 pub(crate) use extract::{
     MAX_BODY_BYTES, admit_write, announced_length, begin_body, call as call_of, keep_counted, note_owner,
     read_body as read_whole_body, require_json,

@@ -14,6 +14,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 use super::envelope::Peer;
@@ -23,8 +24,10 @@ use crate::hub::{Hub, pause};
 
 /// How long a client may take to send its headers, also between two requests.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long requests may take to finish once the hub is stopping.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(20);
+/// How long requests may take to finish once the hub is stopping. After that their connections are closed.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(4);
+/// How long it may take to close them.
+const CUT_OFF_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a client may take none of what is sent to it.
 const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 /// The same once the hub is stopping: who reads nothing shall not hold it up.
@@ -40,7 +43,7 @@ const MAX_HEADER_BYTES: usize = 64 * 1024;
 /// Serves until the hub stops, then finishes what is under way.
 pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
     let slots = Arc::new(Semaphore::new(MAX_CONNECTIONS));
-    let graceful = GracefulShutdown::new();
+    let (graceful, cut_off) = (GracefulShutdown::new(), CancellationToken::new());
     let peers = Peers::new(hub.config());
     let mut faults = Faults::default();
     loop {
@@ -77,7 +80,7 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
         let (has_asked, stall) = (Arc::new(AtomicBool::new(false)), Arc::new(Stall::default()));
         let stream = Impatient::new(stream, WRITE_TIMEOUT, stall.clone());
         let connection = graceful.watch(connection(stream, Peer(peer), router.clone(), has_asked.clone()));
-        let stopping = hub.clone();
+        let (stopping, cut_off) = (hub.clone(), cut_off.clone());
         tokio::spawn(async move {
             // Nothing is lost with a connection that has not asked for anything, and browsers open
             // some in advance. Waiting for their headers would hold up the stop.
@@ -96,6 +99,7 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
                     tracing::debug!(%error, "a connection ended early");
                 },
                 () = unused => {}
+                () = cut_off.cancelled() => {}
             }
             drop((slot, counted));
         });
@@ -103,6 +107,10 @@ pub(crate) async fn serve(hub: &Hub, listener: TcpListener, router: Router) {
     drop(listener);
     if tokio::time::timeout(DRAIN_TIMEOUT, graceful.shutdown()).await.is_err() {
         tracing::warn!("some requests did not finish in time and were cut off");
+        // Nobody waits for their reads any longer, so the database need not finish them.
+        cut_off.cancel();
+        let all = slots.acquire_many(u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX));
+        let _ = tokio::time::timeout(CUT_OFF_TIMEOUT, all).await;
     }
 }
 

@@ -86,7 +86,7 @@ export async function newPassword({ hub, watcher }) {
   await until("the fields are empty again", async () => (await page.getByLabel("Current password").inputValue()) === "");
   await away.waitForURL(/\/login\?next=%2Fchannels%2Fgeneral/);
   // Both tabs hear of what is said afterwards, so their stream is back.
-  const [{ name, value }] = await context.cookies();
+  const { name, value } = (await context.cookies()).find((cookie) => cookie.name.endsWith("stoa_session"));
   hub.admin.cookie = `${name}=${value}`;
   await hub.admin.say("general", "still here");
   await article(tab, "still here").waitFor();

@@ -246,6 +246,14 @@ impl Reply {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
+    /// `name=value` of the cookie by which the browser is known at its next login.
+    #[track_caller]
+    pub(crate) fn device(&self) -> String {
+        let cookies = self.headers.get_all("set-cookie").iter().map(|value| value.to_str().unwrap());
+        let device = cookies.into_iter().find(|cookie| cookie.contains("stoa_device="));
+        device.unwrap_or_else(|| panic!("no device cookie: {self:?}")).split(';').next().unwrap().to_owned()
+    }
+
     /// `name=value` of the cookie that the answer sets.
     #[track_caller]
     pub(crate) fn cookie(&self) -> String {
