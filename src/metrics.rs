@@ -34,6 +34,7 @@ pub struct Metrics {
     pub machine_requests: IntCounterVec,
     pub machine_events: IntCounterVec,
     pub machine_components: IntGaugeVec,
+    pub search_texts: IntCounter,
 }
 
 impl Metrics {
@@ -139,6 +140,10 @@ impl Metrics {
                     "Components of machine principals by what they said last, or stale after 90 seconds"
                 ),
                 &["status"]
+            )),
+            search_texts: registered!(IntCounter::new(
+                "stoa_search_texts_total",
+                "Texts of messages that this hub has split into words for the search index"
             )),
             registry,
         })

@@ -66,6 +66,7 @@ pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<IndexProgress>, DbErr
 pub(super) fn insert_state(tx: &mut Tx<'_>, state: &IndexProgress) -> Result<(), DbError> {
     let IndexProgress { epoch, position, built_through } = state;
     tx.execute("delete from search_state", &[])?;
+    tx.execute("delete from search_queue", &[])?;
     tx.execute(
         "insert into search_state (id, epoch, xid, seq, built_through) values (1, $1, $2, $3, $4)",
         params![epoch, position.xid, position.seq, built_through],
@@ -124,7 +125,7 @@ pub(super) async fn clear(hub: &Hub) -> Result<(), HubError> {
         Engine::Postgres => {
             // Nobody searches an index without a state, so nobody is surprised by an empty one.
             hub.write(|tx| Ok::<_, HubError>(tx.execute("delete from search_state", &[])?)).await?;
-            hub.write(|tx| Ok::<_, HubError>(tx.execute_batch("truncate search_documents")?)).await
+            hub.write(|tx| Ok::<_, HubError>(tx.execute_batch("truncate search_documents, search_queue")?)).await
         }
     }
 }

@@ -1,0 +1,74 @@
+//! Texts that wait to be indexed: what an owner writes beyond their share of a batch.
+//!
+//! The index goes on without them, so what others write is not held up. It does not have them meanwhile, in no form at all:
+//! a search looks at them by itself, as far as it can.
+
+use std::collections::BTreeMap;
+
+use stoa_db::{DbError, Tx, id_list, is_among, params};
+use stoa_model::MessageId;
+
+use crate::features::messages::TextSize;
+
+/// Bytes of texts that one step takes out of the queue, unless the first is longer.
+const PIECE_BYTES: i64 = 1024 * 1024;
+/// Texts that are looked at to make a piece.
+const PIECE_TEXTS: i64 = 1000;
+
+pub(super) fn insert(tx: &mut Tx<'_>, sizes: &[TextSize]) -> Result<(), DbError> {
+    for size in sizes {
+        tx.execute(
+            "insert into search_queue (message_id, conversation_id, owner_id, bytes) values ($1, $2, $3, $4)
+             on conflict (message_id) do update set bytes = excluded.bytes",
+            params![size.id.0, size.conversation.0, size.owner.0, size.bytes],
+        )?;
+    }
+    Ok(())
+}
+
+pub(super) fn remove(tx: &mut Tx<'_>, ids: &[i64]) -> Result<(), DbError> {
+    let is_among = is_among(tx.engine(), "$1");
+    let list = id_list(ids.iter().copied());
+    tx.execute(&format!("delete from search_queue where message_id {is_among}"), params![list])?;
+    Ok(())
+}
+
+pub(super) fn is_empty(tx: &mut Tx<'_>) -> Result<bool, DbError> {
+    Ok(tx.query_optional("select 1 as one from search_queue limit 1", &[], |row| row.get::<i64>("one"))?.is_none())
+}
+
+/// What is next: of each owner as many bytes as of the others, the oldest first.
+pub(super) fn next_piece(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
+    let sql = "select message_id, bytes from (
+             select message_id, bytes, sum(bytes) over (partition by owner_id order by message_id) as reached
+             from search_queue) queue
+         order by reached, message_id limit $1";
+    let waiting: Vec<(i64, i64)> =
+        tx.query(sql, params![PIECE_TEXTS], |row| Ok((row.get("message_id")?, row.get("bytes")?)))?;
+    let mut left = PIECE_BYTES;
+    let mut piece = Vec::new();
+    for (id, bytes) in waiting {
+        if !piece.is_empty() && bytes > left {
+            break;
+        }
+        left -= bytes;
+        piece.push(MessageId(id));
+    }
+    Ok(piece)
+}
+
+/// The newest that wait in some conversations, by id, with their bytes.
+pub(super) fn list_newest(
+    tx: &mut Tx<'_>,
+    conversations: &[i64],
+    limit: i64,
+) -> Result<BTreeMap<MessageId, i64>, DbError> {
+    let is_among = is_among(tx.engine(), "$1");
+    let sql = format!(
+        "select message_id, bytes from search_queue where conversation_id {is_among} order by message_id desc limit $2"
+    );
+    let waiting = tx.query(&sql, params![id_list(conversations.iter().copied()), limit], |row| {
+        Ok((MessageId(row.get("message_id")?), row.get("bytes")?))
+    })?;
+    Ok(waiting.into_iter().collect())
+}
