@@ -51,7 +51,18 @@ async fn only_a_changed_text_is_indexed_again() {
             ada.react(&message, reaction).await.ok();
             hub.settle().await;
         }
-        assert_eq!(ada.found("walrus is:done has:reaction").await, ["a walrus"]);
+        for q in [
+            "walrus is:done",
+            "has:reaction",
+            "is:done has:reaction walrus",
+            "has:reaction -is:proposed",
+            "has:reaction -is:approved",
+        ] {
+            assert_eq!(ada.found(q).await, ["a walrus"], "{q}");
+        }
+        for q in ["walrus -is:done", "-has:reaction", "is:done -has:reaction", "has:reaction is:proposed"] {
+            assert_eq!(ada.found(q).await, [""; 0], "{q}");
+        }
         for reaction in ["approve", "done"] {
             ada.unreact(&message, reaction).await.ok();
         }

@@ -40,6 +40,8 @@ pub(super) struct IndexProgress {
     pub(super) position: Position,
     /// It has all messages up to this id that were there at that position; those behind it are still to come.
     pub(super) built_through: i64,
+    /// Whether texts up to that position wait in the queue.
+    pub(super) has_queue: bool,
 }
 
 /// Nothing is to come any more.
@@ -54,17 +56,20 @@ pub(super) fn of(engine: Engine) -> &'static dyn SearchIndex {
 
 /// Both engines call it the same.
 pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<IndexProgress>, DbError> {
-    tx.query_optional("select epoch, xid, seq, built_through from search_state where id = 1", &[], |row| {
+    let sql = "select epoch, xid, seq, built_through, exists (select 1 from search_queue) as has_queue
+         from search_state where id = 1";
+    tx.query_optional(sql, &[], |row| {
         Ok(IndexProgress {
             epoch: row.get("epoch")?,
             position: Position { xid: row.get("xid")?, seq: row.get("seq")? },
             built_through: row.get("built_through")?,
+            has_queue: row.get("has_queue")?,
         })
     })
 }
 
 pub(super) fn insert_state(tx: &mut Tx<'_>, state: &IndexProgress) -> Result<(), DbError> {
-    let IndexProgress { epoch, position, built_through } = state;
+    let IndexProgress { epoch, position, built_through, .. } = state;
     tx.execute("delete from search_state", &[])?;
     tx.execute("delete from search_queue", &[])?;
     tx.execute(

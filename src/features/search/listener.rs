@@ -147,9 +147,9 @@ fn examine(tx: &mut Tx<'_>) -> Result<Found, HubError> {
             return Ok(Found::Foreign);
         }
     }
-    let is_usable = usable(tx, state)?.is_some_and(|state| state.built_through == COMPLETE);
     // Without an event nobody would go on with what waits in the queue.
-    Ok(if is_usable && queue::is_empty(tx)? { Found::Usable } else { Found::Unusable })
+    let is_done = |state: IndexProgress| state.built_through == COMPLETE && !state.has_queue;
+    Ok(if usable(tx, state)?.is_some_and(is_done) { Found::Usable } else { Found::Unusable })
 }
 
 /// Draws the name of this run.
@@ -289,8 +289,8 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     if before.built_through != COMPLETE {
         return fill_step(tx, before);
     }
-    let queued = queue::next_piece(tx)?;
-    let has_queue = !queued.is_empty();
+    let has_queue = before.has_queue;
+    let queued = if has_queue { queue::next_piece(tx)? } else { Vec::new() };
     // While there is a queue, what happens meanwhile must not wait for its end.
     let changes = if before.position >= through && !has_queue {
         return Ok(Progress::Done);
@@ -445,7 +445,7 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
             .read(|tx| {
                 let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
                 let run = Hub::meta(tx, RUN)?.unwrap_or_default();
-                Ok::<_, DbError>((IndexProgress { epoch, position, built_through: 0 }, run))
+                Ok::<_, DbError>((IndexProgress { epoch, position, built_through: 0, has_queue: false }, run))
             })
             .await?;
         let index = index::of(hub.db().engine());

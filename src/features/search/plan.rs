@@ -72,9 +72,9 @@ impl StandingFacts<'_> {
         self.states.map(|states| states.iter().map(quoted).collect::<Vec<_>>().join(", "))
     }
 
-    /// Whether messages that nobody has reacted to can fit.
-    pub(super) fn fits_untouched(&self) -> bool {
-        self.has_reaction != Some(true) && self.states.is_none_or(|states| states.contains(&WorkflowState::Proposed))
+    /// Whether only states fit that are not the first, which most messages stay in.
+    pub(super) fn excludes_proposed(&self) -> bool {
+        self.states.is_some_and(|states| !states.contains(&WorkflowState::Proposed))
     }
 }
 

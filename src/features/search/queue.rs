@@ -33,10 +33,6 @@ pub(super) fn remove(tx: &mut Tx<'_>, ids: &[i64]) -> Result<(), DbError> {
     Ok(())
 }
 
-pub(super) fn is_empty(tx: &mut Tx<'_>) -> Result<bool, DbError> {
-    Ok(tx.query_optional("select 1 as one from search_queue limit 1", &[], |row| row.get::<i64>("one"))?.is_none())
-}
-
 /// What is next: of each owner as many bytes as of the others, the oldest first.
 pub(super) fn next_piece(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
     let sql = "select message_id, bytes from (
@@ -71,4 +67,46 @@ pub(super) fn list_newest(
         Ok((MessageId(row.get("message_id")?), row.get("bytes")?))
     })?;
     Ok(waiting.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use stoa_db::{Database, Options};
+    use stoa_model::{ConversationId, PrincipalId};
+    use stoa_schema::MIGRATIONS;
+
+    use super::super::sqlite::COMPANION;
+    use super::*;
+
+    #[tokio::test]
+    async fn a_piece_has_as_many_bytes_of_one_owner_as_of_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let options = Options { companion: Some(COMPANION), ..Options::new(folder.path()) };
+        let db = Database::open(options, MIGRATIONS).unwrap();
+        let size = |id: i64, owner: i64, bytes: i64| TextSize {
+            id: MessageId(id),
+            conversation: ConversationId(1),
+            owner: PrincipalId(owner),
+            bytes,
+        };
+        // The first owner wrote 60 long texts before two others wrote anything.
+        let mut sizes: Vec<TextSize> = (1..=60).map(|id| size(id, 1, 256 * 1024)).collect();
+        sizes.extend([size(61, 2, 1000), size(62, 3, 300 * 1024), size(63, 2, 1000)]);
+        let written: Result<(), DbError> = db.write_companion(move |tx| insert(tx, &sizes)).await;
+        written.unwrap();
+        let mut pieces: Vec<Vec<i64>> = Vec::new();
+        for _ in 0..2 {
+            let piece: Result<Vec<MessageId>, DbError> = db.read(next_piece).await;
+            let piece: Vec<i64> = piece.unwrap().into_iter().map(|id| id.0).collect();
+            pieces.push(piece.clone());
+            let removed: Result<(), DbError> = db.write_companion(move |tx| remove(tx, &piece)).await;
+            removed.unwrap();
+        }
+        assert_eq!(pieces, [vec![61, 63, 1, 62], vec![2, 3, 4, 5]]);
+        let newest: Result<BTreeMap<MessageId, i64>, DbError> = db.read(|tx| list_newest(tx, &[1, 7], 2)).await;
+        assert_eq!(newest.unwrap().into_keys().map(|id| id.0).collect::<Vec<_>>(), [59, 60]);
+        let elsewhere: Result<BTreeMap<MessageId, i64>, DbError> = db.read(|tx| list_newest(tx, &[7], 2)).await;
+        assert!(elsewhere.unwrap().is_empty());
+        db.close().await;
+    }
 }

@@ -208,10 +208,12 @@ fn find_ids(
     if !unindexed.is_empty() {
         ids.retain(|id| !unindexed.contains(&MessageId(*id)));
     }
-    let judge = plan.judge();
-    let (tail, mut is_cut) = tail(tx, plan, &judge, &unindexed)?;
-    if !tail.is_empty() {
-        'tail: for chunk in tail.chunks(CHUNK) {
+    let mut is_cut = false;
+    if !unindexed.is_empty() || state.is_some_and(|state| state.has_queue) {
+        let judge = plan.judge();
+        let tail = tail(tx, plan, &judge, &unindexed)?;
+        is_cut = tail.is_cut;
+        'tail: for chunk in tail.ids.chunks(CHUNK) {
             for (source, standing) in entries::load_with_standing(tx, chunk)? {
                 // Half of the time is for what comes after it.
                 if tx.time_left().is_some_and(|left| left < timeout / 2) {
@@ -230,13 +232,15 @@ fn find_ids(
     Ok((ids, is_cut))
 }
 
-/// Of the messages that the index does not have those that can be looked through, newest first, and whether there are more.
-fn tail(
-    tx: &mut Tx<'_>,
-    plan: &Plan,
-    judge: &Judge<'_>,
-    unindexed: &BTreeSet<MessageId>,
-) -> Result<(Vec<MessageId>, bool), DbError> {
+/// The messages that a search looks through by itself.
+struct Tail {
+    /// Newest first.
+    ids: Vec<MessageId>,
+    /// Whether there are more.
+    is_cut: bool,
+}
+
+fn tail(tx: &mut Tx<'_>, plan: &Plan, judge: &Judge<'_>, unindexed: &BTreeSet<MessageId>) -> Result<Tail, DbError> {
     let mut sizes: BTreeMap<MessageId, i64> = queue::list_newest(tx, &plan.conversations, MAX_QUEUED + 1)?;
     let mut is_cut = sizes.len() as i64 > MAX_QUEUED;
     if !unindexed.is_empty() {
@@ -245,17 +249,17 @@ fn tail(
         sizes.extend(visible.map(|size| (size.id, size.bytes)));
     }
     let mut used = 0;
-    let mut tail = Vec::with_capacity(sizes.len());
+    let mut ids = Vec::with_capacity(sizes.len());
     for (id, bytes) in sizes.into_iter().rev() {
         let room = if bytes > LONG_BYTES { MAX_TAIL_BYTES / 2 } else { MAX_TAIL_BYTES };
         if used + bytes + BYTES_PER_MESSAGE > room {
             is_cut = true;
         } else {
             used += bytes + BYTES_PER_MESSAGE;
-            tail.push(id);
+            ids.push(id);
         }
     }
-    Ok((tail, is_cut))
+    Ok(Tail { ids, is_cut })
 }
 
 /// The messages of which the index does not know, or not what became of them.

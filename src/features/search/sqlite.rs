@@ -240,20 +240,19 @@ impl Search<'_> {
     /// A query for the ids of all messages that somebody has reacted to, or whose state is not the first, if the search is for
     /// those and there are few of them.
     fn touched(&self, tx: &mut Tx<'_>) -> Result<Option<String>, DbError> {
-        let Some(standing) = self.facts.standing.as_ref().filter(|standing| !standing.fits_untouched()) else {
-            return Ok(None);
-        };
-        let touched = match standing.states_sql() {
+        let Some(standing) = &self.facts.standing else { return Ok(None) };
+        let touched = match standing.states_sql().filter(|_| standing.excludes_proposed()) {
             Some(states) => {
                 let ids: Vec<String> = standing.conversations.iter().map(i64::to_string).collect();
-                let is_among = format!("in ({})", ids.join(", "));
                 // Said twice for the index, which has no others.
                 format!(
-                    "select id from messages where conversation_id {is_among} and workflow_state in ({states})
-                         and workflow_state <> 'proposed'"
+                    "select id from messages where conversation_id in ({}) and workflow_state in ({states})
+                         and workflow_state <> 'proposed'",
+                    ids.join(", ")
                 )
             }
-            None => "select message_id from reactions".to_owned(),
+            None if standing.has_reaction == Some(true) => "select message_id from reactions".to_owned(),
+            None => return Ok(None),
         };
         let sql = format!("select count(*) as touched from (select 1 from ({touched}) limit $1)");
         let count: i64 = tx.query_one(&sql, params![self.glance + 1], |row| row.get("touched"))?;
