@@ -35,7 +35,7 @@ const PORTION: usize = 200;
 /// Bytes of texts in one transaction, when it is filled anew.
 const FILL_BYTES: usize = 4 * 1024 * 1024;
 /// Bytes of new texts in one transaction.
-const STEP_BYTES: i64 = 4 * 1024 * 1024;
+const STEP_BYTES: i64 = 2 * 1024 * 1024;
 /// Bytes of new texts of one owner in one transaction. What is more waits in the queue.
 const OWNER_BYTES: i64 = 1024 * 1024;
 /// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
