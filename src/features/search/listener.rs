@@ -303,8 +303,7 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     if changes.is_empty() && !has_queue {
         return Ok(Progress::Done);
     }
-    let Shares { mut now, put_off, seen, reached } = share_out(tx, &changes)?;
-    let mut gone = seen.clone();
+    let Shares { mut now, put_off, seen: mut gone, reached } = share_out(tx, &changes)?;
     for id in queued {
         // One that has just changed is dealt with above.
         if gone.insert(id) {

@@ -5,22 +5,34 @@
 
 use std::collections::BTreeMap;
 
-use stoa_db::{DbError, Tx, id_list, is_among, params};
+use stoa_db::{DbError, Tx, Value, id_list, is_among, params};
 use stoa_model::MessageId;
 
 use crate::features::messages::TextSize;
 
 /// Bytes of texts that one step takes out of the queue, unless the first is longer.
 const PIECE_BYTES: i64 = 1024 * 1024;
+/// Rows in one statement.
+const ROWS: usize = 100;
 /// Texts that are looked at to make a piece.
 const PIECE_TEXTS: i64 = 1000;
 
 pub(super) fn insert(tx: &mut Tx<'_>, sizes: &[TextSize]) -> Result<(), DbError> {
-    for size in sizes {
+    for rows in sizes.chunks(ROWS) {
+        let mut values = Vec::with_capacity(4 * rows.len());
+        let mut places = Vec::with_capacity(rows.len());
+        for size in rows {
+            let first = values.len() + 1;
+            places.push(format!("(${first}, ${}, ${}, ${})", first + 1, first + 2, first + 3));
+            values.extend([size.id.0, size.conversation.0, size.owner.0, size.bytes].map(Value::Integer));
+        }
         tx.execute(
-            "insert into search_queue (message_id, conversation_id, owner_id, bytes) values ($1, $2, $3, $4)
-             on conflict (message_id) do update set bytes = excluded.bytes",
-            params![size.id.0, size.conversation.0, size.owner.0, size.bytes],
+            &format!(
+                "insert into search_queue (message_id, conversation_id, owner_id, bytes) values {}
+                 on conflict (message_id) do update set bytes = excluded.bytes",
+                places.join(", ")
+            ),
+            &values,
         )?;
     }
     Ok(())
