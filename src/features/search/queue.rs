@@ -114,7 +114,7 @@ mod tests {
             let removed: Result<(), DbError> = db.write_companion(move |tx| remove(tx, &piece)).await;
             removed.unwrap();
         }
-        assert_eq!(pieces, [vec![61, 63, 1, 62], vec![2, 3, 4, 5]]);
+        assert_eq!(pieces, [vec![61, 63, 1, 62, 2], vec![3, 4, 5, 6]]);
         let newest: Result<BTreeMap<MessageId, i64>, DbError> = db.read(|tx| list_newest(tx, &[1, 7], 2)).await;
         assert_eq!(newest.unwrap().into_keys().map(|id| id.0).collect::<Vec<_>>(), [59, 60]);
         let elsewhere: Result<BTreeMap<MessageId, i64>, DbError> = db.read(|tx| list_newest(tx, &[7], 2)).await;
