@@ -39,6 +39,8 @@ pub struct Config {
     pub rate_limit: u32,
     /// How long the hub may take to answer a request, but for one that waits for something to happen.
     pub request_timeout: Duration,
+    /// How long a search may run.
+    pub search_timeout: Duration,
     /// Event streams that a user and their agents may have open; 0 means no limit.
     pub max_streams: usize,
     /// Connections from one address that is neither a trusted proxy nor of this machine; 0 means no limit.
@@ -97,6 +99,7 @@ impl Config {
             trace_retention: Duration::from_secs(30 * 24 * 3600),
             rate_limit: 600,
             request_timeout: Duration::from_secs(10),
+            search_timeout: Duration::from_secs(2),
             max_streams: 50,
             max_connections_per_address: 2000,
             body_memory_mib: 128,

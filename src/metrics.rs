@@ -37,6 +37,7 @@ pub struct Metrics {
     pub machine_requests: IntCounterVec,
     pub machine_events: IntCounterVec,
     pub machine_components: IntGaugeVec,
+    pub search_texts: IntCounter,
 }
 
 impl Metrics {
@@ -154,6 +155,10 @@ impl Metrics {
                     "Components of machine principals by what they said last, or stale after 90 seconds"
                 ),
                 &["status"]
+            )),
+            search_texts: registered!(IntCounter::new(
+                "stoa_search_texts_total",
+                "Texts of messages that this hub has split into words for the search index"
             )),
             registry,
         })

@@ -344,6 +344,20 @@ impl Hub {
         outcome
     }
 
+    /// The same for what may take long. It has readers of its own, so nothing else waits for it, and a limit.
+    pub async fn read_long<T, E, F>(&self, limit: Duration, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
+        let started = Instant::now();
+        let outcome = self.0.db.read_long(limit, query).await;
+        self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
+        outcome
+    }
+
     /// Runs a change that no caller asked for: the hub's own bookkeeping.
     pub async fn write<T, E, F>(&self, command: F) -> Result<T, E>
     where

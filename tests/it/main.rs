@@ -88,6 +88,7 @@ mod registry_sign;
 mod requests;
 mod search;
 mod search_agreement;
+mod search_lanes;
 mod sessions;
 mod signatures;
 mod stalemate;

@@ -89,7 +89,8 @@ async fn fill(hub: &TestHub, messages: i64) {
 fn lose_index(setup: &Setup) {
     match &setup.database {
         Some(database) => {
-            let lose = || database.connect().batch_execute("truncate search_state, search_documents").unwrap();
+            let lose =
+                || database.connect().batch_execute("truncate search_state, search_documents, search_queue").unwrap();
             off_the_runtime(lose);
         }
         None => std::fs::remove_file(setup.config.data.join("search.db")).unwrap(),

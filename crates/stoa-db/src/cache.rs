@@ -20,7 +20,8 @@ impl Caches {
     /// mapped into memory.
     pub(crate) fn of(options: &Options) -> Self {
         let total = options.cache_kib;
-        let readers = u32::try_from(options.readers + options.urgent_readers).unwrap_or(u32::MAX).max(1);
+        let readers =
+            u32::try_from(options.readers + options.urgent_readers + options.long_readers).unwrap_or(u32::MAX).max(1);
         let of_readers = total / 8 * 3 / readers;
         if options.companion.is_none() {
             return Self { writer: total / 8 * 5, reader: of_readers, companion_writer: 0, companion_reader: 0 };
@@ -50,7 +51,7 @@ mod tests {
                 options.readers = readers;
                 let caches = Caches::of(&options);
                 let of_reader = caches.reader + caches.companion_reader;
-                let readers = u32::try_from(options.readers + options.urgent_readers).unwrap();
+                let readers = u32::try_from(options.readers + options.urgent_readers + options.long_readers).unwrap();
                 let given = caches.writer + caches.companion_writer + of_reader * readers;
                 assert!(given <= total && given > total / 10 * 9, "{caches:?} of {total}");
             }

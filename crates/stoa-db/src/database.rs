@@ -54,6 +54,8 @@ pub struct Options {
     pub readers: usize,
     /// More of them, kept for [urgent reads](Database::read_urgent).
     pub urgent_readers: usize,
+    /// More of them, for [long reads](Database::read_long) alone.
+    pub long_readers: usize,
     /// KiB of pages that all connections to SQLite keep in memory together.
     pub cache_kib: u32,
     /// Threads with a connection each for commands, beside the two for those that share a transaction; SQLite always has one.
@@ -104,6 +106,7 @@ struct Shared {
     companion: RwLock<Option<Sender<CompanionTask>>>,
     reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     urgent_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
+    long_reader: RwLock<Option<Sender<Box<dyn Job>>>>,
     bells: Bells,
     server: watch::Sender<ServerState>,
     begin_within: Duration,
@@ -138,7 +141,29 @@ pub(crate) enum WriterTask {
     Vacuum(oneshot::Sender<Result<(), DbError>>),
 }
 
-/// The reads that wait for a reader.
+/// All reads that wait, by kind.
+pub(crate) struct ReadQueues {
+    urgent: Receiver<Box<dyn Job>>,
+    others: Receiver<Box<dyn Job>>,
+    long: Receiver<Box<dyn Job>>,
+}
+
+impl ReadQueues {
+    /// One queue for each reader.
+    pub(crate) fn for_readers(&self, options: &Options) -> Vec<ReadQueue> {
+        let usual = ReadQueue { urgent: self.urgent.clone(), others: Some(self.others.clone()) };
+        let urgent_only = ReadQueue { others: None, ..usual.clone() };
+        // No sender: nothing is urgent for these readers.
+        let (_, nothing) = crossbeam_channel::bounded(0);
+        let long_only = ReadQueue { urgent: nothing, others: Some(self.long.clone()) };
+        let mut queues = vec![usual; options.readers.max(1)];
+        queues.extend(std::iter::repeat_n(urgent_only, options.urgent_readers));
+        queues.extend(std::iter::repeat_n(long_only, options.long_readers.max(1)));
+        queues
+    }
+}
+
+/// The reads that wait for one reader.
 #[derive(Clone)]
 pub(crate) struct ReadQueue {
     urgent: Receiver<Box<dyn Job>>,
@@ -147,14 +172,6 @@ pub(crate) struct ReadQueue {
 }
 
 impl ReadQueue {
-    /// The queues of all readers, each by itself.
-    pub(crate) fn for_readers(&self, options: &Options) -> Vec<Self> {
-        let urgent_only = Self { urgent: self.urgent.clone(), others: None };
-        let mut queues = vec![self.clone(); options.readers.max(1)];
-        queues.extend(std::iter::repeat_n(urgent_only, options.urgent_readers));
-        queues
-    }
-
     /// The next read, an urgent one if there is one; none when the queues are closed.
     pub(crate) fn next(&self) -> Option<NextRead> {
         let urgent = || self.urgent.recv().ok().map(NextRead::Urgent);
@@ -219,6 +236,7 @@ impl Options {
             read_queue: 4096,
             readers: 4,
             urgent_readers: 1,
+            long_readers: 3,
             cache_kib: 64 * 1024,
             postgres_writers: 8,
             migrate_to: None,
@@ -287,7 +305,8 @@ impl Database {
         let (holding_sender, holding) = crossbeam_channel::bounded(options.write_queue);
         let (read_sender, others) = crossbeam_channel::bounded(options.read_queue);
         let (urgent_sender, urgent) = crossbeam_channel::bounded(options.read_queue);
-        let reads = ReadQueue { urgent, others: Some(others) };
+        let (long_sender, long) = crossbeam_channel::bounded(options.read_queue);
+        let reads = ReadQueues { urgent, others, long };
         let (engine, location) = match &options.postgres_url {
             None => {
                 let file = options.folder.join("stoa.db");
@@ -311,6 +330,7 @@ impl Database {
                 companion: RwLock::new(Some(companion_sender)),
                 reader: RwLock::new(Some(read_sender)),
                 urgent_reader: RwLock::new(Some(urgent_sender)),
+                long_reader: RwLock::new(Some(long_sender)),
                 bells,
                 server,
                 begin_within: options.begin_within,
@@ -387,7 +407,8 @@ impl Database {
         let (reply, answer) = oneshot::channel();
         #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
         let begin_by = Instant::now().checked_add(self.shared.begin_within);
-        Ok((Box::new(Closure { closure, result: None, reply, caller: Weak::new(), begin_by }), answer))
+        let job = Closure { closure, result: None, reply, caller: Weak::new(), begin_by, limit: None };
+        Ok((Box::new(job), answer))
     }
 
     /// Runs `query` on a snapshot that does not change while it runs, beside any writer. When the caller
@@ -398,7 +419,7 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.read_by(&self.shared.reader, query).await
+        self.read_by(&self.shared.reader, None, query).await
     }
 
     /// The same before all other reads, and even while those keep all other readers busy. For queries that take
@@ -409,10 +430,27 @@ impl Database {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        self.read_by(&self.shared.urgent_reader, query).await
+        self.read_by(&self.shared.urgent_reader, None, query).await
     }
 
-    async fn read_by<T, E, F>(&self, queue: &RwLock<Option<Sender<Box<dyn Job>>>>, query: F) -> Result<T, E>
+    /// The same for a query that may take long. It has readers of its own, so that other reads never wait for it, and runs for
+    /// at most `limit`: after that, or if its turn comes too late, the answer is [`DbError::Late`]. What takes long beside the
+    /// statements has to look at [`Tx::time_left`].
+    pub async fn read_long<T, E, F>(&self, limit: Duration, query: F) -> Result<T, E>
+    where
+        F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
+        T: Send + 'static,
+        E: From<DbError> + Send + 'static,
+    {
+        self.read_by(&self.shared.long_reader, Some(limit), query).await
+    }
+
+    async fn read_by<T, E, F>(
+        &self,
+        queue: &RwLock<Option<Sender<Box<dyn Job>>>>,
+        limit: Option<Duration>,
+        query: F,
+    ) -> Result<T, E>
     where
         F: Fn(&mut Tx<'_>) -> Result<T, E> + Send + 'static,
         T: Send + 'static,
@@ -422,7 +460,9 @@ impl Database {
         let (reply, answer) = oneshot::channel();
         // Dropped with this future.
         let caller = Arc::new(());
-        let job = Closure { closure: query, result: None, reply, caller: Arc::downgrade(&caller), begin_by: None };
+        #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+        let begin_by = limit.and_then(|_| Instant::now().checked_add(self.shared.begin_within));
+        let job = Closure { closure: query, result: None, reply, caller: Arc::downgrade(&caller), begin_by, limit };
         submit(queue, Box::new(job) as Box<dyn Job>)?;
         let answer = answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()));
         drop(caller);
@@ -438,7 +478,8 @@ impl Database {
         E: From<DbError> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Box::new(Closure { closure: command, result: None, reply, caller: Weak::new(), begin_by: None });
+        let (caller, begin_by, limit) = (Weak::new(), None, None);
+        let job = Box::new(Closure { closure: command, result: None, reply, caller, begin_by, limit });
         submit(&self.shared.companion, CompanionTask::Command(job))?;
         answer.await.unwrap_or_else(|_| Err(DbError::Closed.into()))
     }
@@ -548,6 +589,7 @@ impl Database {
         close_queue(&self.shared.companion);
         close_queue(&self.shared.reader);
         close_queue(&self.shared.urgent_reader);
+        close_queue(&self.shared.long_reader);
         let mut threads = self.shared.threads.lock().await;
         while threads.recv().await.is_some() {}
     }

@@ -2,7 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Weak;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
@@ -24,6 +24,9 @@ pub(crate) trait Job: Send {
 
     /// Lives as long as somebody waits for the answer of a read: for those who ask while it runs.
     fn caller(&self) -> Weak<()>;
+
+    /// How long it may run; none for what may take its time.
+    fn limit(&self) -> Option<Duration>;
 }
 
 pub(crate) struct Closure<F, T, E> {
@@ -34,6 +37,8 @@ pub(crate) struct Closure<F, T, E> {
     pub(crate) caller: Weak<()>,
     /// The moment after which it must not begin; none for what may take its time.
     pub(crate) begin_by: Option<Instant>,
+    /// How long it may run.
+    pub(crate) limit: Option<Duration>,
 }
 
 impl<F, T, E> Job for Closure<F, T, E>
@@ -50,6 +55,8 @@ where
         let result = match (result, tx.failure()) {
             // Ignoring a failed statement does not make it good: PostgreSQL has rolled back.
             (Ok(_), Some(failure)) => Err(failure.clone().into()),
+            // Its statements were cut off, or refused.
+            (Err(_), Some(_)) if tx.is_over() => Err(DbError::Late.into()),
             (result, _) => result,
         };
         let keep = result.is_ok();
@@ -78,5 +85,9 @@ where
 
     fn caller(&self) -> Weak<()> {
         self.caller.clone()
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
     }
 }

@@ -46,6 +46,7 @@
 //! * **A failed statement fails its command**, even when the command ignores the error: PostgreSQL
 //!   would have rolled back anyway, so SQLite does the same. For "first wins" use
 //!   `on conflict do nothing` and count the rows.
+//! * **Long reads hold up no others**: they have readers of their own and a limit of time ([`Database::read_long`]).
 //! * **Back-pressure**: queues are bounded, and a full one answers [`DbError::Busy`] at once. A command whose turn comes
 //!   too late is dropped.
 //! * **Nobody waits for a server that is silent**: what was asked of it is answered with [`DbError::Unavailable`] after a

@@ -12,7 +12,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use crate::cache::Caches;
 use crate::companion::{CompanionTask, CompanionWriter};
-use crate::database::{CommitReport, Context, NextRead, Options, ReadQueue, WriterTask};
+use crate::database::{CommitReport, Context, NextRead, Options, ReadQueue, ReadQueues, WriterTask};
 use crate::job::Job;
 use crate::row::RowSource;
 use crate::tx::{Connection as TxConnection, Effects, Moment};
@@ -45,7 +45,7 @@ pub(crate) fn start(
     context: Context,
     commands: Receiver<WriterTask>,
     companion_tasks: Receiver<CompanionTask>,
-    reads: &ReadQueue,
+    reads: &ReadQueues,
 ) -> Result<(), OpenError> {
     let caches = Caches::of(options);
     let mut connection = open_writer(file, caches.writer).map_err(|error| open_error(file, &error))?;
@@ -351,8 +351,23 @@ fn run_batch(connection: &Connection, batch: &mut [Queued], context: &Context) -
 struct Reader {
     connection: Connection,
     reads: ReadQueue,
-    /// Who waits for the read that runs; none between two.
-    caller: Arc<Mutex<Option<Weak<()>>>>,
+    /// What the read that runs depends on; none between two.
+    watched: Arc<Mutex<Option<Watched>>>,
+}
+
+/// Why a read may have to end early.
+struct Watched {
+    /// Dropped when nobody waits for it any more.
+    caller: Weak<()>,
+    end_by: Option<Instant>,
+}
+
+impl Watched {
+    fn is_over(&self) -> bool {
+        #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+        let is_late = || self.end_by.is_some_and(|end_by| Instant::now() >= end_by);
+        self.caller.strong_count() == 0 || is_late()
+    }
 }
 
 impl Reader {
@@ -361,19 +376,23 @@ impl Reader {
         if let Some(companion) = options.companion {
             companion.attach(&connection, &options.folder, caches.companion_reader)?;
         }
-        let caller = Arc::<Mutex<Option<Weak<()>>>>::default();
-        let watched = caller.clone();
-        let is_gone = move || {
-            let caller = watched.lock().unwrap_or_else(PoisonError::into_inner);
-            caller.as_ref().is_some_and(|caller| caller.strong_count() == 0)
+        let watched = Arc::<Mutex<Option<Watched>>>::default();
+        let shared = watched.clone();
+        let is_over = move || {
+            let watched = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            watched.as_ref().is_some_and(Watched::is_over)
         };
-        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_gone))?;
-        Ok(Self { connection, reads, caller })
+        connection.progress_handler(STEPS_BETWEEN_LOOKS, Some(is_over))?;
+        Ok(Self { connection, reads, watched })
     }
 
     fn run(self, context: &Context) {
         while let Some(mut job) = self.reads.next().map(NextRead::into_job) {
             if job.is_abandoned() {
+                continue;
+            }
+            if job.is_late() {
+                job.answer(Some(DbError::Late));
                 continue;
             }
             let overruled = self.read_once(context, &mut *job).err();
@@ -388,7 +407,8 @@ impl Reader {
         }
         connection.prepare_cached("begin deferred")?.raw_execute()?;
         let mut tx = Tx::new(TxConnection::Sqlite(connection), context.moment()?);
-        self.watch(Some(job.caller()));
+        let end_by = tx.limit(job.limit());
+        self.watch(Some(Watched { caller: job.caller(), end_by }));
         job.run(&mut tx);
         // What follows has to come to its end.
         self.watch(None);
@@ -399,8 +419,8 @@ impl Reader {
         Ok(())
     }
 
-    fn watch(&self, caller: Option<Weak<()>>) {
-        *self.caller.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    fn watch(&self, watched: Option<Watched>) {
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched;
     }
 }
 

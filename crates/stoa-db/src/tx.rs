@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::time::{Duration, Instant};
 
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
@@ -16,6 +17,8 @@ use crate::{DbError, Engine, OwnedValue, Row, Value};
 pub struct Tx<'c> {
     connection: Connection<'c>,
     moment: Moment,
+    /// When it has to be over; none for what may take its time.
+    end_by: Option<Instant>,
     random: ChaCha20Rng,
     failure: Option<DbError>,
     locals: HashMap<TypeId, Box<dyn Any>>,
@@ -62,6 +65,7 @@ impl<'c> Tx<'c> {
         Self {
             connection,
             moment,
+            end_by: None,
             random: ChaCha20Rng::from_seed(moment.seed),
             failure: None,
             locals: HashMap::new(),
@@ -71,6 +75,24 @@ impl<'c> Tx<'c> {
             sought: None,
             known: HashMap::new(),
         }
+    }
+
+    /// From now on it has this long. Returns when that is over.
+    pub(crate) fn limit(&mut self, limit: Option<Duration>) -> Option<Instant> {
+        #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+        let end_by = limit.and_then(|limit| Instant::now().checked_add(limit));
+        self.end_by = end_by;
+        end_by
+    }
+
+    /// How much time a [long read](crate::Database::read_long) has left; none if there is no limit.
+    pub fn time_left(&self) -> Option<Duration> {
+        #[expect(clippy::disallowed_methods, reason = "a deadline is in real time")]
+        self.end_by.map(|end_by| end_by.saturating_duration_since(Instant::now()))
+    }
+
+    pub(crate) fn is_over(&self) -> bool {
+        self.time_left().is_some_and(|left| left.is_zero())
     }
 
     pub fn engine(&self) -> Engine {
@@ -312,7 +334,10 @@ impl<'c> Tx<'c> {
 
     /// After a failed statement PostgreSQL refuses all others. SQLite may have rolled back and left
     /// the transaction, and would commit the next one by itself, so it refuses them too.
-    fn require_usable(&self) -> Result<(), DbError> {
+    fn require_usable(&mut self) -> Result<(), DbError> {
+        if self.failure.is_none() && self.is_over() {
+            self.failure = Some(DbError::Late);
+        }
         self.failure.as_ref().map_or(Ok(()), |failure| Err(failure.clone()))
     }
 

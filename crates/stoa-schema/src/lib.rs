@@ -32,6 +32,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(16, "0016", "texts_of_now"),
     migration!(17, "0017", "traces_of_keys"),
     migration!(18, "0018", "credentials"),
+    migration!(19, "0019", "search_queue"),
     migration!(20, "0020", "pictures"),
     migration!(21, "0021", "stored_answers"),
 ];

@@ -43,7 +43,7 @@ pub use state::{
     list_stalled, mark_notified, message_change, move_to_state, require_origin_in_reach,
 };
 pub use store::MessageRow;
-pub use texts::{MessageText, list_ids_after, visit_texts};
+pub use texts::{MessageText, TextSize, list_ids_after, list_sizes, visit_texts};
 pub use unread::{Unread, count_unread};
 
 pub fn feature() -> Feature {

@@ -49,6 +49,38 @@ pub fn visit_texts(
     )
 }
 
+/// How much a message says, and who answers for its author.
+#[derive(Debug, Clone, Copy)]
+pub struct TextSize {
+    pub id: MessageId,
+    pub conversation: ConversationId,
+    /// The author, or the owner of the agent who wrote it.
+    pub owner: PrincipalId,
+    /// Of the body.
+    pub bytes: i64,
+}
+
+/// The sizes of those of the messages that [have a text](visit_texts), oldest first. It reads no texts.
+pub fn list_sizes(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<TextSize>, DbError> {
+    let (is_among, ids) = (is_among(tx.engine(), "$1"), id_list(ids.iter().map(|id| id.0)));
+    tx.query(
+        &format!(
+            "select m.id, m.conversation_id, coalesce(p.owner_id, p.id) as owner, cast(octet_length(m.body) as bigint) as bytes
+             from messages m join principals p on p.id = m.author_id
+             where m.id {is_among} and m.deleted_at is null and m.mention_of is null order by m.id"
+        ),
+        params![ids],
+        |row| {
+            Ok(TextSize {
+                id: MessageId(row.get("id")?),
+                conversation: ConversationId(row.get("conversation_id")?),
+                owner: PrincipalId(row.get("owner")?),
+                bytes: row.get("bytes")?,
+            })
+        },
+    )
+}
+
 /// The messages after an id, oldest first.
 pub fn list_ids_after(tx: &mut Tx<'_>, after: MessageId, limit: i64) -> Result<Vec<MessageId>, DbError> {
     tx.query("select id from messages where id > $1 order by id limit $2", params![after.0, limit], |row| {

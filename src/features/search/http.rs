@@ -30,5 +30,6 @@ async fn search_messages(
         total: found.total,
         total_capped: found.total_capped,
         offset: found.offset,
+        indexing: found.is_indexing,
     }))
 }

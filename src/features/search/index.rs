@@ -40,6 +40,8 @@ pub(super) struct IndexProgress {
     pub(super) position: Position,
     /// It has all messages up to this id that were there at that position; those behind it are still to come.
     pub(super) built_through: i64,
+    /// Whether texts up to that position wait in the queue.
+    pub(super) has_queue: bool,
 }
 
 /// Nothing is to come any more.
@@ -54,18 +56,22 @@ pub(super) fn of(engine: Engine) -> &'static dyn SearchIndex {
 
 /// Both engines call it the same.
 pub(super) fn find_state(tx: &mut Tx<'_>) -> Result<Option<IndexProgress>, DbError> {
-    tx.query_optional("select epoch, xid, seq, built_through from search_state where id = 1", &[], |row| {
+    let sql = "select epoch, xid, seq, built_through, exists (select 1 from search_queue) as has_queue
+         from search_state where id = 1";
+    tx.query_optional(sql, &[], |row| {
         Ok(IndexProgress {
             epoch: row.get("epoch")?,
             position: Position { xid: row.get("xid")?, seq: row.get("seq")? },
             built_through: row.get("built_through")?,
+            has_queue: row.get("has_queue")?,
         })
     })
 }
 
 pub(super) fn insert_state(tx: &mut Tx<'_>, state: &IndexProgress) -> Result<(), DbError> {
-    let IndexProgress { epoch, position, built_through } = state;
+    let IndexProgress { epoch, position, built_through, .. } = state;
     tx.execute("delete from search_state", &[])?;
+    tx.execute("delete from search_queue", &[])?;
     tx.execute(
         "insert into search_state (id, epoch, xid, seq, built_through) values (1, $1, $2, $3, $4)",
         params![epoch, position.xid, position.seq, built_through],
@@ -124,7 +130,7 @@ pub(super) async fn clear(hub: &Hub) -> Result<(), HubError> {
         Engine::Postgres => {
             // Nobody searches an index without a state, so nobody is surprised by an empty one.
             hub.write(|tx| Ok::<_, HubError>(tx.execute("delete from search_state", &[])?)).await?;
-            hub.write(|tx| Ok::<_, HubError>(tx.execute_batch("truncate search_documents")?)).await
+            hub.write(|tx| Ok::<_, HubError>(tx.execute_batch("truncate search_documents, search_queue")?)).await
         }
     }
 }

@@ -2,25 +2,27 @@
 //!
 //! The index knows itself how far it has come, and says so in the transaction that brings it there. So nothing depends on
 //! what was known elsewhere: after a crash, a restore or a lost file it goes on from where it is, or starts over.
+//!
+//! It does one thing at a time, on one core, and reads no more than it indexes next. Of each owner a batch takes only a share.
+//! The rest waits in the queue, from which each step takes a piece, as much of one owner as of another. So nobody's texts keep
+//! those of others from the index for long.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use stoa_db::{DbError, Engine, Tx};
 use stoa_model::MessageId;
 
-use super::entries::{Entry, Gathered};
+use super::entries::{self, Entry, Source};
 use super::index::{self, COMPLETE, IndexProgress};
-use super::sqlite;
+use super::{queue, sqlite};
 use crate::error::HubError;
 use crate::events::outbox::EventPage;
-use crate::events::{
-    Event, Listener, MessageEvent, Position, ReactionEvent, StoredEvent, listener as listeners, outbox,
-};
-use crate::features::messages;
-use crate::hub::{BoxFuture, Hub};
+use crate::events::{Event, Listener, MessageEvent, Position, StoredEvent, listener as listeners, outbox};
+use crate::features::messages::{self, TextSize};
+use crate::hub::{BoxFuture, Hub, pause};
 
 pub const LISTENER: &str = "search";
 
@@ -30,6 +32,12 @@ const BATCH: i64 = 5_000;
 const FILL_BATCH: i64 = 10_000;
 /// Messages that are loaded before it is asked whether there are enough.
 const PORTION: usize = 200;
+/// Bytes of texts in one transaction, when it is filled anew.
+const FILL_BYTES: usize = 4 * 1024 * 1024;
+/// Bytes of new texts in one transaction.
+const STEP_BYTES: i64 = 2 * 1024 * 1024;
+/// Bytes of new texts of one owner in one transaction. What is more waits in the queue.
+const OWNER_BYTES: i64 = 1024 * 1024;
 /// Between two batches. Nobody waits for them: a search looks at what is not indexed yet by itself.
 const REST: Duration = Duration::from_millis(250);
 
@@ -139,8 +147,9 @@ fn examine(tx: &mut Tx<'_>) -> Result<Found, HubError> {
             return Ok(Found::Foreign);
         }
     }
-    let is_usable = usable(tx, state)?.is_some_and(|state| state.built_through == COMPLETE);
-    Ok(if is_usable { Found::Usable } else { Found::Unusable })
+    // Without an event nobody would go on with what waits in the queue.
+    let is_done = |state: IndexProgress| state.built_through == COMPLETE && !state.has_queue;
+    Ok(if usable(tx, state)?.is_some_and(is_done) { Found::Usable } else { Found::Unusable })
 }
 
 /// Draws the name of this run.
@@ -169,15 +178,14 @@ pub(super) fn usable(tx: &mut Tx<'_>, state: Option<IndexProgress>) -> Result<Op
     Ok(is_of_now.then_some(state))
 }
 
-/// The messages that can be found otherwise since this happened.
+/// The messages whose texts are found otherwise since this happened.
 pub(super) fn touched(event: &Event) -> &[MessageId] {
     match event {
         // A DM that tells of a mention is not found.
         Event::Message(MessageEvent::Sent(sent)) if sent.mention_of.is_some() => &[],
         Event::Message(event) => event.changed_messages(),
-        Event::Reaction(ReactionEvent::Changed(reaction)) => std::slice::from_ref(&reaction.change.message),
-        // Who may see a conversation is checked when somebody searches.
-        Event::Principal(_) | Event::Channel(_) | Event::Reading(_) => &[],
+        // Reactions, states, and who may see a conversation are looked up when somebody searches.
+        Event::Reaction(_) | Event::Principal(_) | Event::Channel(_) | Event::Reading(_) => &[],
     }
 }
 
@@ -185,9 +193,13 @@ pub(super) fn touched(event: &Event) -> &[MessageId] {
 struct Step {
     before: IndexProgress,
     after: IndexProgress,
-    entries: Vec<Entry>,
+    sources: Vec<Source>,
     /// Those that can be found no more.
     gone: Vec<i64>,
+    /// Those that go into the queue.
+    put_off: Vec<TextSize>,
+    /// Whether there is anything in the queue.
+    has_queue: bool,
     /// The newest event when the entries were read.
     end: Position,
 }
@@ -232,7 +244,8 @@ fn continuing(tx: &mut Tx<'_>, before: &IndexProgress, given: &[Change]) -> Resu
 /// Brings the index up to a position. Events that are `given` need not be read again.
 async fn catch_up(hub: &Hub, through: Position, given: Arc<[Change]>) -> Result<(), HubError> {
     loop {
-        let given = given.clone();
+        #[expect(clippy::disallowed_methods, reason = "measures how long the only core is used")]
+        let (given, started) = (given.clone(), Instant::now());
         let progress = if hub.memory::<Condition>().is_damaged.load(Ordering::SeqCst) {
             Ok(Progress::Lost)
         } else {
@@ -255,6 +268,17 @@ async fn catch_up(hub: &Hub, through: Position, given: Arc<[Change]>) -> Result<
         if hub.is_stopping() {
             return Ok(());
         }
+        rest_after(hub, started.elapsed()).await;
+    }
+}
+
+/// Leaves half of the cores to others. One step runs after the other, so that is nothing to think of where there are two.
+async fn rest_after(hub: &Hub, step: Duration) {
+    if std::thread::available_parallelism().is_ok_and(|cores| cores.get() == 1) {
+        tokio::select! {
+            () = hub.stopping() => {}
+            () = pause(step) => {}
+        }
     }
 }
 
@@ -265,63 +289,136 @@ fn next_step(tx: &mut Tx<'_>, through: Position, given: &[Change]) -> Result<Pro
     if before.built_through != COMPLETE {
         return fill_step(tx, before);
     }
-    if before.position >= through {
+    let has_queue = before.has_queue;
+    let queued = if has_queue { queue::next_piece(tx)? } else { Vec::new() };
+    // While there is a queue, what happens meanwhile must not wait for its end.
+    let changes = if before.position >= through && !has_queue {
+        return Ok(Progress::Done);
+    } else {
+        match continuing(tx, &before, given)? {
+            Some(changes) if !changes.is_empty() => changes,
+            _ => Change::of_page(&outbox::events_after(tx, before.position, BATCH)?),
+        }
+    };
+    if changes.is_empty() && !has_queue {
         return Ok(Progress::Done);
     }
-    let changes = match continuing(tx, &before, given)? {
-        Some(changes) => changes,
-        None => Change::of_page(&outbox::events_after(tx, before.position, BATCH)?),
-    };
-    let Some(end) = changes.last().map(|change| change.position) else { return Ok(Progress::Done) };
-    let mut gathered = Gathered::default();
-    let mut known: BTreeSet<MessageId> = BTreeSet::new();
-    let mut position = end;
-    for portion in changes.chunks(PORTION) {
-        let ids: BTreeSet<MessageId> = portion.iter().flat_map(|change| &change.messages).copied().collect();
-        let ids: Vec<MessageId> = ids.difference(&known).copied().collect();
-        gathered.add(tx, &ids)?;
-        known.extend(ids);
-        if gathered.is_enough() {
-            position = portion.last().map_or(end, |change| change.position);
-            break;
+    let Shares { mut now, put_off, seen: mut gone, reached } = share_out(tx, &changes)?;
+    for id in queued {
+        // One that has just changed is dealt with above.
+        if gone.insert(id) {
+            now.push(id);
         }
     }
-    let found: HashSet<i64> = gathered.entries.iter().map(|entry| entry.id).collect();
-    let gone = known.iter().map(|id| id.0).filter(|id| !found.contains(id)).collect();
-    let after = IndexProgress { position, ..before.clone() };
-    Ok(Progress::Step(Box::new(Step { gone, before, after, entries: gathered.entries, end: outbox::end(tx)? })))
+    let sources = entries::load(tx, &now)?;
+    for id in sources.iter().map(|source| source.text.id).chain(put_off.iter().map(|size| size.id)) {
+        gone.remove(&id);
+    }
+    let after = IndexProgress { position: reached.unwrap_or(before.position), ..before.clone() };
+    Ok(Progress::Step(Box::new(Step {
+        before,
+        after,
+        sources,
+        gone: gone.into_iter().map(|id| id.0).collect(),
+        put_off,
+        has_queue,
+        end: outbox::end(tx)?,
+    })))
+}
+
+/// What becomes of the messages that changed.
+#[derive(Default)]
+struct Shares {
+    /// Indexed at once.
+    now: Vec<MessageId>,
+    /// Beyond the share of their owner.
+    put_off: Vec<TextSize>,
+    /// All of them, with those that are no more.
+    seen: BTreeSet<MessageId>,
+    /// The last change that was looked at.
+    reached: Option<Position>,
+}
+
+fn share_out(tx: &mut Tx<'_>, changes: &[Change]) -> Result<Shares, DbError> {
+    let ids: BTreeSet<MessageId> = changes.iter().flat_map(|change| &change.messages).copied().collect();
+    let ids: Vec<MessageId> = ids.into_iter().collect();
+    let sizes = if ids.is_empty() { Vec::new() } else { messages::list_sizes(tx, &ids)? };
+    let sizes: HashMap<MessageId, TextSize> = sizes.into_iter().map(|size| (size.id, size)).collect();
+    let mut shares = Shares::default();
+    let mut of_owners: HashMap<_, i64> = HashMap::new();
+    let mut all = 0;
+    for change in changes {
+        if all >= STEP_BYTES {
+            break;
+        }
+        for id in &change.messages {
+            let is_new = shares.seen.insert(*id);
+            let Some(size) = sizes.get(id).filter(|_| is_new) else { continue };
+            let of_owner = of_owners.entry(size.owner).or_default();
+            if *of_owner + size.bytes > OWNER_BYTES {
+                shares.put_off.push(*size);
+            } else {
+                *of_owner += size.bytes;
+                all += size.bytes;
+                shares.now.push(*id);
+            }
+        }
+        shares.reached = Some(change.position);
+    }
+    Ok(shares)
 }
 
 /// The next messages of an index that is being filled.
 fn fill_step(tx: &mut Tx<'_>, before: IndexProgress) -> Result<Progress, DbError> {
     let ids = messages::list_ids_after(tx, MessageId(before.built_through), FILL_BATCH)?;
-    let mut gathered = Gathered::default();
+    let (mut sources, mut bytes) = (Vec::new(), 0);
     let mut built_through = ids.last().map_or(COMPLETE, |id| id.0);
     for portion in ids.chunks(PORTION) {
-        gathered.add(tx, portion)?;
-        if gathered.is_enough() {
+        let loaded = entries::load(tx, portion)?;
+        bytes += loaded.iter().map(Source::bytes).sum::<usize>();
+        sources.extend(loaded);
+        if bytes > FILL_BYTES {
             built_through = portion.last().map_or(built_through, |id| id.0);
             break;
         }
     }
     let after = IndexProgress { built_through, ..before.clone() };
     let end = outbox::end(tx)?;
-    Ok(Progress::Step(Box::new(Step { before, after, entries: gathered.entries, gone: Vec::new(), end })))
+    let (gone, put_off, has_queue) = (Vec::new(), Vec::new(), false);
+    Ok(Progress::Step(Box::new(Step { before, after, sources, gone, put_off, has_queue, end })))
 }
 
 /// Takes a step. False if the index is no longer where it began: another hub is at it.
 async fn take(hub: &Hub, step: Step) -> Result<bool, HubError> {
     let index = index::of(hub.db().engine());
-    index::write(hub, move |tx| {
-        if !index::update_state(tx, &step.before, &step.after)? {
+    let Step { before, after, sources, mut gone, put_off, has_queue, end } = step;
+    // Neither on a reader nor in a transaction: others wait for both.
+    let tokenised =
+        tokio::task::spawn_blocking(move || sources.into_iter().map(Source::into_entry).collect::<Vec<Entry>>());
+    let entries = tokenised.await.map_err(HubError::internal)?;
+    let texts = entries.len() as u64;
+    let done: Vec<i64> =
+        if has_queue { entries.iter().map(|entry| entry.id).chain(gone.iter().copied()).collect() } else { Vec::new() };
+    // The index must not find what was said before.
+    gone.extend(put_off.iter().map(|size| size.id.0));
+    let is_taken = index::write(hub, move |tx| {
+        if !index::update_state(tx, &before, &after)? {
             return Ok(false);
         }
-        index.note_seen(tx, step.end)?;
-        index.remove(tx, &step.gone)?;
-        index.insert(tx, &step.entries)?;
+        index.note_seen(tx, end)?;
+        if !done.is_empty() {
+            queue::remove(tx, &done)?;
+        }
+        queue::insert(tx, &put_off)?;
+        index.remove(tx, &gone)?;
+        index.insert(tx, &entries)?;
         Ok(true)
     })
-    .await
+    .await?;
+    if is_taken {
+        hub.metrics().search_texts.inc_by(texts);
+    }
+    Ok(is_taken)
 }
 
 /// Fills the index from the messages, from where it was left off if it can be used at all.
@@ -347,7 +444,7 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
             .read(|tx| {
                 let (epoch, position) = (outbox::history_epoch(tx)?, outbox::end(tx)?);
                 let run = Hub::meta(tx, RUN)?.unwrap_or_default();
-                Ok::<_, DbError>((IndexProgress { epoch, position, built_through: 0 }, run))
+                Ok::<_, DbError>((IndexProgress { epoch, position, built_through: 0, has_queue: false }, run))
             })
             .await?;
         let index = index::of(hub.db().engine());
@@ -370,7 +467,7 @@ async fn rebuild(hub: &Hub) -> Result<(), HubError> {
             })
             .await?;
         let Progress::Step(step) = progress else { break };
-        filled += step.entries.len();
+        filled += step.sources.len();
         if !take(hub, *step).await? {
             return Ok(());
         }

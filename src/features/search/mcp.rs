@@ -59,6 +59,9 @@ struct ItemPage {
     /// There are more than total.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     total_capped: bool,
+    /// Some of the newest messages could not be searched yet.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    indexing: bool,
 }
 
 fn item(Found { message, excerpt }: Found) -> Item {
@@ -82,5 +85,6 @@ async fn search_messages(hub: Hub, actor: Actor, arguments: SearchArguments) -> 
         items: found.items.into_iter().map(item).collect(),
         total: found.total,
         total_capped: found.total_capped,
+        indexing: found.is_indexing,
     })
 }

@@ -7,7 +7,7 @@ use stoa_model::search::Has;
 use stoa_model::search::document::mark;
 use stoa_model::search::query::Term;
 
-use super::entries::{AUTHOR, CONVERSATION, Entry, HAS, STATE};
+use super::entries::{AUTHOR, CONVERSATION, Entry, HAS, Standing};
 
 /// Conversations or authors that are looked for as marks among the words, which is quick for few of them. More are
 /// compared with each message that has the words.
@@ -43,12 +43,44 @@ pub(super) struct Facts<'p> {
     pub(super) authors: Option<&'p [i64]>,
     pub(super) after_ms: Option<i64>,
     pub(super) before_ms: Option<i64>,
+    /// What changes without the text is asked of the messages themselves, so it is never out of date.
+    pub(super) standing: Option<StandingFacts<'p>>,
 }
 
 impl Facts<'_> {
     pub(super) fn is_empty(&self) -> bool {
-        self.conversations.is_none() && self.authors.is_none() && self.after_ms.is_none() && self.before_ms.is_none()
+        self.conversations.is_none()
+            && self.authors.is_none()
+            && self.after_ms.is_none()
+            && self.before_ms.is_none()
+            && self.standing.is_none()
     }
+}
+
+/// The part about the state of the work and about reactions.
+pub(super) struct StandingFacts<'p> {
+    /// Where it has to be, also if there are few of them.
+    pub(super) conversations: &'p [i64],
+    pub(super) states: Option<&'p [WorkflowState]>,
+    pub(super) has_reaction: Option<bool>,
+}
+
+impl StandingFacts<'_> {
+    /// SQL for the states, as a list.
+    pub(super) fn states_sql(&self) -> Option<String> {
+        let quoted = |state: &WorkflowState| format!("'{}'", state.name());
+        self.states.map(|states| states.iter().map(quoted).collect::<Vec<_>>().join(", "))
+    }
+
+    /// Whether only states fit that are not the first, which most messages stay in.
+    pub(super) fn excludes_proposed(&self) -> bool {
+        self.states.is_some_and(|states| !states.contains(&WorkflowState::Proposed))
+    }
+}
+
+/// Those that are marks among the words.
+fn texts_have(has: &[Has]) -> impl Iterator<Item = &Has> {
+    has.iter().filter(|has| **has != Has::Reaction)
 }
 
 fn marked(kind: char, value: impl std::fmt::Display) -> Term {
@@ -61,14 +93,12 @@ impl Plan {
         self.conversations.is_empty()
             || self.authors.as_ref().is_some_and(Vec::is_empty)
             || self.states.as_ref().is_some_and(Vec::is_empty)
+            || self.has.iter().any(|has| self.has_not.contains(has))
     }
 
     pub(super) fn wanted(&self) -> Wanted {
         let mut all: Vec<Vec<Term>> = self.required.iter().map(|term| vec![term.clone()]).collect();
-        all.extend(self.has.iter().map(|has| vec![marked(HAS, has.name())]));
-        if let Some(states) = &self.states {
-            all.push(states.iter().map(|state| marked(STATE, state.name())).collect());
-        }
+        all.extend(texts_have(&self.has).map(|has| vec![marked(HAS, has.name())]));
         if let Some(authors) = self.authors.as_ref().filter(|authors| authors.len() <= MAX_MARKED) {
             all.push(authors.iter().map(|author| marked(AUTHOR, author)).collect());
         }
@@ -76,7 +106,7 @@ impl Plan {
             all.push(self.conversations.iter().map(|conversation| marked(CONVERSATION, conversation)).collect());
         }
         let mut none = self.excluded.clone();
-        none.extend(self.has_not.iter().map(|has| marked(HAS, has.name())));
+        none.extend(texts_have(&self.has_not).map(|has| marked(HAS, has.name())));
         none.extend(self.authors_not.iter().map(|author| marked(AUTHOR, author)));
         Wanted { all, none }
     }
@@ -87,7 +117,22 @@ impl Plan {
             authors: self.authors.as_deref().filter(|authors| authors.len() > MAX_MARKED),
             after_ms: self.after_ms,
             before_ms: self.before_ms,
+            standing: self.standing(),
         }
+    }
+
+    fn standing(&self) -> Option<StandingFacts<'_>> {
+        let states = self.states.as_deref();
+        let has_reaction = match (self.has.contains(&Has::Reaction), self.has_not.contains(&Has::Reaction)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        };
+        (states.is_some() || has_reaction.is_some()).then_some(StandingFacts {
+            conversations: &self.conversations,
+            states,
+            has_reaction,
+        })
     }
 
     /// What finds out whether a message fits, without any index.
@@ -103,9 +148,18 @@ pub(super) struct Judge<'p> {
 }
 
 impl Judge<'_> {
-    pub(super) fn fits(&self, entry: &Entry) -> bool {
-        let Self { plan, wanted, conversations } = self;
-        conversations.contains(&entry.conversation)
+    /// Whether it is where it may be found.
+    pub(super) fn is_in(&self, conversation: i64) -> bool {
+        self.conversations.contains(&conversation)
+    }
+
+    pub(super) fn fits(&self, entry: &Entry, standing: &Standing) -> bool {
+        let Self { plan, wanted, .. } = self;
+        let has_reaction = standing.has_reaction;
+        self.is_in(entry.conversation)
+            && plan.states.as_ref().is_none_or(|states| states.contains(&standing.state))
+            && (has_reaction || !plan.has.contains(&Has::Reaction))
+            && !(has_reaction && plan.has_not.contains(&Has::Reaction))
             && plan.authors.as_ref().is_none_or(|authors| authors.contains(&entry.author))
             && plan.after_ms.is_none_or(|after| entry.created_at_ms >= after)
             && plan.before_ms.is_none_or(|before| entry.created_at_ms < before)

@@ -24,8 +24,12 @@ pub(super) struct PostgresIndex;
 impl SearchIndex for PostgresIndex {
     fn find(&self, tx: &mut Tx<'_>, plan: &Plan, limit: i64) -> Result<Vec<i64>, DbError> {
         // Which way is the shortest depends on the words: how common they are.
-        tx.execute_batch("set local plan_cache_mode = force_custom_plan")?;
-        let (expression, Facts { conversations, authors, after_ms, before_ms }) =
+        let mut settings = "set local plan_cache_mode = force_custom_plan".to_owned();
+        if let Some(left) = tx.time_left() {
+            let _ = write!(settings, "; set local statement_timeout = {}", left.as_millis().max(1));
+        }
+        tx.execute_batch(&settings)?;
+        let (expression, Facts { conversations, authors, after_ms, before_ms, standing }) =
             (render(&plan.wanted()), plan.facts());
         let mut values = vec![Value::Integer(limit)];
         let mut conditions = vec!["true".to_owned()];
@@ -46,6 +50,23 @@ impl SearchIndex for PostgresIndex {
                 values.push(Value::Integer(moment));
                 conditions.push(format!("d.created_at {comparison} ${}", values.len()));
             }
+        }
+        let list_of_all = standing.as_ref().map(|standing| id_list(standing.conversations.iter().copied()));
+        if let Some(standing) = &standing
+            && let (Some(states), Some(list)) = (standing.states_sql(), &list_of_all)
+        {
+            values.push(Value::Text(list));
+            let is_among = is_among(Engine::Postgres, &format!("${}", values.len()));
+            // Said twice for the index, which has no others.
+            let touched = if standing.excludes_proposed() { "and m.workflow_state <> 'proposed'" } else { "" };
+            conditions.push(format!(
+                "d.message_id in (select m.id from messages m
+                     where m.conversation_id {is_among} and m.workflow_state in ({states}) {touched})"
+            ));
+        }
+        if let Some(has_reaction) = standing.and_then(|standing| standing.has_reaction) {
+            let not = if has_reaction { "" } else { "not " };
+            conditions.push(format!("{not}exists (select 1 from reactions r where r.message_id = d.message_id)"));
         }
         let sql = format!(
             "select d.message_id from search_documents d where {} order by d.message_id desc limit $1",

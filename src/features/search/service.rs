@@ -1,6 +1,7 @@
 //! Searching.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use stoa_db::{DbError, Tx};
@@ -15,7 +16,8 @@ use utoipa::IntoParams;
 use super::entries;
 use super::index::{self, COMPLETE, IndexProgress};
 use super::listener::{report_damage, touched, usable};
-use super::plan::Plan;
+use super::plan::{Judge, Plan};
+use super::{queue, turns};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::outbox;
@@ -28,8 +30,16 @@ use crate::paging::OffsetQuery;
 const MAX_UNINDEXED: i64 = 5_000;
 /// Events behind the index that a search looks at by itself.
 const MAX_BEHIND: i64 = 50_000;
+/// Bytes of texts that a search looks through by itself.
+const MAX_TAIL_BYTES: i64 = 1024 * 1024;
+/// Longer texts get at most half of these bytes, so that the short ones are found whatever else is written.
+const LONG_BYTES: i64 = 32 * 1024;
+/// What a message costs beside its text.
+const BYTES_PER_MESSAGE: i64 = 100;
+/// Texts in the queue that a search looks for by itself.
+const MAX_QUEUED: i64 = 1_000;
 /// Messages that are looked through at once.
-const CHUNK: usize = 200;
+const CHUNK: usize = 50;
 
 /// What to look for. Each parameter narrows it, and so does each operator in `q`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
@@ -73,6 +83,8 @@ pub struct FoundPage {
     pub total: i64,
     pub total_capped: bool,
     pub offset: i64,
+    /// Whether there are texts that neither the index has nor the search has looked through.
+    pub is_indexing: bool,
 }
 
 /// Finds messages among those that the caller may see.
@@ -92,9 +104,13 @@ pub async fn search(hub: &Hub, actor: &Actor, search: SearchQuery, list: OffsetQ
     if !(0..=MAX_SEARCH_OFFSET).contains(&offset) {
         return Err(HubError::invalid_field("offset", format!("must be from 0 to {MAX_SEARCH_OFFSET}")));
     }
-    let actor_in = actor.clone();
-    let found = hub.read(move |tx| find(tx, &actor_in, &query, offset, limit)).await;
+    let _turn = turns::take(hub, actor.principal.human).await?;
+    let (actor_in, timeout) = (actor.clone(), hub.config().search_timeout);
+    let found = hub.read_long(timeout, move |tx| find(tx, &actor_in, &query, offset, limit, timeout)).await;
     match found {
+        Err(Refusal::Database(DbError::Late)) => {
+            Err(turns::busy("The search takes too long, or too many others run at the same time."))
+        }
         Err(Refusal::Database(DbError::Damaged(reason))) => {
             tracing::error!(reason, "the search index is damaged and made anew");
             report_damage(hub).await?;
@@ -141,28 +157,46 @@ fn building() -> HubError {
         .hint("Try again in a moment. Everything else works meanwhile.")
 }
 
-fn find(tx: &mut Tx<'_>, actor: &Actor, query: &Query, offset: i64, limit: usize) -> Result<FoundPage, Refusal> {
+fn find(
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    query: &Query,
+    offset: i64,
+    limit: usize,
+    timeout: Duration,
+) -> Result<FoundPage, Refusal> {
     // First of all: on SQLite the index is another file, and must not be newer than what is read after it.
     let state = index::find_state(tx)?;
     let state = usable(tx, state)?;
     let plan = plan(tx, actor, query)?;
     if query.is_unfindable || plan.is_hopeless() {
-        return Ok(FoundPage { items: Vec::new(), total: 0, total_capped: false, offset });
+        return Ok(FoundPage { items: Vec::new(), total: 0, total_capped: false, offset, is_indexing: false });
     }
     let wanted = MAX_TOTAL.max(offset + i64::try_from(limit).unwrap_or(0)) + 1;
-    let ids = find_ids(tx, &plan, state.as_ref(), wanted)?;
+    let (ids, is_indexing) = find_ids(tx, &plan, state.as_ref(), wanted, timeout)?;
     let total = i64::try_from(ids.len()).unwrap_or(i64::MAX);
     let page: Vec<MessageId> =
         ids.into_iter().skip(usize::try_from(offset).unwrap_or(0)).take(limit).map(MessageId).collect();
     let messages = if page.is_empty() { Vec::new() } else { messages::list_whole(tx, actor, &page)? };
-    let items = messages
-        .into_iter()
-        .map(|message| Found { excerpt: excerpt(message.subject.as_deref(), &message.body, &query.required), message });
-    Ok(FoundPage { items: items.collect(), total: total.min(MAX_TOTAL), total_capped: total > MAX_TOTAL, offset })
+    let mut items = Vec::with_capacity(messages.len());
+    for message in messages {
+        if tx.time_left().is_some_and(|left| left.is_zero()) {
+            return Err(DbError::Late.into());
+        }
+        items.push(Found { excerpt: excerpt(message.subject.as_deref(), &message.body, &query.required), message });
+    }
+    Ok(FoundPage { items, total: total.min(MAX_TOTAL), total_capped: total > MAX_TOTAL, offset, is_indexing })
 }
 
-/// The newest that fit, newest first: what the index knows, corrected by what has happened since.
-fn find_ids(tx: &mut Tx<'_>, plan: &Plan, state: Option<&IndexProgress>, limit: i64) -> Result<Vec<i64>, Refusal> {
+/// The newest that fit, newest first: what the index knows, corrected by what has happened since. And whether something is
+/// missing, because it would take too long to look through it.
+fn find_ids(
+    tx: &mut Tx<'_>,
+    plan: &Plan,
+    state: Option<&IndexProgress>,
+    limit: i64,
+    timeout: Duration,
+) -> Result<(Vec<i64>, bool), Refusal> {
     let unindexed = unindexed(tx, state)?;
     let mut ids = match state {
         Some(_) => {
@@ -173,16 +207,59 @@ fn find_ids(tx: &mut Tx<'_>, plan: &Plan, state: Option<&IndexProgress>, limit: 
     };
     if !unindexed.is_empty() {
         ids.retain(|id| !unindexed.contains(&MessageId(*id)));
+    }
+    let mut is_cut = false;
+    if !unindexed.is_empty() || state.is_some_and(|state| state.has_queue) {
         let judge = plan.judge();
-        let unindexed: Vec<MessageId> = unindexed.into_iter().collect();
-        for chunk in unindexed.chunks(CHUNK) {
-            let entries = entries::load(tx, chunk)?;
-            ids.extend(entries.iter().filter(|entry| judge.fits(entry)).map(|entry| entry.id));
+        let tail = tail(tx, plan, &judge, &unindexed)?;
+        is_cut = tail.is_cut;
+        'tail: for chunk in tail.ids.chunks(CHUNK) {
+            for (source, standing) in entries::load_with_standing(tx, chunk)? {
+                // Half of the time is for what comes after it.
+                if tx.time_left().is_some_and(|left| left < timeout / 2) {
+                    is_cut = true;
+                    break 'tail;
+                }
+                let entry = source.into_entry();
+                if judge.fits(&entry, &standing) {
+                    ids.push(entry.id);
+                }
+            }
         }
         ids.sort_unstable_by(|one, other| other.cmp(one));
     }
     ids.truncate(usize::try_from(limit).unwrap_or(0));
-    Ok(ids)
+    Ok((ids, is_cut))
+}
+
+/// The messages that a search looks through by itself.
+struct Tail {
+    /// Newest first.
+    ids: Vec<MessageId>,
+    /// Whether there are more.
+    is_cut: bool,
+}
+
+fn tail(tx: &mut Tx<'_>, plan: &Plan, judge: &Judge<'_>, unindexed: &BTreeSet<MessageId>) -> Result<Tail, DbError> {
+    let mut sizes: BTreeMap<MessageId, i64> = queue::list_newest(tx, &plan.conversations, MAX_QUEUED + 1)?;
+    let mut is_cut = sizes.len() as i64 > MAX_QUEUED;
+    if !unindexed.is_empty() {
+        let ids: Vec<MessageId> = unindexed.iter().copied().collect();
+        let visible = messages::list_sizes(tx, &ids)?.into_iter().filter(|size| judge.is_in(size.conversation.0));
+        sizes.extend(visible.map(|size| (size.id, size.bytes)));
+    }
+    let mut used = 0;
+    let mut ids = Vec::with_capacity(sizes.len());
+    for (id, bytes) in sizes.into_iter().rev() {
+        let room = if bytes > LONG_BYTES { MAX_TAIL_BYTES / 2 } else { MAX_TAIL_BYTES };
+        if used + bytes + BYTES_PER_MESSAGE > room {
+            is_cut = true;
+        } else {
+            used += bytes + BYTES_PER_MESSAGE;
+            ids.push(id);
+        }
+    }
+    Ok(Tail { ids, is_cut })
 }
 
 /// The messages of which the index does not know, or not what became of them.

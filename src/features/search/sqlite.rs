@@ -17,7 +17,7 @@ use crate::events::Position;
 /// The file. Whatever changes in what is indexed, or how, makes another version: then it is filled anew.
 pub const COMPANION: Companion = Companion {
     name: "search",
-    version: 3,
+    version: 4,
     schema: "
         create virtual table search_documents using fts5 (
             words, bag, content = '', contentless_delete = 1, tokenize = 'ascii');
@@ -33,6 +33,12 @@ pub const COMPANION: Companion = Companion {
             day integer primary key,
             first_id integer not null,
             last_id integer not null
+        ) strict;
+        create table search_queue (
+            message_id integer primary key,
+            conversation_id integer not null,
+            owner_id integer not null,
+            bytes integer not null
         ) strict;
         create table search_state (
             id integer primary key check (id = 1),
@@ -72,6 +78,7 @@ pub(super) fn delete_all(tx: &mut Tx<'_>) -> Result<(), DbError> {
     tx.execute("delete from search_state", &[])?;
     tx.execute("delete from search_origin", &[])?;
     tx.execute("delete from search_days", &[])?;
+    tx.execute("delete from search_queue", &[])?;
     if tx.execute("delete from search_facts", &[])? > 0 {
         tx.execute("insert into search_documents (search_documents) values ('delete-all')", &[])?;
     }
@@ -102,6 +109,9 @@ impl SearchIndex for SqliteIndex {
             );
         }
         let search = Search { expression, facts, first, limit, glance: self.glance };
+        if let Some(touched) = search.touched(tx)? {
+            return search.among_all(tx, last, limit, &format!("and +search_documents.rowid in ({touched})"));
+        }
         let mut found = search.among_newest(tx, last)?;
         if found.len() as i64 >= limit {
             return Ok(found);
@@ -188,7 +198,7 @@ impl Search<'_> {
     /// The condition on `f`, and the values from `$5` on.
     fn condition(&self) -> (String, Vec<String>, Vec<i64>) {
         let (mut condition, mut lists, mut moments) = (String::new(), Vec::new(), Vec::new());
-        let Facts { conversations, authors, after_ms, before_ms } = &self.facts;
+        let Facts { conversations, authors, after_ms, before_ms, standing } = &self.facts;
         let mut place = 4;
         for (column, ids) in [("conversation_id", conversations), ("author_id", authors)] {
             if let Some(ids) = ids {
@@ -204,6 +214,17 @@ impl Search<'_> {
                 moments.push(*moment);
             }
         }
+        if let Some(standing) = standing {
+            if let Some(states) = standing.states_sql() {
+                condition += &format!(
+                    " and exists (select 1 from messages m where m.id = f.id and m.workflow_state in ({states}))"
+                );
+            }
+            if let Some(has_reaction) = standing.has_reaction {
+                let not = if has_reaction { "" } else { "not " };
+                condition += &format!(" and {not}exists (select 1 from reactions r where r.message_id = f.id)");
+            }
+        }
         (condition, lists, moments)
     }
 
@@ -214,6 +235,28 @@ impl Search<'_> {
         values.extend(lists.iter().map(|list| Value::Text(list)));
         values.extend(moments.into_iter().map(Value::Integer));
         tx.query(sql, &values, |row| row.get("id"))
+    }
+
+    /// A query for the ids of all messages that somebody has reacted to, or whose state is not the first, if the search is for
+    /// those and there are few of them.
+    fn touched(&self, tx: &mut Tx<'_>) -> Result<Option<String>, DbError> {
+        let Some(standing) = &self.facts.standing else { return Ok(None) };
+        let touched = match standing.states_sql().filter(|_| standing.excludes_proposed()) {
+            Some(states) => {
+                let ids: Vec<String> = standing.conversations.iter().map(i64::to_string).collect();
+                // Said twice for the index, which has no others.
+                format!(
+                    "select id from messages where conversation_id in ({}) and workflow_state in ({states})
+                         and workflow_state <> 'proposed'",
+                    ids.join(", ")
+                )
+            }
+            None if standing.has_reaction == Some(true) => "select message_id from reactions".to_owned(),
+            None => return Ok(None),
+        };
+        let sql = format!("select count(*) as touched from (select 1 from ({touched}) limit $1)");
+        let count: i64 = tx.query_one(&sql, params![self.glance + 1], |row| row.get("touched"))?;
+        Ok((count <= self.glance).then_some(touched))
     }
 
     /// Those that fit among the newest messages with the words up to `last`.

@@ -102,6 +102,8 @@ impl Setup {
             admin_socket: Some(folder.path().join("admin.sock")),
             attachments_url: place::attachments_url(),
             bcrypt_cost: 4,
+            // Tests share two cores.
+            search_timeout: MINUTE,
             rate_limit: 0,
             clock: clock.clone(),
             show_password: Arc::new(move |password| *shown.lock().unwrap() = Some(password.to_owned())),

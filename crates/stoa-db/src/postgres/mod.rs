@@ -14,7 +14,7 @@ use self::notifier::{Notifier, listen, notify};
 use self::session::Patience;
 pub(crate) use self::session::Session;
 use self::worker::Worker;
-use crate::database::{Context, Options, ReadQueue, WriterTask};
+use crate::database::{Context, Options, ReadQueues, WriterTask};
 use crate::job::Job;
 use crate::{DbError, Migration, OpenError, migrate};
 
@@ -88,7 +88,7 @@ pub(crate) fn start(
     context: Context,
     (alone, commands): (Sender<WriterTask>, Receiver<WriterTask>),
     [together, holding]: [Receiver<Box<dyn Job>>; 2],
-    reads: &ReadQueue,
+    reads: &ReadQueues,
 ) -> Result<(), OpenError> {
     let config = parse(url)?;
     // The client runs an event loop of its own, which it may not do on a thread of the caller's.

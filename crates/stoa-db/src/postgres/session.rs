@@ -1,5 +1,6 @@
 //! A connection of one thread, and the statements prepared on it.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::pin::{Pin, pin};
@@ -126,7 +127,7 @@ pub(crate) struct Session {
     /// Those that add many rows at once, by their table and whether the rows are numbered already.
     appends: HashMap<(&'static str, bool), Statement>,
     /// How the next transaction begins, until its first statement is sent.
-    beginning: Option<&'static str>,
+    beginning: Option<Cow<'static, str>>,
     /// Whether anything was answered since the last beginning.
     was_answered: bool,
     connection: Option<JoinHandle<()>>,
@@ -210,7 +211,7 @@ impl Session {
     }
 
     /// Begins a transaction with its first statement.
-    pub(crate) fn begin(&mut self, beginning: &'static str) {
+    pub(crate) fn begin(&mut self, beginning: Cow<'static, str>) {
         self.beginning = Some(beginning);
         self.was_answered = false;
     }
@@ -224,7 +225,7 @@ impl Session {
     pub(crate) fn send_beginning(&mut self) -> Result<(), DbError> {
         match self.beginning.take() {
             Some(beginning) => {
-                self.waiter.wait(self.client()?.batch_execute(beginning))?;
+                self.waiter.wait(self.client()?.batch_execute(&beginning))?;
                 self.was_answered = true;
                 Ok(())
             }
@@ -275,7 +276,7 @@ impl Session {
             let query = client.query_raw(&statement, values.iter().copied());
             let rows = match beginning {
                 Some(beginning) => {
-                    let (begun, rows) = join(client.batch_execute(beginning), query).await;
+                    let (begun, rows) = join(client.batch_execute(&beginning), query).await;
                     begun?;
                     rows?
                 }
@@ -311,7 +312,7 @@ impl Session {
             let queries = try_join_all(queries);
             let answers: Result<Vec<Answered>, tokio_postgres::Error> = match beginning {
                 Some(beginning) => {
-                    let (begun, answers) = join(client.batch_execute(beginning), queries).await;
+                    let (begun, answers) = join(client.batch_execute(&beginning), queries).await;
                     begun?;
                     answers
                 }

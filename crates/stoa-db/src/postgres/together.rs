@@ -97,7 +97,7 @@ impl Member {
 
 /// Runs all commands and commits them, but for those that have to be run alone.
 pub(super) fn commit(session: &mut Session, members: &mut [Member]) -> Result<(), CommitError> {
-    session.begin(BEGIN);
+    session.begin(BEGIN.into());
     members.iter_mut().for_each(Member::run);
     let mut held = HashMap::new();
     let mut has_order = false;

@@ -1,5 +1,6 @@
 //! A thread with a connection of its own, which runs commands or reads.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -162,7 +163,7 @@ impl Worker {
             Ok(session) => session,
             Err(error) => return Attempt::Failed(error),
         };
-        session.begin(BEGIN);
+        session.begin(BEGIN.into());
         let mut tx = Tx::new(TxConnection::Postgres(session), moment);
         let keep = job.run(&mut tx);
         let failure = tx.failure().cloned();
@@ -336,6 +337,9 @@ impl Worker {
         if job.is_abandoned() {
             return;
         }
+        if job.is_late() {
+            return job.answer(Some(DbError::Late));
+        }
         let overruled = self.read(&mut *job).err();
         job.answer(overruled);
         // Afterwards, so that nobody waits for it.
@@ -349,16 +353,19 @@ impl Worker {
         let mut has_reconnected = false;
         loop {
             let session = self.session()?;
-            session.begin(BEGIN_READ);
+            session.begin(beginning_of_read(job.limit()));
             let mut tx = Tx::new(TxConnection::Postgres(session), moment);
+            tx.limit(job.limit());
             job.run(&mut tx);
             let failure = tx.failure().cloned();
             if !tx.appended.is_empty() {
                 return Err(append_in_read());
             }
+            // A statement that was cut off says nothing about the connection.
+            let is_over = tx.is_over();
             drop(tx);
             // The connection died while it was idle.
-            let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered();
+            let was_dead = matches!(failure, Some(DbError::Unavailable(_))) && !session.was_answered() && !is_over;
             if !was_dead || has_reconnected {
                 return Ok(());
             }
@@ -398,6 +405,14 @@ impl Worker {
             self.session = Some(connect_patiently(&self.config, self.kind.settings(), &patience)?);
         }
         self.session.as_mut().ok_or(DbError::Closed)
+    }
+}
+
+/// No statement of a read may take longer than the read itself.
+fn beginning_of_read(limit: Option<Duration>) -> Cow<'static, str> {
+    match limit {
+        Some(limit) => format!("{BEGIN_READ}; set local statement_timeout = {}", limit.as_millis().max(1)).into(),
+        None => BEGIN_READ.into(),
     }
 }
 

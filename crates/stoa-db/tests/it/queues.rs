@@ -1,10 +1,13 @@
 //! Bounded queues, and a close that leaves nobody without an answer.
 
 use std::path::Path;
+use std::time::Duration;
 
-use stoa_db::{Database, DbError, Engine, FolderLock};
+use stoa_db::{Database, DbError, Engine, FolderLock, Tx};
 
 use crate::support::{NOTES, Notes, bodies_in, gate, insert, insert_in, one_writer, runs_on, submit};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 #[tokio::test]
 async fn a_full_write_queue_answers_busy_at_once() {
@@ -287,4 +290,46 @@ async fn the_folder_stays_locked_while_queued_commands_still_run() {
     }
     let db = place.open(NOTES).unwrap();
     assert_eq!(crate::support::bodies(&db).await, ["x"]);
+}
+
+#[tokio::test]
+async fn long_reads_hold_up_no_other() {
+    let notes = Notes::open_with(|options| (options.readers, options.long_readers) = (1, 1));
+    notes.write(insert("x")).await.unwrap();
+    let (mut gate, doorway) = gate();
+    let long = submit(notes.read_long(MINUTE, move |tx| {
+        doorway.pass();
+        bodies_in(tx)
+    }))
+    .await;
+    gate.reached().await;
+    let mut waiting = submit(notes.read_long(MINUTE, bodies_in)).await;
+    assert_eq!(notes.bodies().await, ["x"]);
+    assert!(!waiting.is_answered().await);
+    gate.open();
+    assert_eq!(
+        (long.answer().await.unwrap(), waiting.answer().await.unwrap()),
+        (vec!["x".to_owned()], vec!["x".to_owned()])
+    );
+}
+
+#[tokio::test]
+async fn a_long_read_is_cut_off_at_its_limit() {
+    let notes = Notes::open_with(|options| options.long_readers = 1);
+    let endless = |tx: &mut Tx<'_>| {
+        let sql = "with recursive number (n) as (select cast(1 as bigint) union all select n + 1 from number)
+             select count(*) as n from number";
+        tx.query_one(sql, &[], |row| row.get::<i64>("n"))
+    };
+    let cut = notes.read_long(Duration::from_millis(20), endless).await;
+    assert!(matches!(cut, Err(DbError::Late)), "{cut:?}");
+    // No statement begins after the limit, and the reader goes on.
+    let late: Result<(), DbError> = notes
+        .read_long(Duration::ZERO, |tx| {
+            assert_eq!(tx.time_left(), Some(Duration::ZERO));
+            bodies_in(tx).map(drop)
+        })
+        .await;
+    assert!(matches!(late, Err(DbError::Late)), "{late:?}");
+    assert_eq!(notes.read_long(MINUTE, bodies_in).await.unwrap(), [""; 0]);
 }

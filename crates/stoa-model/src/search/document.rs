@@ -3,7 +3,8 @@
 //! Both engines hold the same two lists, so both find the same. A single word is looked for in both of them; words that
 //! follow each other only in the first, where every word has a place. What the engines can hold of places differs, so it is
 //! cut here, for both alike: beyond [`MAX_PLACES`] words, and beyond [`MAX_REPEATED`] of the same word, a word is still
-//! found, but not as a part of a phrase.
+//! found, but not as a part of a phrase. A text is indexed up to its [`MAX_WORDS`]th distinct word, so that no message costs
+//! much more than others.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,6 +15,10 @@ use super::tokens::{Kind, visit_tokens};
 pub const MAX_PLACES: usize = 16_000;
 /// Places of one word. PostgreSQL knows 256, of which one is for the bag.
 pub const MAX_REPEATED: u32 = 255;
+/// Distinct words of one message, parts of words included. A book has fewer in as many bytes.
+pub const MAX_WORDS: usize = 10_000;
+/// The tokeniser gets this many bytes of a text at once, so that it can stop where the last word is.
+const PIECE: usize = 8 * 1024;
 /// What PostgreSQL holds of one message is less than a megabyte, and each word costs it this beside its letters.
 const MAX_BYTES: usize = 1_000_000;
 const BYTES_PER_WORD: usize = 6;
@@ -39,14 +44,34 @@ struct Builder {
     bytes: usize,
     /// How often each word has a place; known as soon as it matters.
     counts: Option<HashMap<String, u32>>,
+    /// Whether there was one word too many.
+    is_full: bool,
 }
 
 impl Builder {
     fn add_text(&mut self, text: &str) {
-        visit_tokens(text, &mut |token| match token.kind {
-            Kind::Part => self.add_to_bag(token.word),
-            Kind::Word | Kind::Pair | Kind::Last => self.add_word(token.word),
-        });
+        let mut rest = text;
+        while !rest.is_empty() && !self.is_full {
+            let (piece, behind) = split_piece(rest);
+            rest = behind;
+            visit_tokens(piece, &mut |token| match token.kind {
+                _ if !self.has_room(token.word) => self.is_full = true,
+                Kind::Part => self.add_to_bag(token.word),
+                Kind::Word | Kind::Pair | Kind::Last => self.add_word(token.word),
+            });
+        }
+    }
+
+    /// Whether a word can be added. Texts with fewer words than are allowed need not count the distinct ones.
+    fn has_room(&mut self, word: &str) -> bool {
+        if self.is_full {
+            return false;
+        }
+        if self.places + self.bag.len() < MAX_WORDS {
+            return true;
+        }
+        let counts = counted(&mut self.counts, &self.words);
+        counts.len() + self.bag.len() < MAX_WORDS || counts.contains_key(word) || self.bag.contains(word)
     }
 
     fn place(&mut self, word: &str) {
@@ -65,21 +90,14 @@ impl Builder {
         if self.places < MAX_REPEATED as usize {
             return self.place(word);
         }
-        let counts = self.counts.get_or_insert_with(|| {
-            let mut counts = HashMap::new();
-            for word in self.words.split(' ') {
-                *counts.entry(word.to_owned()).or_default() += 1;
-            }
-            counts
-        });
-        match counts.get_mut(word) {
+        match counted(&mut self.counts, &self.words).get_mut(word) {
             Some(count) if *count >= MAX_REPEATED => self.place(GAP),
             Some(count) => {
                 *count += 1;
                 self.place(word);
             }
             None => {
-                counts.insert(word.to_owned(), 1);
+                self.counts.get_or_insert_default().insert(word.to_owned(), 1);
                 self.place(word);
             }
         }
@@ -98,6 +116,23 @@ impl Builder {
             self.bag.insert(word.to_owned());
         }
     }
+}
+
+/// How often each of the words has a place.
+fn counted<'c>(counts: &'c mut Option<HashMap<String, u32>>, words: &str) -> &'c mut HashMap<String, u32> {
+    counts.get_or_insert_with(|| {
+        let mut counts = HashMap::new();
+        for word in words.split(' ') {
+            *counts.entry(word.to_owned()).or_default() += 1;
+        }
+        counts
+    })
+}
+
+/// A piece from the beginning of a text, which ends at a blank or a line break, and the rest.
+fn split_piece(text: &str) -> (&str, &str) {
+    let is_end = |(place, byte): (usize, &u8)| (place >= PIECE && byte.is_ascii_whitespace()).then_some(place);
+    text.split_at(text.as_bytes().iter().enumerate().skip(PIECE).find_map(is_end).unwrap_or(text.len()))
 }
 
 impl Document {
@@ -181,17 +216,36 @@ mod tests {
     }
 
     #[test]
-    fn long_texts_keep_all_words_and_some_places() {
-        let body: String = (0..20_000).map(|number| format!("w{number} ")).collect();
-        let long = document(&body);
+    fn long_texts_keep_some_places() {
+        let number = |number: usize| format!("{:03}", number % 1000);
+        let body: String = (0..20_000).map(|place| number(place) + " ").collect();
+        let long = document(&format!("{body} end of"));
         assert_eq!(long.places().last().unwrap().0, MAX_PLACES);
-        assert!(long.contains(&term(&["w15998", "w15999"])) && !long.contains(&term(&["w15999", "w16000"])));
-        assert!(long.contains(&term(&["w19999"])));
+        assert!(long.contains(&term(&["998", "999"])) && !long.contains(&term(&["end", "of"])));
+        assert!(long.contains(&term(&["end"])));
         let repeated = document(&"la ".repeat(1000));
         assert_eq!(repeated.places().count(), MAX_REPEATED as usize);
         let end = document(&format!("{} end la", "la ".repeat(1000)));
         assert!(end.contains(&term(&["end"])) && end.contains(&term(&["la"])));
         assert!(!end.contains(&term(&["end", "la"])));
+    }
+
+    #[test]
+    fn a_text_is_indexed_up_to_a_number_of_distinct_words() {
+        let word = |number: usize| {
+            let letter = |place: u32| char::from(b'a' + u8::try_from(number / 26usize.pow(place) % 26).unwrap());
+            (0..4).map(letter).collect::<String>()
+        };
+        for separator in [" ", ",", "\n"] {
+            let body: String = (0..MAX_WORDS + 5).map(|number| word(number) + separator).collect();
+            let long = document(&body);
+            let (last, beyond) = (word(MAX_WORDS - 1), word(MAX_WORDS));
+            assert!(long.contains(&term(&[&word(0), &word(1)])) && long.contains(&term(&[&last])), "{separator:?}");
+            assert!(!long.contains(&term(&[&beyond])), "{separator:?}");
+        }
+        // Words that were there before do not count.
+        let known = format!("{} end", "some few words ".repeat(20_000));
+        assert!(document(&known).contains(&term(&["end"])));
     }
 
     #[test]

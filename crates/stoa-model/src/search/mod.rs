@@ -80,6 +80,9 @@ pub struct SearchPage {
     pub total_capped: bool,
     /// How many of them come before this page. The next one begins at `offset` + the number of items.
     pub offset: i64,
+    /// Whether some of the newest messages could not be searched: the index does not have them yet, and together they are too
+    /// long to be looked through. Search again in a moment to find them.
+    pub indexing: bool,
 }
 
 #[cfg(test)]

@@ -43,6 +43,7 @@ export function SearchPage() {
   const authors = useMemo((): Author[] => groups.flatMap((group) => group.hits.map((hit) => hit.from)), [groups]);
   const total = pages?.at(-1)?.total ?? 0;
   const isCapped = pages?.at(-1)?.total_capped ?? false;
+  const isIndexing = pages?.at(-1)?.indexing ?? false;
 
   const onSearch = (next: Search) => {
     const { shown: _, ...wanted } = next;
@@ -94,7 +95,7 @@ export function SearchPage() {
           <div className={classes("flex min-h-7 flex-wrap items-center gap-2", !isAsked && "lg:hidden")}>
             <p role="status" className="min-w-0 flex-1 max-md:basis-full">
               {pages ? (
-                <HitCount total={total} isCapped={isCapped} shown={hits.length} />
+                <HitCount total={total} isCapped={isCapped} shown={hits.length} isIndexing={isIndexing} />
               ) : isAsked && found.isFetching ? (
                 <span className="text-muted">Searching…</span>
               ) : null}

@@ -5,7 +5,7 @@ import { groupsOf } from "./groups";
 import { cutOf, partsOf } from "./snippet";
 
 const hit = (id: number, channel: string) => ({ id, channel, from: { name: "scout" } }) as Hit;
-const page = (...items: Hit[]): SearchPage => ({ items, total: 9, total_capped: false, offset: 0 });
+const page = (...items: Hit[]): SearchPage => ({ items, total: 9, total_capped: false, offset: 0, indexing: false });
 
 test("results are grouped by conversation, and what is there does not move when more come", () => {
   const first = page(hit(9, "a"), hit(8, "b"), hit(7, "a"), hit(6, "b"));

@@ -1,0 +1,2 @@
+-- Texts that wait to be indexed. Here the index is a file of its own, search.db, which the hub makes and fills by itself: there
+-- is nothing to do.
