@@ -1,5 +1,6 @@
 //! A hub to measure: `stoa serve` as it is, in a process and a folder of its own.
 
+use std::collections::HashSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use super::progress::show_progress;
 
 /// Admin connections that fill a hub at the same time, so that many agents share a commit.
 const FILLERS: usize = 64;
-/// Lines of its log that are shown of one hub.
+/// Warnings of one hub that are shown, each once.
 const MOST_WARNINGS: usize = 30;
 /// Hubs on one database need one key. It guards nothing here.
 const SHARED_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
@@ -141,10 +142,15 @@ impl HubProcess {
         let address = address_in(&mut log).await?;
         // A full pipe would hold the hub up, and warnings may explain a figure.
         tokio::spawn(async move {
-            let mut shown = 0;
+            // An attack causes the same warning thousands of times.
+            let mut shown = HashSet::new();
             while let Ok(Some(line)) = log.next_line().await {
-                if shown < MOST_WARNINGS && !line.contains(r#""level":"INFO""#) {
-                    shown += 1;
+                if line.contains(r#""level":"INFO""#) {
+                    continue;
+                }
+                let entry: Value = serde_json::from_str(&line).unwrap_or_default();
+                let kind = if entry.is_null() { line.clone() } else { entry["message"].to_string() };
+                if shown.len() < MOST_WARNINGS && shown.insert(kind) {
                     show_progress(&line);
                 }
             }

@@ -121,7 +121,8 @@ impl HostileReport {
         });
         let columns =
             ["attack", "sent MB", "caused MB", "MB after", "disk MB", "hub CPU s", "in s", "SIGTERM s", "hub"];
-        let kinds = ["read", "channels", "send", "search", "login", "first login", "upload"];
+        let mut kinds = vec!["read", "channels", "send", "search", "login", "first login", "upload", "replies"];
+        kinds.retain(|kind| self.attacks.iter().flat_map(|attack| &attack.other).any(|answers| answers.kind == *kind));
         let answers = self.attacks.iter().map(|attack| {
             let slowest = kinds.iter().map(|kind| attack.slowest(kind));
             std::iter::once(attack.attack.to_owned()).chain(slowest).collect()

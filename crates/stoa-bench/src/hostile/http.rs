@@ -30,6 +30,10 @@ impl Request {
         request.header("content-type", "application/json")
     }
 
+    pub(super) fn patch(path: impl Into<String>, body: &Value) -> Self {
+        Self { method: "PATCH", ..Self::post(path, body) }
+    }
+
     /// A form whose fields are sent later.
     pub(super) fn form(path: impl Into<String>, content_type: &str) -> Self {
         let request = Self { method: "POST", path: path.into(), headers: Vec::new(), body: Vec::new() };

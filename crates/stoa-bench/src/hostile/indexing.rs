@@ -11,8 +11,8 @@ use crate::real_time::pause;
 
 const REACTIONS: usize = 150;
 const MESSAGE_BYTES: usize = 256 * 1024 - 1;
-/// Between two reactions, so that the hub can index each.
-const PAUSE: Duration = Duration::from_millis(50);
+/// Between two reactions: the hub indexes what has changed a few times a second, so each is indexed by itself.
+const PAUSE: Duration = Duration::from_millis(270);
 
 pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
     let key = &scene.attacker.key;
@@ -31,6 +31,6 @@ pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
         pause(PAUSE).await;
     }
     // The index follows after the answers.
-    pause(scene.duration * 2).await;
+    pause(scene.duration).await;
     Ok(JoinSet::new())
 }

@@ -10,6 +10,7 @@ mod logins;
 mod mcp_bodies;
 mod oauth_registrations;
 mod other;
+mod replies;
 mod scene;
 mod searching;
 mod stopping;
@@ -104,6 +105,8 @@ enum Play {
     Search,
     Indexing,
     Logins(Logins),
+    /// Prepared with a hub of its own; then the other owner reads.
+    Replies,
     OauthRegistrations,
     Stopping,
 }
@@ -113,7 +116,7 @@ struct Attack {
     play: Play,
 }
 
-const ATTACKS: [Attack; 20] = [
+const ATTACKS: [Attack; 21] = [
     Attack { name: "nothing", play: Play::Nothing },
     Attack { name: "bodies-login", play: Play::Bodies(Bodies::Login) },
     Attack { name: "bodies-small-login", play: Play::Bodies(Bodies::SmallLogin) },
@@ -132,6 +135,7 @@ const ATTACKS: [Attack; 20] = [
     Attack { name: "logins-addresses", play: Play::Logins(Logins::Addresses) },
     Attack { name: "logins-networks", play: Play::Logins(Logins::Networks) },
     Attack { name: "logins-register", play: Play::Logins(Logins::Register) },
+    Attack { name: "replies", play: Play::Replies },
     Attack { name: "oauth-registrations", play: Play::OauthRegistrations },
     Attack { name: "stopping", play: Play::Stopping },
 ];
@@ -147,6 +151,7 @@ impl Attack {
         match self.play {
             Play::McpUploads | Play::McpWaits => kinds.push(Kind::Upload),
             Play::Logins(_) => kinds.push(Kind::FirstLogin),
+            Play::Replies => kinds.push(Kind::Replies),
             _ => {}
         }
         kinds
@@ -156,7 +161,7 @@ impl Attack {
 /// Plays an attack until its time is up. What is returned goes on until it is dropped.
 async fn play(play: Play, scene: Shared) -> Result<JoinSet<()>, String> {
     match play {
-        Play::Nothing => {
+        Play::Nothing | Play::Replies => {
             scene.begin();
             Ok(scene.play([std::future::pending::<()>()]).await)
         }
@@ -214,12 +219,19 @@ async fn measure(
     databases: Option<&BenchDatabases>,
 ) -> Result<(AttackFigures, String), String> {
     let url = databases.map(BenchDatabases::url).transpose()?;
-    let hub = HubProcess::start_limited(program, data, url.as_deref(), DATA_BYTES).await?;
+    let mut hub = HubProcess::start_limited(program, data, url.as_deref(), DATA_BYTES).await?;
     let info = hub.info().await?;
     let version = info["database"]["engine_version"].as_str().unwrap_or_default();
     let engine = format!("{} {version}", if url.is_some() { "PostgreSQL" } else { "SQLite" });
     let duration = Duration::from_secs_f64(arguments.seconds);
-    let scene = Arc::new(Scene::set(&hub, duration, arguments.scale).await?);
+    let mut scene = Scene::set(&hub, duration, arguments.scale).await?;
+    if matches!(attack.play, Play::Replies) {
+        hub.stop().await?;
+        replies::prepare(program, data, url.as_deref(), &mut scene).await?;
+        hub = HubProcess::start_limited(program, data, url.as_deref(), DATA_BYTES).await?;
+        scene.move_to(&hub);
+    }
+    let scene = Arc::new(scene);
     let mut playing = tokio::spawn(Box::pin(play(attack.play, scene.clone())));
     // A preparation that fails is the end of the task, and nothing has begun.
     tokio::select! {

@@ -34,6 +34,8 @@ pub(super) enum Kind {
     /// Without the cookie of an earlier login: shown, but not required, because the hub may prefer people it knows.
     FirstLogin,
     Upload,
+    /// The replies that it sees to a message.
+    Replies,
 }
 
 impl Kind {
@@ -46,6 +48,7 @@ impl Kind {
             Kind::Login => "login",
             Kind::FirstLogin => "first login",
             Kind::Upload => "upload",
+            Kind::Replies => "replies",
         }
     }
 
@@ -55,7 +58,7 @@ impl Kind {
 
     fn pause(self) -> Duration {
         Duration::from_millis(match self {
-            Kind::Read | Kind::Channels | Kind::Send => 300,
+            Kind::Read | Kind::Channels | Kind::Send | Kind::Replies => 300,
             Kind::Search => 700,
             Kind::Login | Kind::FirstLogin => 2000,
             Kind::Upload => 1000,
@@ -144,7 +147,11 @@ async fn repeat(hub: SocketAddr, owner: Owner, kind: Kind, mut stopped: watch::R
 fn request(owner: &Owner, kind: Kind, number: u64) -> Request {
     let login = json!({"username": owner.name, "password": PASSWORD});
     match kind {
-        Kind::Read => Request::get(format!("/api/channels/{}/messages?limit=20", owner.channel)).key(&owner.key),
+        Kind::Read => Request::get(format!("/api/channels/{}/messages?limit=50", owner.channel)).key(&owner.key),
+        Kind::Replies => {
+            let path = format!("/api/messages/{}/replies?limit=20", owner.thread.unwrap_or_default());
+            Request::get(path).key(&owner.key)
+        }
         Kind::Channels => Request::get("/api/channels").key(&owner.key),
         Kind::Send => {
             let body = json!({"channel": owner.channel, "body": format!("Message {number} in a busy hour")});

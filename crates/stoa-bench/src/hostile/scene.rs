@@ -34,6 +34,8 @@ pub(super) struct Owner {
     /// The cookies that a login sets beside the session.
     pub(super) device: Vec<String>,
     pub(super) channel: String,
+    /// A message that has many replies.
+    pub(super) thread: Option<i64>,
 }
 
 pub(super) struct Scene {
@@ -75,9 +77,14 @@ impl Scene {
             let body =
                 json!({"channel": scene.other.channel, "body": format!("Message {number} before the busy hour")});
             let request = Request::post("/api/messages", &body).key(&scene.other.key);
-            expect(scene.hub, OTHER_ADDRESS, &request, 201).await?;
+            scene.require_of_other(&request, 201).await?;
         }
         Ok(scene)
+    }
+
+    /// Goes on with a hub that was started again.
+    pub(super) fn move_to(&mut self, hub: &HubProcess) {
+        (self.hub, self.pid) = (hub.address, hub.pid);
     }
 
     /// As many of something as the scale says, one at least.
@@ -128,6 +135,11 @@ impl Scene {
         expect(self.hub, attacker_address(0), request, status).await.map(|answer| answer.json())
     }
 
+    /// Sends a request of the other owner, to prepare an attack.
+    pub(super) async fn require_of_other(&self, request: &Request, status: u16) -> Result<Value, String> {
+        expect(self.hub, OTHER_ADDRESS, request, status).await.map(|answer| answer.json())
+    }
+
     pub(super) fn is_hub_alive(&self) -> bool {
         Usage::of(self.pid).is_some()
     }
@@ -176,7 +188,7 @@ async fn owner(hub: &HubProcess, name: &str, agent: &str, from: Ipv4Addr) -> Res
     let channel = format!("{name}-work");
     let create = Request::post("/api/channels", &json!({"name": channel, "public": false})).key(&key);
     expect(hub.address, from, &create, 201).await?;
-    Ok(Owner { name: name.to_owned(), agent: agent.to_owned(), key, session, device, channel })
+    Ok(Owner { name: name.to_owned(), agent: agent.to_owned(), key, session, device, channel, thread: None })
 }
 
 async fn expect(hub: SocketAddr, from: Ipv4Addr, request: &Request, status: u16) -> Result<Answer, String> {
@@ -187,15 +199,18 @@ async fn expect(hub: SocketAddr, from: Ipv4Addr, request: &Request, status: u16)
     Err(format!("the hub was to answer {status}: {} {}", answer.status, answer.json()))
 }
 
-/// A text of words that are all different, from a seed.
+/// A text of short words that are nearly all different, from a seed. Words of letters and digits also have parts, so they are
+/// the most work for an index.
 pub(super) fn distinct_words(bytes: usize, seed: u64) -> String {
+    const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    const WORD: u32 = 4;
     let mut dice = crate::dice::Dice::new(seed);
-    let mut text = String::with_capacity(bytes + 16);
+    let mut text = String::with_capacity(bytes + 8);
     while text.len() < bytes {
-        let mut number = dice.below(1 << 36);
-        for _ in 0..7 {
-            text.push(char::from(b'a' + (number % 26) as u8));
-            number /= 26;
+        let mut number = dice.below(36_u64.pow(WORD)) as usize;
+        for _ in 0..WORD {
+            text.push(char::from(LETTERS[number % LETTERS.len()]));
+            number /= LETTERS.len();
         }
         text.push(' ');
     }

@@ -19,7 +19,7 @@ const FILE_BEGINNING: &str = "--x\r\nContent-Disposition: form-data; name=\"file
 pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
     let page = unread_answers::prepare(&scene).await?;
     scene.begin();
-    searching::send_messages(&scene).await?;
+    searching::send_messages(&scene).await;
     let mut running: JoinSet<()> = JoinSet::new();
     for task in searching::searches(&scene) {
         running.spawn(task);
