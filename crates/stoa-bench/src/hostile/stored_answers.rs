@@ -8,6 +8,7 @@ use tokio::task::JoinSet;
 
 use super::http::Request;
 use super::scene::{Shared, attacker_address};
+use crate::progress::show_progress;
 
 const MESSAGES: usize = 100;
 /// Quotes, which take two bytes in JSON: 4 MiB for all of them.
@@ -27,6 +28,12 @@ pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
     };
     scene.require(&claim("message_ids", &ids), 200).await?;
     let request = claim("extend", &ids);
+    let extended = scene.require(&request, 200).await?;
+    let count = extended["items"].as_array().map_or(0, Vec::len);
+    if count == 0 {
+        return Err(format!("no message was claimed: {extended}"));
+    }
+    show_progress(&format!("each claim is answered with {count} messages"));
     let next = Arc::new(AtomicUsize::new(0));
     let claims = scene.count(CLAIMS);
     scene.begin();
