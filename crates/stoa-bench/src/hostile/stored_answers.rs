@@ -1,8 +1,5 @@
 //! Stored answers: small requests with fresh idempotency keys, whose long answers the hub stores.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
@@ -13,8 +10,8 @@ use crate::progress::show_progress;
 const MESSAGES: usize = 100;
 /// Quotes, which take two bytes in JSON: 4 MiB for all of them.
 const MESSAGE_BYTES: usize = 20 * 1024;
+/// One after another: on PostgreSQL, claims at the same time get nothing of what another one holds.
 const CLAIMS: usize = 300;
-const CLIENTS: usize = 4;
 
 pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
     let mut ids = Vec::new();
@@ -34,21 +31,18 @@ pub(super) async fn play(scene: Shared) -> Result<JoinSet<()>, String> {
         return Err(format!("no message was claimed: {extended}"));
     }
     show_progress(&format!("each claim is answered with {count} messages"));
-    let next = Arc::new(AtomicUsize::new(0));
     let claims = scene.count(CLAIMS);
     scene.begin();
-    let tasks = (0..CLIENTS).map(|_| {
-        let (scene, request, next) = (scene.clone(), request.clone(), next.clone());
+    let claiming = {
+        let scene = scene.clone();
         async move {
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                if number >= claims || !scene.is_hub_alive() {
+            for number in 0..claims {
+                let request = request.clone().header("idempotency-key", &format!("claim-{number}"));
+                if scene.ask(attacker_address(0), &request).await.is_err() && !scene.is_hub_alive() {
                     return;
                 }
-                let request = request.clone().header("idempotency-key", &format!("claim-{number}"));
-                let _ = scene.ask(attacker_address(0), &request).await;
             }
         }
-    });
-    Ok(scene.run(tasks, scene.duration * 4).await)
+    };
+    Ok(scene.run([claiming], scene.duration * 4).await)
 }
