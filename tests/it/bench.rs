@@ -195,6 +195,44 @@ fn mixed_sends_beside_a_held_snapshot() {
     assert!(kinds[1]["log"][0]["peak"].as_u64().unwrap() > 0, "{report}");
 }
 
+/// The attacks are so small here that no hub minds them.
+#[test]
+fn hostile_says_what_attacks_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = stoa_bench(&["hostile", "--attack", "bodies-key", "--attack", "unread-answers", "--scale", "0.005"])
+        .args(["--seconds", "0.5", "--answer-seconds", "600", "--json", "--data"])
+        .arg(folder.path())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "something was left behind");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let attacks = report["attacks"].as_array().unwrap();
+    let names: Vec<_> = attacks.iter().map(|attack| attack["attack"].as_str().unwrap()).collect();
+    assert_eq!(names, ["bodies-key", "unread-answers"]);
+    for attack in attacks {
+        for figure in ["sent_bytes", "resident_before_bytes", "resident_most_bytes", "data_most_bytes"] {
+            assert!(attack[figure].as_u64().unwrap() > 0, "{figure}: {attack}");
+        }
+        assert_eq!((&attack["has_lived"], &attack["ended"]), (&Value::Bool(true), &Value::from("exit code 0")));
+        assert!(attack["faults"].as_array().unwrap().is_empty(), "{attack}");
+        let other = attack["other"].as_array().unwrap();
+        let kinds: Vec<_> = other.iter().map(|answers| answers["kind"].as_str().unwrap()).collect();
+        for kind in ["read", "channels", "send", "search", "login"] {
+            assert!(kinds.contains(&kind), "{kind} is missing: {attack}");
+        }
+        assert!(other.iter().all(|answers| answers["asked"].as_u64().unwrap() > 0), "{attack}");
+    }
+}
+
+#[test]
+fn an_unknown_attack_is_refused_with_the_names_of_all() {
+    let output = stoa_bench(&["hostile", "--attack", "tickling"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.contains("bodies-login") && error.contains("stopping"), "{error}");
+}
+
 /// `fill` writes the events of messages itself. They must have every field that the hub writes, and no other.
 fn check_events(data: &Path) {
     let database = rusqlite::Connection::open(data.join("stoa.db")).unwrap();

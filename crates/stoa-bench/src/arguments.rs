@@ -15,7 +15,7 @@ pub(super) struct CommonArguments {
     data: PathBuf,
 
     /// The hub to measure, a file [default: `stoa` beside this program]
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, alias = "program", value_name = "PATH")]
     stoa: Option<PathBuf>,
 
     /// Print one JSON object instead of tables

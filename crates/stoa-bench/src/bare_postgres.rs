@@ -65,6 +65,14 @@ impl BenchDatabases {
         connect(&self.server).await?.batch_execute(statement).await.map_err(|error| describe(&error))
     }
 
+    /// How large the database of hubs is.
+    pub(super) async fn bytes(&self) -> Result<u64, String> {
+        let row =
+            connect(&self.server).await?.query_one("select pg_database_size($1::text::name)", &[&self.name]).await;
+        let bytes: i64 = row.and_then(|row| row.try_get(0)).map_err(|error| describe(&error))?;
+        Ok(bytes.unsigned_abs())
+    }
+
     pub(super) async fn server_version(&self) -> Result<String, String> {
         let row = connect(&self.server).await?.query_one("select current_setting('server_version')", &[]).await;
         row.and_then(|row| row.try_get(0)).map_err(|error| describe(&error))

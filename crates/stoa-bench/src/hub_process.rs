@@ -1,11 +1,13 @@
 //! A hub to measure: `stoa serve` as it is, in a process and a folder of its own.
 
+use std::collections::HashSet;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
@@ -21,6 +23,8 @@ use super::progress::show_progress;
 
 /// Admin connections that fill a hub at the same time, so that many agents share a commit.
 const FILLERS: usize = 64;
+/// Warnings of one hub that are shown, each once.
+const MOST_WARNINGS: usize = 30;
 /// Hubs on one database need one key. It guards nothing here.
 const SHARED_KEY: &str = "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=";
 
@@ -76,23 +80,53 @@ impl HubProcess {
         .await
     }
 
+    /// Starts a hub with the limits that it has by itself, which gets at most so many bytes of memory for data. Only
+    /// 127.0.0.1 is a trusted proxy, so that the other addresses of this machine count as different callers.
+    pub(super) async fn start_limited(
+        program: &HubProgram,
+        folder: &Path,
+        database_url: Option<&str>,
+        data_bytes: u64,
+    ) -> Result<Self, String> {
+        let mut command = Command::new("prlimit");
+        command.arg(format!("--data={data_bytes}")).arg("--").arg(program.path());
+        let settings = ["--trusted-proxies", "127.0.0.1/32", "--log-level", "info"];
+        Self::launch_command(command, program, folder, &settings, |command| {
+            if let Some(url) = database_url {
+                command.env("STOA_DATABASE_URL", url);
+            }
+        })
+        .await
+    }
+
     async fn launch(
         program: &HubProgram,
         folder: &Path,
         has_cache: bool,
         configure: impl FnOnce(&mut Command),
     ) -> Result<Self, String> {
+        let cache = if has_cache { "true" } else { "false" };
+        let settings = ["--rate-limit", "0", "--bcrypt-cost", "4", "--log-level", "warn,stoa::start=info"];
+        let settings = [&settings[..], &["--auth-cache", cache]].concat();
+        Self::launch_command(Command::new(program.path()), program, folder, &settings, configure).await
+    }
+
+    async fn launch_command(
+        mut command: Command,
+        program: &HubProgram,
+        folder: &Path,
+        settings: &[&str],
+        configure: impl FnOnce(&mut Command),
+    ) -> Result<Self, String> {
         let socket = folder.join("admin.sock");
-        let mut command = Command::new(program.path());
         // What is set for the developer's own hub is not meant for this one.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("STOA_")) {
             command.env_remove(name);
         }
         configure(&mut command);
         let mut process = command
-            .args(["serve", "--listen", "127.0.0.1:0", "--rate-limit", "0", "--bcrypt-cost", "4"])
-            .args(["--log-format", "json", "--log-level", "warn,stoa::start=info"])
-            .args(["--auth-cache", if has_cache { "true" } else { "false" }])
+            .args(["serve", "--listen", "127.0.0.1:0", "--log-format", "json"])
+            .args(settings)
             .arg("--data")
             .arg(folder)
             .arg("--admin-socket")
@@ -108,8 +142,15 @@ impl HubProcess {
         let address = address_in(&mut log).await?;
         // A full pipe would hold the hub up, and warnings may explain a figure.
         tokio::spawn(async move {
+            // An attack causes the same warning thousands of times.
+            let mut shown = HashSet::new();
             while let Ok(Some(line)) = log.next_line().await {
-                if !line.contains(r#""level":"INFO""#) {
+                if line.contains(r#""level":"INFO""#) {
+                    continue;
+                }
+                let entry: Value = serde_json::from_str(&line).unwrap_or_default();
+                let kind = if entry.is_null() { line.clone() } else { entry["message"].to_string() };
+                if shown.len() < MOST_WARNINGS && shown.insert(kind) {
                     show_progress(&line);
                 }
             }
@@ -118,10 +159,29 @@ impl HubProcess {
         Ok(Self { process, pid, address, socket })
     }
 
+    /// Sends SIGTERM and waits until the hub has ended, for `limit` at most: then it is killed. None if it was.
+    pub(super) async fn stop_within(mut self, limit: Duration) -> Result<Option<ExitStatus>, String> {
+        if let Ok(Some(status)) = self.process.try_wait() {
+            return Ok(Some(status));
+        }
+        self.terminate()?;
+        match tokio::time::timeout(limit, self.process.wait()).await {
+            Ok(status) => status.map(Some).map_err(|error| error.to_string()),
+            Err(_) => {
+                self.process.kill().await.map_err(|error| error.to_string())?;
+                Ok(None)
+            }
+        }
+    }
+
+    fn terminate(&self) -> Result<(), String> {
+        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("the hub has no process id")?;
+        kill_process(pid, Signal::TERM).map_err(|error| format!("the hub cannot be stopped: {error}"))
+    }
+
     /// Asks the hub to stop and waits until it has.
     pub(super) async fn stop(mut self) -> Result<(), String> {
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("the hub has no process id")?;
-        kill_process(pid, Signal::TERM).map_err(|error| format!("the hub cannot be stopped: {error}"))?;
+        self.terminate()?;
         self.process.wait().await.map_err(|error| error.to_string())?;
         Ok(())
     }

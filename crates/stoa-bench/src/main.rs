@@ -14,6 +14,7 @@ mod events;
 mod fanout;
 mod fill;
 mod history;
+mod hostile;
 mod hub_process;
 mod hub_program;
 mod load;
@@ -79,6 +80,8 @@ enum Command {
     Mixed(mixed::MixedArguments),
     /// One message to many streams: to each once, in order, and to nobody else
     Fanout(fanout::FanoutArguments),
+    /// Attacks that a client can play, and what another owner notices of them
+    Hostile(hostile::HostileArguments),
     /// Make a hub with a past: people, agents, channels and a million messages if need be
     Fill(fill::FillArguments),
     /// Send requests as the order on standard input says
@@ -127,6 +130,7 @@ async fn run(command: Command) -> Result<Outcome, String> {
         Command::Search(arguments) => Box::pin(search::search(arguments)).await,
         Command::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
         Command::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
+        Command::Hostile(arguments) => Box::pin(hostile::hostile(arguments)).await,
         Command::Streams => Box::pin(streams::streams()).await,
         Command::Load => Box::pin(load::load()).await,
     }

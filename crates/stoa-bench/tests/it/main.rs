@@ -12,7 +12,7 @@ fn help_lists_every_bench() {
     assert!(output.status.success());
     let help = String::from_utf8(output.stdout).unwrap();
     let listed: Vec<_> = help.lines().filter_map(|line| line.strip_prefix("  ")?.split_once("  ")).collect();
-    for name in ["raw", "auth", "send", "machine", "mcp", "read", "search", "mixed", "fanout", "fill"] {
+    for name in ["raw", "auth", "send", "machine", "mcp", "read", "search", "mixed", "fanout", "hostile", "fill"] {
         assert!(listed.iter().any(|(command, _)| *command == name), "{name} is missing: {help}");
     }
 }
@@ -21,7 +21,7 @@ fn help_lists_every_bench() {
 fn a_missing_hub_is_a_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("hub");
-    for name in ["auth", "send", "machine", "mcp", "read", "search", "mixed", "fanout"] {
+    for name in ["auth", "send", "machine", "mcp", "read", "search", "mixed", "fanout", "hostile"] {
         let output =
             stoa_bench().args([name, "--data"]).arg(folder.path()).arg("--stoa").arg(&missing).output().unwrap();
         let error = String::from_utf8(output.stderr).unwrap();
