@@ -8,6 +8,9 @@ import { Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 
+/** So much of a message is in the list, in plain characters. */
+const MOST_OF_PREVIEW = 300;
+
 /** With whom the agent exchanges direct messages. Its owner may read them. */
 export function ConversationsTab({ name }: { name: string }) {
   const partners = useQuery(partnersOfAgentQuery(name));
@@ -42,7 +45,7 @@ export function ConversationsTab({ name }: { name: string }) {
                     {partner.display_name || partner.name} <span className="font-normal text-muted">@{partner.name}</span>
                   </span>
                   <span className="truncate text-muted">
-                    <Shown text={partner.preview} />
+                    <Shown text={partner.preview} most={MOST_OF_PREVIEW} />
                   </span>
                 </span>
                 {partner.unread_count ? <span className="text-sm whitespace-nowrap">{partner.unread_count} unread</span> : null}

@@ -1,8 +1,11 @@
-import { type ReactNode, type Ref, useImperativeHandle } from "react";
+import { type ReactNode, type Ref, Suspense, lazy } from "react";
 
-import { FEW, useVirtualList } from "./useVirtualList";
+/** So many rows are drawn at once without anybody waiting for them. */
+const FEW = 60;
 
-interface VirtualListProps<Row> {
+const LongList = lazy(() => import("./LongList")) as unknown as typeof import("./LongList").default;
+
+export interface VirtualListProps<Row> {
   rows: readonly Row[];
   keyOf: (row: Row) => string | number;
   /** About how high a row is. */
@@ -17,39 +20,22 @@ interface VirtualListProps<Row> {
   children: (row: Row, index: number) => ReactNode;
 }
 
-/** A list that may be very long: only the rows about in sight are drawn. */
+/** A list that may be very long: only the rows about in sight are drawn. Few people have so many, so how it is done is loaded when it is needed. */
 export function VirtualList<Row>(props: VirtualListProps<Row>) {
   const { rows, keyOf, className, rowClass, children, isLong } = props;
-  if (isLong || rows.length > FEW) return <Long {...props} />;
-  return (
+  const plain = (shown: readonly Row[]) => (
     <ul className={className}>
-      {rows.map((row, index) => (
+      {shown.map((row, index) => (
         <li key={keyOf(row)} className={rowClass}>
           {children(row, index)}
         </li>
       ))}
     </ul>
   );
-}
-
-function Long<Row>({ rows, keyOf, size, className, rowClass, overscan, showRow, children }: VirtualListProps<Row>) {
-  const { box, virtual, margin, onFocus, onBlur } = useVirtualList<HTMLUListElement, Row>({ rows, keyOf, size, overscan });
-  useImperativeHandle(showRow, () => (index: number) => virtual.scrollToIndex(index, { align: "auto" }), [virtual]);
+  if (!isLong && rows.length <= FEW) return plain(rows);
   return (
-    <ul ref={box} onFocus={onFocus} onBlur={onBlur} className={className} style={{ position: "relative", height: virtual.getTotalSize() }}>
-      {virtual.getVirtualItems().map((item) => (
-        <li
-          key={item.key}
-          ref={virtual.measureElement}
-          data-index={item.index}
-          aria-setsize={rows.length}
-          aria-posinset={item.index + 1}
-          className={rowClass}
-          style={{ position: "absolute", top: 0, left: 0, width: "100%", transform: `translateY(${item.start - margin}px)` }}
-        >
-          {children(rows[item.index]!, item.index)}
-        </li>
-      ))}
-    </ul>
+    <Suspense fallback={isLong ? null : plain(rows.slice(0, FEW))}>
+      <LongList {...props} />
+    </Suspense>
   );
 }

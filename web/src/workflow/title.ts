@@ -27,7 +27,7 @@ function gistOf(message: Message): Gist {
   const lines = linesOf(message.body);
   const first = subject ? "" : (lines[0] ?? "");
   const rest = (subject ? lines : lines.slice(1)).join(" ").slice(0, REST);
-  const file = message.attachments[0]?.filename;
+  const file = message.attachments?.[0]?.filename;
   const gist = {
     title: spelled(subject ? briefOf(subject, REST) : briefOf(first || file || `Message ${message.id}`, LONGEST - 1)),
     rest: spelled(briefOf(rest, REST)),

@@ -15,6 +15,9 @@ import { Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
 import { cutOf, partsOf, withoutMarks } from "./snippet";
 
+/** So much of a part is shown, in plain characters. */
+const MOST_OF_PART = 1000;
+
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   useStore(appearance, ({ zone }) => zone);
@@ -49,7 +52,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
           </div>
           {hit.subject ? (
             <p className="max-w-[80ch] font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
-              <Shown text={hit.subject} />
+              <Shown text={hit.subject} title="All of the subject" />
             </p>
           ) : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
@@ -57,10 +60,10 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
             {withoutMarks(parts).map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
-                  <Shown text={part.text} />
+                  <Shown text={part.text} most={MOST_OF_PART} />
                 </mark>
               ) : (
-                <Shown key={at} text={part.text} />
+                <Shown key={at} text={part.text} most={MOST_OF_PART} />
               ),
             )}
             {cut.atEnd ? " …" : ""}
@@ -72,7 +75,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
                 <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
                   <Paperclip size={12} aria-hidden="true" className="shrink-0" />
                   <span className="truncate">
-                    <Shown text={file.filename} />
+                    <Shown text={file.filename} most={MOST_OF_PART} />
                   </span>
                 </span>
               ))}

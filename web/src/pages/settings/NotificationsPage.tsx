@@ -6,7 +6,8 @@ import { sentenceOf } from "../../api/problem";
 import { channelsQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
 import { Choice } from "../../ui/Choice";
-import { type Column, DataTable } from "../../ui/DataTable";
+import type { Column } from "../../ui/DataTable";
+import { LongTable } from "../../ui/LongTable";
 import { ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
@@ -94,7 +95,7 @@ export function NotificationsPage() {
       </Section>
       <Section title="Channel by channel" description="Exceptions for single channels.">
         {mine.length ? (
-          <DataTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
+          <LongTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
         ) : (
           <Empty title="You are not in any channel">Join one, and choose here what you hear of it.</Empty>
         )}
