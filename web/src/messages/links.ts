@@ -40,9 +40,9 @@ function addressesIn(text: string): { hosts: string[]; hasUser: boolean } {
     const user = authority.lastIndexOf("@");
     if (scheme >= 0) {
       hasUser ||= user >= 0;
-      hosts.push(authority.slice(user + 1).replace(/[.:!]+$/, ""));
+      hosts.push(authority.slice(user + 1).replace(/(?<![.:!])[.:!]+$/, ""));
     } else if (user > 0 && authority.slice(user).includes(".")) {
-      hosts.push(authority.replace(/[.:!]+$/, ""));
+      hosts.push(authority.replace(/(?<![.:!])[.:!]+$/, ""));
     } else {
       hosts.push(...(authority.match(HOSTS) ?? []));
     }

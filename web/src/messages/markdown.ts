@@ -4,7 +4,7 @@ import MarkdownIt, { type Token } from "markdown-it";
 import { labelOf, runsOf } from "../lib/hidden";
 import { urlOf } from "../lib/url";
 import { realTarget } from "./links";
-import { LANGUAGE, hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
+import { hasUndrawnBlocks, hasUndrawnTarget, languageOf } from "./undrawn";
 
 /** HTML in a text is text: `Vec<T>` stays what it is. */
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
@@ -140,7 +140,7 @@ rules["code_inline"] = (tokens, at, _options, env) => `<code>${drawn(tokens[at]!
 rules["code_block"] = (tokens, at, _options, env) => `<pre><code>${drawn(tokens[at]!.content, env)}</code></pre>\n`;
 rules["fence"] = (tokens, at, _options, env) => {
   const { content, info } = tokens[at]!;
-  const language = LANGUAGE.exec(info)?.[1];
+  const language = languageOf(info);
   return `<pre${language ? ` data-language="${language}"` : ""}><code>${drawn(content, env)}</code></pre>\n`;
 };
 rules["target"] = (tokens, at) => ` <bdi class="target">(${tokens[at]!.markup} ${markdown.utils.escapeHtml(tokens[at]!.content)})</bdi>`;

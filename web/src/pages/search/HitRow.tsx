@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { CornerDownRight, Paperclip } from "lucide-react";
+import { useMemo } from "react";
 
 import type { Hit } from "../../api/search";
 import type { Place } from "../../api/types";
@@ -21,8 +22,10 @@ const MOST_OF_PART = 1000;
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   useStore(appearance, ({ zone }) => zone);
-  const parts = partsOf(hit.snippet);
-  const cut = cutOf(hit.body, parts);
+  const { parts, cut } = useMemo(() => {
+    const found = partsOf(hit.snippet);
+    return { parts: withoutMarks(found), cut: cutOf(hit.body, found) };
+  }, [hit.snippet, hit.body]);
   const replies = `${hit.reply_count} ${hit.reply_count === 1 ? "reply" : "replies"}`;
   return (
     <li>
@@ -57,7 +60,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
           ) : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
             {cut.atStart ? "… " : ""}
-            {withoutMarks(parts).map((part, at) =>
+            {parts.map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
                   <Shown text={part.text} most={MOST_OF_PART} />
