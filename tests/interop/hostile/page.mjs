@@ -71,7 +71,7 @@ async function opened(path, ready) {
 }
 
 const scout = await hub.agent("scout");
-const channel = (name) => hub.admin.call("POST", "/api/channels", { name, topic: "", description: "", public: true });
+const channel = (name) => hub.admin.call("POST", "/api/channels", { name });
 const join = (name) => scout.call("POST", `/api/channels/${name}/join`);
 const row = (id) => (page) => page.locator(`#m${id}`).waitFor({ timeout: 120_000 });
 
@@ -126,7 +126,7 @@ for (const [name, text] of Object.entries(KNOWN)) {
 
 // Lists.
 await channel("work");
-await hub.admin.call("PATCH", "/api/channels/work", { workflow_enabled: true });
+await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
 await join("work");
 await many(50, (at) => scout.say("work", title("admin", at)));
 const rejected = await scout.say("work", "a proposal", { metadata: { action_type: "plan" } });

@@ -7,6 +7,8 @@ const USUAL_MARKS = 3;
 const COSTS = { line: 8, pile: 8, change: 4, rareChange: 24 };
 
 const MARK = /[\p{M}\p{DI}]/u;
+/** Drawn as a sign of its own. */
+const HIDDEN = /\p{DI}/u;
 /** Signs and symbols that stand beside any script. */
 const isNeutral = (code: number) => code < 0x41 || (code > 0x5a && code < 0x61) || (code > 0x7a && code < 0xc0) || (code >= 0x2000 && code < 0x2800);
 const isEastAsian = (code: number) =>
@@ -33,8 +35,9 @@ export function endOf(text: string, start = 0, most = MOST_SHOWN): number {
   while (at < text.length) {
     const code = text.codePointAt(at)!;
     const isMark = code >= 0xad && MARK.test(String.fromCodePoint(code));
+    const isCostly = isMark && (marks >= USUAL_MARKS || HIDDEN.test(String.fromCodePoint(code)));
     marks = isMark ? marks + 1 : 0;
-    cost += code === 10 ? COSTS.line : marks > USUAL_MARKS ? COSTS.pile : 1;
+    cost += code === 10 ? COSTS.line : isCostly ? COSTS.pile : 1;
     if (!isMark && !isNeutral(code)) {
       const next = scriptOf(code);
       if (next !== script && script >= 0) cost += Math.max(next, script) < 8 ? COSTS.change : COSTS.rareChange;
@@ -60,6 +63,11 @@ export function endOf(text: string, start = 0, most = MOST_SHOWN): number {
 export function beginningOf(text: string, most = MOST_SHOWN): string {
   const end = endOf(text, 0, most);
   return end < text.length ? text.slice(0, end).trimEnd() : text;
+}
+
+/** Whether a text was cut because its characters are costly to draw, and not because it is long. */
+export function isDense(beginning: string, text: string): boolean {
+  return beginning.length < text.length && beginning.length < MOST_SHOWN / 4;
 }
 
 /** A text in one line of limited cost, for a label or a title. */

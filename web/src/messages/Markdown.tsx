@@ -3,7 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import { memo, useEffect, useMemo, useRef, useState } from "react";
 
 import { channelNames, channelsQuery } from "../api/queries";
-import { beginningOf } from "../lib/cut";
+import { beginningOf, isDense } from "../lib/cut";
+import { useTurn } from "../lib/turns";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { ShowAll } from "../ui/ShowAll";
@@ -25,6 +26,8 @@ interface MarkdownProps {
 export const Markdown = memo(function Markdown(props: MarkdownProps) {
   const { text, className } = props;
   const shown = useMemo(() => beginningOf(text), [text]);
+  const mayDraw = useTurn(isDense(shown, text));
+  if (!mayDraw) return <p data-waiting className="text-muted">…</p>;
   return (
     <>
       {isPlain(shown) ? (
