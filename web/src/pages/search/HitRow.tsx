@@ -14,17 +14,17 @@ import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
 import { Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
-import { cutOf, partsOf, withoutMarks } from "./snippet";
+import { beginningOfParts, cutOf, partsOf, withoutMarks } from "./snippet";
 
-/** So much of a part is shown, in plain characters. */
-const MOST_OF_PART = 1000;
+/** So much of a file's name is shown, in plain characters. */
+const MOST_OF_NAME = 300;
 
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   useStore(appearance, ({ zone }) => zone);
   const { parts, cut } = useMemo(() => {
     const found = partsOf(hit.snippet);
-    return { parts: withoutMarks(found), cut: cutOf(hit.body, found) };
+    return { parts: beginningOfParts(withoutMarks(found)), cut: cutOf(hit.body, found) };
   }, [hit.snippet, hit.body]);
   const replies = `${hit.reply_count} ${hit.reply_count === 1 ? "reply" : "replies"}`;
   return (
@@ -63,10 +63,10 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
             {parts.map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
-                  <Shown text={part.text} most={MOST_OF_PART} />
+                  <Shown text={part.text} />
                 </mark>
               ) : (
-                <Shown key={at} text={part.text} most={MOST_OF_PART} />
+                <Shown key={at} text={part.text} />
               ),
             )}
             {cut.atEnd ? " …" : ""}
@@ -78,7 +78,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
                 <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
                   <Paperclip size={12} aria-hidden="true" className="shrink-0" />
                   <span className="truncate">
-                    <Shown text={file.filename} most={MOST_OF_PART} />
+                    <Shown text={file.filename} most={MOST_OF_NAME} />
                   </span>
                 </span>
               ))}

@@ -1,3 +1,5 @@
+import { endOf } from "../../lib/cut";
+
 const SIGNS: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 
 /**
@@ -27,6 +29,19 @@ export function cutOf(text: string, parts: ReadonlyArray<{ text: string }>): { a
   const isPart = whole.includes(shown);
   const goesOn = text.length > MOST_LOOKED_AT || !whole.endsWith(shown);
   return { atStart: isPart && !whole.startsWith(shown), atEnd: isPart && goesOn };
+}
+
+/** So much of a snippet is drawn, in plain characters. The hub sends 200 characters, and there are fifty of them on a page. */
+const MOST_DRAWN = 600;
+
+/** The parts of a snippet as far as a browser draws them quickly. */
+export function beginningOfParts<Part extends { text: string }>(parts: readonly Part[]): Part[] {
+  let left = endOf(parts.map((part) => part.text).join(""), 0, MOST_DRAWN);
+  return parts.flatMap((part) => {
+    const text = part.text.slice(0, left);
+    left -= text.length;
+    return text ? [{ ...part, text }] : [];
+  });
 }
 
 /** In code, marks are what they are: its own are the first and the last group. What is cut off has only one of them. */
