@@ -32,11 +32,11 @@ function PlainPiece({ piece }: { piece: Piece }) {
 }
 
 /** A text of any length, drawn in pieces as far as it is in sight. A piece ends between lines if it can; one line may need several. */
-export function LongText({ text, isMarkdown }: { text: string; isMarkdown?: boolean }) {
+export function LongText({ text, isMarkdown, onSource }: { text: string; isMarkdown?: boolean; onSource?: () => void }) {
   const pieces = useMemo(() => piecesOf(text, isMarkdown), [text, isMarkdown]);
   return (
     <VirtualList rows={pieces} keyOf={({ at }) => at} size={heightOf} overscan={1} isLong rowClass="pb-1">
-      {(piece) => (piece.kind === "blocks" ? <Markdown text={piece.text} /> : <PlainPiece piece={piece} />)}
+      {(piece) => (piece.kind === "blocks" ? <Markdown text={piece.text} onSource={onSource} /> : <PlainPiece piece={piece} />)}
     </VirtualList>
   );
 }

@@ -14,10 +14,13 @@ export function SourceHost() {
   const long = useStore(whole);
   const close = () => source.set(null);
   return (
-    <Suspense>
-      {open?.part === "source" ? <SourceDialog message={open.message} onClose={close} /> : null}
-      {open?.part === "history" ? <HistoryDialog message={open.message} onClose={close} /> : null}
-      {long ? <WholeDialog shown={long} onClose={() => whole.set(null)} /> : null}
-    </Suspense>
+    <>
+      <Suspense>
+        {open?.part === "source" ? <SourceDialog message={open.message} onClose={close} /> : null}
+        {open?.part === "history" ? <HistoryDialog message={open.message} onClose={close} /> : null}
+      </Suspense>
+      {/* It may open from one of these, which stays while this is loaded. */}
+      <Suspense>{long ? <WholeDialog shown={long} onClose={() => whole.set(null)} /> : null}</Suspense>
+    </>
   );
 }

@@ -21,20 +21,22 @@ export function useVirtualList<Box extends HTMLElement, Row>({ rows, size, keyOf
   const box = useRef<Box>(null);
   const [scroller, setScroller] = useState<HTMLElement | null>(null);
   const [margin, setMargin] = useState(0);
-  useLayoutEffect(() => {
+  const measure = useCallback(() => {
     const around = box.current?.closest<HTMLElement>("[data-scroller]") ?? null;
     setScroller(around);
+    if (!around || !box.current) return;
+    setMargin(Math.round(box.current.getBoundingClientRect().top - around.getBoundingClientRect().top + around.scrollTop));
+  }, []);
+  // What is above the list takes another height where the window is narrower, and when more of it is shown.
+  useLayoutEffect(measure);
+  useLayoutEffect(() => {
+    const around = box.current?.closest("[data-scroller]");
     if (!around) return undefined;
-    const measure = () => {
-      if (box.current) setMargin(Math.round(box.current.getBoundingClientRect().top - around.getBoundingClientRect().top + around.scrollTop));
-    };
-    measure();
-    // What is above the list takes another height where the window is narrower, or when it is loaded.
     const watched = new ResizeObserver(measure);
     watched.observe(around);
     for (const other of around.children) watched.observe(other);
     return () => watched.disconnect();
-  }, []);
+  }, [measure]);
   const focused = useRef<string | number | null>(null);
   const latest = useRef({ rows, size, keyOf });
   latest.current = { rows, size, keyOf };
