@@ -31,7 +31,7 @@ export const KNOWN = {
   channels: "#general #nowhere ".repeat(10_000),
   mentions: "@a-b @admin ".repeat(15_000),
   escapes: "\\*\\_".repeat(30_000),
-  references: Array.from({ length: 8000 }, (_, at) => `[r${at}]: https://a.example/${at} "title"`).join("\n"),
+  references: Array.from({ length: 5000 }, (_, at) => `[r${at}]: https://a.example/${at} "title"`).join("\n"),
 };
 
 /** Titles of messages that are asked of somebody: each is short, and there are many of them. */
