@@ -12,7 +12,7 @@ import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
 import { WorkProvider } from "../messages/work";
 import { Page } from "../ui/Page";
-import { Shown } from "../ui/Shown";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
 import { ChannelViews } from "./channel/ChannelViews";
@@ -38,7 +38,7 @@ export function ChannelPage() {
         key={name}
         isFlush
         title={`# ${name}`}
-        subtitle={details ? <Shown text={details.channel.topic} most={400} /> : undefined}
+        subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
             <span className="text-muted max-sm:hidden">

@@ -8,13 +8,10 @@ import { channelsQuery } from "../api/queries";
 import { making } from "../shell/making";
 import { Button } from "../ui/Button";
 import { Page } from "../ui/Page";
-import { Shown } from "../ui/Shown";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toasts";
 import { VirtualList } from "../ui/VirtualList";
-
-/** So much of a topic is in the list, in plain characters. */
-const MOST_OF_TOPIC = 300;
 
 /** All channels that the person sees, and a way to make one. */
 export function ChannelsPage() {
@@ -45,7 +42,7 @@ export function ChannelsPage() {
               {channel.name}
             </Link>
             <span className="min-w-0 flex-1 truncate text-muted">
-              <Shown text={channel.topic} most={MOST_OF_TOPIC} />
+              <Shown text={channel.topic} most={MOST_OF_LINE} />
             </span>
             <span className="whitespace-nowrap text-muted tabular-nums">
               {channel.member_count} {channel.member_count === 1 ? "member" : "members"}

@@ -8,6 +8,9 @@ import { ShowAll } from "./ShowAll";
 /** A text with more marks than this is written out instead: each mark is an element. */
 const MOST_MARKS = 500;
 
+/** So much of a text is drawn in a line of a list, in plain characters. */
+export const MOST_OF_LINE = 300;
+
 const names = store<{ describe: (run: string) => string } | null>(null);
 
 interface ShownProps {

@@ -12,12 +12,9 @@ import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
 import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
-import { Shown } from "../../ui/Shown";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
 import { beginningOfParts, cutOf, partsOf, withoutMarks } from "./snippet";
-
-/** So much of a file's name is shown, in plain characters. */
-const MOST_OF_NAME = 300;
 
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
@@ -78,7 +75,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
                 <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
                   <Paperclip size={12} aria-hidden="true" className="shrink-0" />
                   <span className="truncate">
-                    <Shown text={file.filename} most={MOST_OF_NAME} />
+                    <Shown text={file.filename} most={MOST_OF_LINE} />
                   </span>
                 </span>
               ))}

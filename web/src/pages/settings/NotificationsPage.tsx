@@ -10,6 +10,7 @@ import type { Column } from "../../ui/DataTable";
 import { LongTable } from "../../ui/LongTable";
 import { ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toasts";
 import { withLevel } from "./levels";
@@ -56,7 +57,7 @@ export function NotificationsPage() {
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
     { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
-    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted">{channel.topic}</span> },
+    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted"><Shown text={channel.topic} most={MOST_OF_LINE} /></span> },
     {
       title: "Notify me about",
       isEnd: true,

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type Dispatch, type SetStateAction, useMemo } from "react";
 
 import { channelsQuery } from "../../api/queries";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Failed, Skeleton } from "../../ui/States";
 import { FormError } from "../../ui/TextField";
 import { VirtualList } from "../../ui/VirtualList";
@@ -52,7 +53,9 @@ export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }:
                 }
               />
               <span className="font-medium">#{channel.name}</span>
-              <span className="min-w-0 truncate text-muted">{channel.topic}</span>
+              <span className="min-w-0 truncate text-muted">
+                <Shown text={channel.topic} most={MOST_OF_LINE} />
+              </span>
             </label>
           )}
         </VirtualList>
