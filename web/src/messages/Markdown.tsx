@@ -69,7 +69,8 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
   const me = useMe()?.user.username;
   const box = useRef<HTMLDivElement>(null);
   const [isAsked, setAsked] = useState(false);
-  const { html, isPartial, isOver } = render(text, me, channels, isAsked ? MOST_NODES_ASKED : MOST_NODES);
+  const most = isAsked ? MOST_NODES_ASKED : MOST_NODES;
+  const { html, isPartial, isOver } = useMemo(() => render(text, me, channels, most), [text, me, channels, most]);
   const isAsWritten = isOver && !isAsked;
   useEffect(() => {
     if (box.current?.querySelector(".sign")) void import("./nameSigns").then(({ nameSigns }) => box.current && nameSigns(box.current), () => undefined);

@@ -279,6 +279,8 @@ export interface Rendered {
 
 const known = new Map<string, Rendered>();
 const MOST_KNOWN = 500;
+/** Longer HTML is seldom seen, and would fill the memory. */
+const LONGEST_KNOWN = 40_000;
 
 /** Draws what people wrote: the part of it that is shown in place, for this takes longer the longer a text is. */
 export function render(text: string, me: string | undefined, channels: readonly string[] = [], most = MOST_NODES): Rendered {
@@ -292,6 +294,7 @@ export function render(text: string, me: string | undefined, channels: readonly 
   const made = isOver && most === MOST_NODES ? "" : markdown.renderer.render(tokens, markdown.options, env);
   const html = DOMPurify.sanitize(made, ALLOWED) as unknown as TrustedHTML;
   const rendered = { html, isPartial: env.isPartial ?? false, isOver };
+  if (made.length > LONGEST_KNOWN) return rendered;
   if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
   known.set(key, rendered);
   return rendered;

@@ -1,5 +1,6 @@
 import { Cells, DataTable, type DataTableProps, Titles } from "./DataTable";
-import { FEW, useVirtualList } from "./useVirtualList";
+import { FEW } from "./VirtualList";
+import { useVirtualList } from "./useVirtualList";
 
 /** About how high a row is until it was seen. */
 const ROW = 58;

@@ -1,7 +1,7 @@
 import { type ReactNode, type Ref, Suspense, lazy } from "react";
 
 /** So many rows are drawn at once without anybody waiting for them. */
-const FEW = 60;
+export const FEW = 60;
 
 const LongList = lazy(() => import("./LongList")) as unknown as typeof import("./LongList").default;
 

@@ -1,9 +1,6 @@
 import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual";
 import { type FocusEvent, useCallback, useLayoutEffect, useRef, useState } from "react";
 
-/** So many rows are drawn at once without anybody waiting for them. */
-export const FEW = 60;
-
 interface VirtualList<Row> {
   rows: readonly Row[];
   /** About how high a row is until it was seen. */
