@@ -108,6 +108,11 @@ export async function hostileShapes({ hub, watcher }) {
   await source.waitFor();
   await page.keyboard.press("Escape");
 
+  // The policy of the page forbids the styles by which Markdown aligns columns.
+  const aligned = await scout.say("general", "|left|right|\n|:-:|-:|\n|one|two|");
+  await arrives(page, page.locator(`#m${aligned.id}`));
+  equal(await page.locator(`#m${aligned.id} td`).allInnerTexts(), ["one", "two"], "cells of an aligned table");
+
   const next = random(SEED);
   for (let at = 0; at < 12; at++) {
     const { id } = await scout.say("general", hostile(next));
