@@ -9,7 +9,7 @@ import {
   redirect,
 } from "@tanstack/react-router";
 
-import { STATUSES, type Status } from "./agents/filter";
+import { STATUSES, type Status } from "./agents/statuses";
 import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { person } from "./lib/person";

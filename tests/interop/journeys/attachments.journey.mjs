@@ -6,8 +6,7 @@ import { equal, until } from "./frame.mjs";
 const article = (page, text) => page.locator("article", { hasText: text });
 
 /** A picture of one colour. */
-function picture(colour) {
-  const [width, height] = [300, 180];
+function picture(colour, [width, height] = [300, 180], isEmpty = false) {
   const line = Buffer.concat([Buffer.from([0]), Buffer.concat(Array.from({ length: width }, () => Buffer.from(colour)))]);
   const chunk = (type, data) => {
     const body = Buffer.concat([Buffer.from(type), data]);
@@ -20,7 +19,7 @@ function picture(colour) {
   head.writeUInt32BE(width, 0);
   head.writeUInt32BE(height, 4);
   head.set([8, 2, 0, 0, 0], 8);
-  const lines = Buffer.concat(Array.from({ length: height }, () => line));
+  const lines = isEmpty ? Buffer.alloc(0) : Buffer.concat(Array.from({ length: height }, () => line));
   return Buffer.concat([
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk("IHDR", head),
@@ -200,4 +199,24 @@ export async function uploadedFiles({ hub, watcher }) {
   equal(await page.evaluate(() => [window.hit ?? null, document.documentElement.scrollWidth <= screen.width]), [null, true], "what ran, and whether it fits");
   equal(await row.evaluate((one) => one.scrollWidth <= one.clientWidth), true, "whether long names fit");
   await watcher.checkAccess(page, "files on a phone");
+}
+
+/** A picture that would take gigabytes of memory is a file: the browser decodes it only if somebody asks twice. */
+export async function hugePicture({ hub, watcher }) {
+  const huge = await upload(hub.admin, "huge.png", picture([0, 0, 0], [30_000, 30_000], true));
+  const usual = await upload(hub.admin, "usual.png", RED);
+  await hub.admin.say("general", "look at these", { attachments: [huge.sha256, usual.sha256] });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  const message = article(page, "look at these");
+  await until("the usual one is drawn", () => message.locator("img").evaluateAll((all) => all.length === 1 && all[0].naturalWidth === 300));
+  await message.getByRole("link", { name: "Download huge.png" }).waitFor();
+  equal(await message.locator("img").count(), 1, "pictures that are drawn");
+  await message.getByRole("button", { name: "Open huge.png" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Show picture" }).waitFor();
+  equal(await dialog.locator("img").count(), 0, "pictures that are drawn in large");
+  await watcher.checkAccess(page, "a picture that is very large");
+  await page.keyboard.press("ArrowRight");
+  await until("the usual one is drawn in large", () => dialog.locator("img").evaluateAll((all) => all.length === 1 && all[0].naturalWidth === 300));
 }

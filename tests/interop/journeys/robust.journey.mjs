@@ -115,8 +115,13 @@ export async function strangeTexts({ hub, watcher }) {
   });
   equal(side, "right", "the side at which Hebrew begins");
   await log(page).evaluate((box) => box.scrollTo(0, 0));
-  await article(page, "It begins here").getByRole("button", { name: /Show all of it, 20\d kB/ }).click();
-  await article(page, "It ends here").waitFor();
+  await article(page, "It begins here").getByRole("button", { name: /Show all, 20\d kB/ }).click();
+  const dialog = page.getByRole("dialog", { name: "All of the text" });
+  await dialog.getByText("It begins here").waitFor();
+  await until("one reads to its end", async () => {
+    await dialog.locator("[data-scroller]").evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    return dialog.getByText("It ends here").isVisible();
+  });
   equal(await fits(page), true, "whether all of it fits");
   await watcher.checkAccess(page, "long and strange texts");
 }
@@ -392,8 +397,12 @@ export async function eventStorm({ hub, watcher }) {
   }
   await scout.say("general", "the last answer", { reply_to: id });
   await scout.call("POST", `/api/messages/${id}/reactions`, { reaction: "done" });
-  await article(pane, "the last answer").waitFor();
   await article(pane, "a busy thread").getByText("Done").first().waitFor();
+  // Only the rows in sight are drawn.
+  await until("the last answer is at the end", async () => {
+    await pane.getByRole("log", { name: "Replies" }).evaluate((box) => box.scrollTo(0, box.scrollHeight));
+    return article(pane, "the last answer").isVisible();
+  });
   equal(asked.length < 150, true, `whether ${asked.length} requests are few`);
 }
 

@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { partnersOfAgentQuery } from "../api/agents";
 import { meQuery } from "../api/queries";
 import { Avatar } from "../ui/Avatar";
-import { Shown } from "../ui/Shown";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { Time } from "../ui/Time";
 
@@ -39,10 +39,10 @@ export function ConversationsTab({ name }: { name: string }) {
                 <Avatar name={partner.name} kind={partner.kind} displayName={partner.display_name} />
                 <span className="flex min-w-0 flex-1 flex-col">
                   <span className="font-medium">
-                    {partner.display_name || partner.name} <span className="font-normal text-muted">@{partner.name}</span>
+                    <Shown text={partner.display_name || partner.name} most={MOST_OF_LINE} /> <span className="font-normal text-muted">@{partner.name}</span>
                   </span>
                   <span className="truncate text-muted">
-                    <Shown text={partner.preview} />
+                    <Shown text={partner.preview} most={MOST_OF_LINE} />
                   </span>
                 </span>
                 {partner.unread_count ? <span className="text-sm whitespace-nowrap">{partner.unread_count} unread</span> : null}

@@ -8,6 +8,7 @@ import { Button } from "../ui/Button";
 import { Choice } from "../ui/Choice";
 import { Dialog } from "../ui/Dialog";
 import { FormError, SelectField, TextField, fieldError } from "../ui/TextField";
+import { VirtualList } from "../ui/VirtualList";
 import { KeyDialog } from "./KeyDialog";
 import { rememberKey } from "./freshKeys";
 import { ALL, LIFETIMES, PERMISSIONS, type Permission, READS, expiryOf } from "./keys";
@@ -99,17 +100,19 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
         <fieldset>
           <legend className="font-medium">Only in these channels</legend>
           <p className="text-sm text-muted">None chosen: no limit. Direct messages are not limited.</p>
-          <div className="mt-1 flex max-h-40 flex-wrap gap-x-4 overflow-y-auto">
-            {channels.map((channel) => (
-              <label key={channel.id} className={box}>
-                <input
-                  type="checkbox"
-                  checked={limits.includes(channel.name)}
-                  onChange={() => setLimits(toggled(limits, channel.name))}
-                />
-                #{channel.name}
-              </label>
-            ))}
+          <div data-scroller className="mt-1 max-h-40 overflow-y-auto">
+            <VirtualList rows={channels} keyOf={({ id }) => id} size={24} className="flex flex-wrap gap-x-4">
+              {(channel) => (
+                <label className={box}>
+                  <input
+                    type="checkbox"
+                    checked={limits.includes(channel.name)}
+                    onChange={() => setLimits(toggled(limits, channel.name))}
+                  />
+                  #{channel.name}
+                </label>
+              )}
+            </VirtualList>
           </div>
         </fieldset>
         <SelectField label="Works for" value={String(days)} onChange={(value) => setDays(Number(value))} error={fieldError(make.error, "expires_at")}>

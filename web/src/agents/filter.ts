@@ -1,8 +1,6 @@
 import type { Agent } from "../api/types";
 import { standing } from "./chain";
-
-export const STATUSES = ["active", "paused", "quarantined"] as const;
-export type Status = (typeof STATUSES)[number];
+import type { Status } from "./statuses";
 
 /** Those that have what is typed in their name, and are as one wants them. */
 export function filterAgents(agents: readonly Agent[], typed: string, status: Status | undefined): Agent[] {

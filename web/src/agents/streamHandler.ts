@@ -1,6 +1,7 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-import { type Presence, type RevisedAgent, agentQuery, agentsQuery } from "../api/agents";
+import { AGENTS_KEY, agentKey } from "../api/agentKeys";
+import type { Presence, RevisedAgent } from "../api/agents";
 import type { Agent, Me } from "../api/types";
 import { type StreamHandler, textIn } from "../live/handlers";
 import { reloadSoon } from "../live/reloadSoon";
@@ -33,6 +34,6 @@ function updatePresence(client: QueryClient, event: LiveEvent): void {
   const presence: Presence = { isOnline: event.data["online"] === true, lastSeenAt };
   client.setQueryData<Presence | null>(["presence", name], presence);
   const updated = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
-  client.setQueryData<Agent[]>(agentsQuery.queryKey, (now) => now?.map(updated));
-  client.setQueryData<RevisedAgent>(agentQuery(name).queryKey, (now) => now && { ...now, agent: updated(now.agent) });
+  client.setQueryData<Agent[]>(AGENTS_KEY, (now) => now?.map(updated));
+  client.setQueryData<RevisedAgent>(agentKey(name), (now) => now && { ...now, agent: updated(now.agent) });
 }

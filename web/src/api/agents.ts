@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 
+import { AGENTS_KEY, agentKey } from "./agentKeys";
 import { api, ok } from "./client";
 import { Problem } from "./problem";
 import type { components } from "./schema";
@@ -34,7 +35,7 @@ const MOST = 200;
 
 /** The agents that one owns, by name. */
 export const agentsQuery = queryOptions({
-  queryKey: ["agents", "list"],
+  queryKey: AGENTS_KEY,
   queryFn: async () => {
     const agents: Agent[] = [];
     let cursor: string | undefined;
@@ -54,7 +55,7 @@ async function withRevision(call: Promise<{ data?: Agent; error?: unknown; respo
 
 export const agentQuery = (name: string) =>
   queryOptions({
-    queryKey: ["agent", name],
+    queryKey: agentKey(name),
     queryFn: () => withRevision(api.GET("/api/agents/{name}", { params: { path: { name } } })),
   });
 

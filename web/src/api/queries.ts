@@ -44,6 +44,15 @@ export const channelsQuery = queryOptions({
   },
 });
 
+const sets = new WeakMap<readonly Channel[], ReadonlySet<string>>();
+
+/** The names of channels, to look one up. There may be thousands, and each text may name many. */
+export function channelNames(channels: readonly Channel[]): ReadonlySet<string> {
+  const names = sets.get(channels) ?? new Set(channels.map(({ name }) => name));
+  sets.set(channels, names);
+  return names;
+}
+
 export const channelQuery = (name: string) =>
   queryOptions({
     queryKey: ["channel", name],

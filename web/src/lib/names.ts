@@ -1,3 +1,4 @@
+import { briefOf } from "./cut";
 import { spelled } from "./hidden";
 
 /** Letters that are written from right to left. */
@@ -11,7 +12,7 @@ const LONGEST = 80;
 export function fullName({ name, display_name }: { name: string; display_name?: string }): string {
   const shown = display_name?.trim() ?? "";
   if (!shown || shown.toLowerCase() === name.toLowerCase()) return `@${name}`;
-  const visible = spelled(shown.slice(0, LONGEST));
+  const visible = spelled(briefOf(shown.slice(0, LONGEST), LONGEST * 3));
   // Isolated, so that it cannot move the handle.
   return `${RIGHT_TO_LEFT.test(visible) ? `\u2068${visible}\u2069` : visible} (@${name})`;
 }

@@ -7,7 +7,8 @@ import { PLACES } from "./Attachments";
 import { FileName } from "./FileName";
 import { addressOf, safeName, typeWord } from "./files";
 import { lightbox } from "./lightbox";
-import { hasThumbnail, isImage } from "./pictures";
+import { isImage } from "./pictures";
+import { useMayDraw } from "./pixels";
 
 /** The files of a message. Each has a place of a known size, so that nothing moves when a picture comes. */
 export default function AttachmentCards({ files }: { files: readonly Attachment[] }) {
@@ -16,15 +17,20 @@ export default function AttachmentCards({ files }: { files: readonly Attachment[
   return (
     <ul aria-label="Attachments" className="mt-1 flex flex-wrap gap-2">
       {files.map((file) => (
-        <li key={file.sha256} className={PLACES[hasThumbnail(file) ? "picture" : "card"]}>
-          {hasThumbnail(file) ? (
-            <Thumbnail file={file} onOpen={() => open(file)} />
-          ) : (
-            <AttachmentCard file={file} onOpen={isImage(file) ? () => open(file) : undefined} />
-          )}
-        </li>
+        <FilePlace key={file.sha256} file={file} onOpen={isImage(file) ? () => open(file) : undefined} />
       ))}
     </ul>
+  );
+}
+
+/** A file in its place: a picture in small if it may be drawn, and a card otherwise. */
+function FilePlace({ file, onOpen }: { file: Attachment; onOpen?: () => void }) {
+  const mayDraw = useMayDraw(file);
+  return (
+    <li className={PLACES[mayDraw === false ? "card" : "picture"]}>
+      {mayDraw && onOpen ? <Thumbnail file={file} onOpen={onOpen} /> : null}
+      {mayDraw === false ? <AttachmentCard file={file} onOpen={onOpen} /> : null}
+    </li>
   );
 }
 

@@ -1,4 +1,5 @@
 import { Avatar } from "../ui/Avatar";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { classes } from "../ui/classes";
 import type { Completion } from "./useCompletions";
 
@@ -37,7 +38,9 @@ export function CompletionList({ id, completions, chosen, onTake }: {
             <Avatar name={completion.word} kind={completion.kind} displayName={completion.label} size="small" />
           )}
           <span className="font-medium">{completion.word}</span>
-          <span className="truncate text-muted">{completion.label}</span>
+          <span className="truncate text-muted">
+            <Shown text={completion.label} most={MOST_OF_LINE} />
+          </span>
         </li>
       ))}
     </ul>

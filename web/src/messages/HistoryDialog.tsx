@@ -24,7 +24,7 @@ export default function HistoryDialog({ message, onClose }: { message: Message; 
           return (
             <SourceText
               key={revision}
-              label={isCurrent ? "Text now" : `Text ${revision}`}
+              name={isCurrent ? "Text now" : `Text ${revision}`}
               note={
                 <>
                   <span className="font-normal text-muted">

@@ -4,17 +4,20 @@ import { useState } from "react";
 
 import { bytes } from "../lib/bytes";
 import { useStore } from "../lib/store";
-import { IconButton } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { FileName } from "./FileName";
 import { addressOf, safeName } from "./files";
 import { lightbox } from "./lightbox";
+import { useMayDraw } from "./pixels";
 
 /** A picture in large, and the others of the same message beside it. It is loaded when somebody first opens one. */
 export default function Lightbox() {
   const shown = useStore(lightbox);
   const [broken, setBroken] = useState<string | null>(null);
   const [opener] = useState(() => document.activeElement as HTMLElement | null);
+  const [asked, setAsked] = useState<string | null>(null);
   const file = shown?.files[shown.at];
+  const mayDraw = useMayDraw(file, true);
   if (!shown || !file) return null;
   const count = shown.files.length;
   const step = (by: number) => lightbox.set({ ...shown, at: (shown.at + by + count) % count });
@@ -64,6 +67,15 @@ export default function Lightbox() {
           <div className="relative flex min-h-0 flex-1 items-center justify-center bg-panel p-2">
             {broken === file.sha256 ? (
               <p className="text-muted">The picture cannot be shown. Download it instead.</p>
+            ) : !mayDraw && asked !== file.sha256 ? (
+              <div className="flex flex-col items-center gap-2 text-muted">
+                {mayDraw === undefined ? null : (
+                  <>
+                    <p>This picture is very large, or its size is unknown. Showing it may take much memory.</p>
+                    <Button onClick={() => setAsked(file.sha256)}>Show picture</Button>
+                  </>
+                )}
+              </div>
             ) : (
               <img
                 key={file.sha256}

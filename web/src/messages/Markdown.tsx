@@ -1,16 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { memo, useEffect, useRef, useState } from "react";
+import { memo, useEffect, useMemo, useRef, useState } from "react";
 
-import { channelsQuery } from "../api/queries";
-import { bytes } from "../lib/bytes";
+import { channelNames, channelsQuery } from "../api/queries";
+import { beginningOf, isDense } from "../lib/cut";
+import { useTurn } from "../lib/turns";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
+import { ShowAll } from "../ui/ShowAll";
+import { Shown } from "../ui/Shown";
 import { toast } from "../ui/Toasts";
 import { classes } from "../ui/classes";
 import { copy } from "../ui/copy";
-import { beginningOf } from "./long";
-import { channelsIn, render } from "./markdown";
+import { MOST_NODES, MOST_NODES_ASKED, channelsIn, render } from "./markdown";
 import { isPlain } from "./plain";
 
 interface MarkdownProps {
@@ -20,14 +22,25 @@ interface MarkdownProps {
   onSource?: () => void;
 }
 
-/** A text of somebody's. */
+/** A text of somebody's. Of a long one the beginning is drawn, and all of it can be opened. */
 export const Markdown = memo(function Markdown(props: MarkdownProps) {
   const { text, className } = props;
-  if (!isPlain(text)) return text.includes("#") ? <WithChannels {...props} /> : <Marked {...props} />;
+  const shown = useMemo(() => beginningOf(text), [text]);
+  const mayDraw = useTurn(isDense(shown, text));
+  if (!mayDraw) return <p data-waiting className="text-muted">…</p>;
   return (
-    <div className={classes("prose max-w-[80ch]", className)}>
-      <p>{text}</p>
-    </div>
+    <>
+      {isPlain(shown) ? (
+        <div className={classes("prose max-w-[80ch]", className)}>
+          <p>{shown}</p>
+        </div>
+      ) : shown.includes("#") ? (
+        <WithChannels {...props} text={shown} />
+      ) : (
+        <Marked {...props} text={shown} />
+      )}
+      {shown.length < text.length ? <ShowAll title="All of the text" text={text} isMarkdown /> : null}
+    </>
   );
 });
 
@@ -35,7 +48,7 @@ export const Markdown = memo(function Markdown(props: MarkdownProps) {
 function WithChannels(props: MarkdownProps) {
   const { text } = props;
   const navigate = useNavigate();
-  const channels = useQuery({ ...channelsQuery, select: (all) => channelsIn(text, (name) => all.some((one) => one.name === name)) }).data;
+  const channels = useQuery({ ...channelsQuery, select: (all) => channelsIn(text, channelNames(all)) }).data;
   return (
     <div
       className="contents"
@@ -51,13 +64,14 @@ function WithChannels(props: MarkdownProps) {
   );
 }
 
-/** Blocks of code get a button that copies them. */
+/** Blocks of code get a button that copies them. What would become too many elements is shown as it was written, until somebody asks. */
 function Marked({ text, className, channels, onSource }: MarkdownProps & { channels?: readonly string[] }) {
   const me = useMe()?.user.username;
   const box = useRef<HTMLDivElement>(null);
-  const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? text : beginningOf(text);
-  const { html, isPartial } = render(shown, me, channels);
+  const [isAsked, setAsked] = useState(false);
+  const most = isAsked ? MOST_NODES_ASKED : MOST_NODES;
+  const { html, isPartial, isOver } = useMemo(() => render(text, me, channels, most), [text, me, channels, most]);
+  const isAsWritten = isOver && !isAsked;
   useEffect(() => {
     if (box.current?.querySelector(".sign")) void import("./nameSigns").then(({ nameSigns }) => box.current && nameSigns(box.current), () => undefined);
     for (const block of box.current?.querySelectorAll("pre") ?? []) {
@@ -74,20 +88,25 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
       });
       block.append(button);
     }
-  }, [shown, me, channels]);
+  }, [html, isAsWritten]);
+  const look = classes("prose max-w-[80ch]", className);
   return (
     <>
-      <div
-        ref={box}
-        className={classes("prose max-w-[80ch]", className)}
-        dangerouslySetInnerHTML={{ __html: html as unknown as string }}
-      />
-      {shown.length < text.length ? (
-        <Button size="row" className="mt-1" onClick={() => setWhole(true)}>
-          Show all of it, {bytes(text.length)}
+      {isAsWritten ? (
+        <div className={look}>
+          <p className="whitespace-pre-wrap">
+            <Shown text={text} />
+          </p>
+        </div>
+      ) : (
+        <div ref={box} className={look} dangerouslySetInnerHTML={{ __html: html as unknown as string }} />
+      )}
+      {isAsked || isOver ? (
+        <Button size="row" className="my-1 mr-2" onClick={() => setAsked(!isAsked)}>
+          {isAsked ? "Show as text" : "Show formatted"}
         </Button>
       ) : null}
-      {isPartial && onSource ? (
+      {!isAsWritten && (isPartial || isOver) && onSource ? (
         <p className="flex flex-wrap items-center gap-x-2 text-sm text-amber">
           Part of this text is not shown.
           <Button size="row" look="plain" onClick={onSource}>

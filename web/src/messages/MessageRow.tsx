@@ -93,7 +93,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         ) : null}
         {message.subject ? (
           <p className="max-w-[80ch] overflow-clip font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
-            <Shown text={message.subject} />
+            <Shown text={message.subject} title="All of the subject" />
           </p>
         ) : null}
         {message.deleted_at ? (

@@ -4,6 +4,7 @@ import type { MouseEvent, ReactNode } from "react";
 
 import { channelsQuery, repliesQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
+import { briefOf } from "../lib/cut";
 import { spelled } from "../lib/hidden";
 import { fullName } from "../lib/names";
 import { Button } from "../ui/Button";
@@ -27,6 +28,9 @@ import {
   whoReacted,
 } from "./reactions";
 import { showSource } from "./source";
+
+/** So much of a reason is shown, in plain characters. All of it is in the thread. */
+const MOST_OF_REASON = 200;
 
 /** What was said of a message as work, and what one can say oneself. Most messages are none, so it is loaded with the first that is. */
 export default function ReactionBar({ message, me, onThread }: FootProps) {
@@ -131,7 +135,7 @@ function Reason({ message, me, onThread }: FootProps) {
   if (reason) {
     return (
       <ThreadLink message={message} onThread={onThread}>
-        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {spelled(reason.body.slice(0, 200)) || "see the reply"}</span>
+        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {spelled(briefOf(reason.body, MOST_OF_REASON)) || "see the reply"}</span>
       </ThreadLink>
     );
   }

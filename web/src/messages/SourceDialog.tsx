@@ -7,7 +7,7 @@ import { Dialog } from "../ui/Dialog";
 import { SourceText } from "./SourceText";
 import { showHistory } from "./source";
 
-/** A message exactly as agents read it. Nothing is formatted and nothing is left out. */
+/** A message exactly as agents read it. Nothing is formatted, and all of a long text can be opened. */
 export default function SourceDialog({ message, onClose }: { message: Message; onClose: () => void }) {
   // A finger cannot point at a mark, so the names are there to read as well.
   const hidden = runsOf(message.body).map((run) => (run.isHidden ? run.text : "")).join("");
@@ -18,12 +18,12 @@ export default function SourceDialog({ message, onClose }: { message: Message; o
         <p className="text-sm text-muted">
           This is the exact text that agents read, from {fullName(message.from)}. Invisible characters are marked.
         </p>
-        {message.subject ? <SourceText label="Subject" text={message.subject} /> : null}
-        <SourceText label="Text" text={message.body} />
+        {message.subject ? <SourceText name="Subject" text={message.subject} /> : null}
+        <SourceText name="Text" text={message.body} />
         {hidden ? <p className="text-sm [overflow-wrap:anywhere] text-amber">Invisible characters: {describeRun(hidden)}</p> : null}
-        {hasMetadata ? <SourceText label="Metadata" text={JSON.stringify(message.metadata, null, 2)} /> : null}
+        {hasMetadata ? <SourceText name="Metadata" text={JSON.stringify(message.metadata, null, 2)} /> : null}
         {message.attachments.length > 0 ? (
-          <SourceText label="Attachments" text={message.attachments.map(({ filename }) => filename).join("\n")} />
+          <SourceText name="Attachments" text={message.attachments.map(({ filename }) => filename).join("\n")} />
         ) : null}
         {message.edited_at ? (
           <div>

@@ -7,6 +7,7 @@ import { type Message, type Place, placeKey } from "../api/types";
 import { useStore } from "../lib/store";
 import { IconButton } from "../ui/Button";
 import { Failed, Skeleton } from "../ui/States";
+import { VirtualList } from "../ui/VirtualList";
 import { Composer } from "./Composer";
 import { DropZone } from "./DropZone";
 import { MessageRow } from "./MessageRow";
@@ -18,8 +19,12 @@ import { outgoing } from "./outbox";
 
 const MessageEditor = lazy(() => import("./MessageEditor"));
 
+/** About how high a reply is. */
+const ROW = 64;
+const NONE: Message[] = [];
+
 /** A message and all answers to it, wherever they were given. */
-export function ThreadPane({ id, place, onClose }: { id: number; place: Place; onClose: () => void }) {
+export default function ThreadPane({ id, place, onClose }: { id: number; place: Place; onClose: () => void }) {
   const parent = useQuery(messageQuery(id));
   const replies = useQuery(repliesQuery(id));
   const edited = useStore(editing);
@@ -30,8 +35,13 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
     [parent.data, replies.data],
   );
   const list = useRef<HTMLDivElement>(null);
+  const showRow = useRef<(index: number) => void>(null);
   useMessageKeys(list, {
     messages,
+    show: (one) => {
+      const index = replies.data?.findIndex((message) => message.id === one) ?? -1;
+      if (index >= 0) showRow.current?.(index);
+    },
     onReply: () => document.querySelector<HTMLElement>(`[data-thread="${id}"] textarea`)?.focus(),
   });
   return (
@@ -53,7 +63,7 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
         </IconButton>
       </header>
       <DropZone draft={draftKey(place, id)}>
-        <div ref={list} className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
+        <div ref={list} data-scroller className="min-h-0 flex-1 overflow-y-auto py-2" role="log" aria-label="Replies" tabIndex={0}>
           {parent.isError ? <Failed error={parent.error} retry={() => void parent.refetch()} /> : null}
           {parent.data && edited === id ? (
             <Suspense>
@@ -69,22 +79,24 @@ export function ThreadPane({ id, place, onClose }: { id: number; place: Place; o
             </div>
           ) : null}
           {replies.isLoading ? <Skeleton rows={3} /> : null}
-          {replies.data?.map((message) =>
-            edited === message.id ? (
-              <Suspense key={message.id}>
-                <MessageEditor message={message} />
-              </Suspense>
-            ) : (
-              <div key={message.id}>
-                {isElsewhere(message) ? (
-                  <p className="px-6 pt-2 text-xs text-muted max-md:px-4">
-                    from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
-                  </p>
-                ) : null}
-                <MessageRow message={message} />
-              </div>
-            ),
-          )}
+          <VirtualList rows={replies.data ?? NONE} keyOf={({ id }) => id} size={ROW} showRow={showRow}>
+            {(message) =>
+              edited === message.id ? (
+                <Suspense>
+                  <MessageEditor message={message} />
+                </Suspense>
+              ) : (
+                <>
+                  {isElsewhere(message) ? (
+                    <p className="px-6 pt-2 text-xs text-muted max-md:px-4">
+                      from {message.channel ? `#${message.channel}` : `the DM with @${message.to}`}
+                    </p>
+                  ) : null}
+                  <MessageRow message={message} />
+                </>
+              )
+            }
+          </VirtualList>
           {sending.map((one) => (
             <OutgoingRow key={one.key} outgoing={one} place={place} />
           ))}

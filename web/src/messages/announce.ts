@@ -1,4 +1,5 @@
 import type { Message } from "../api/types";
+import { briefOf } from "../lib/cut";
 import { spelled } from "../lib/hidden";
 import { fullName } from "../lib/names";
 
@@ -12,7 +13,7 @@ export function announcementOf(messages: Message[]): string {
   if (messages.length === 1) {
     // Cut first: a text may be very long.
     const body = only.body.slice(0, LONGEST * 10).replace(/\s+/g, " ").trim();
-    return `${nameOf(only)}: ${spelled(body.length > LONGEST ? `${body.slice(0, LONGEST)}…` : body)}`;
+    return `${nameOf(only)}: ${spelled(briefOf(body, LONGEST))}`;
   }
   const names = [...new Set(messages.map(nameOf))];
   const shown = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${names.length - 2} others` : names.join(", ");

@@ -7,7 +7,7 @@ const LONGEST_WORD = 300;
 
 const SEPARATORS = /[\s<>()[\]{}"'`|,;…“”‘’«»]+/;
 /** Host names and addresses of machines, wherever they stand in a word. */
-const HOSTS = /(?:[\p{L}\p{N}\p{M}_-]+\.)+\p{L}[\p{L}\p{N}\p{M}-]*(?::\d{1,5})?|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\blocalhost(?::\d{1,5})?\b/gu;
+const HOSTS = /(?<![\p{L}\p{N}\p{M}_-]\.?)(?:[\p{L}\p{N}\p{M}_-]+\.)+\p{L}[\p{L}\p{N}\p{M}-]*(?::\d{1,5})?|\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?|\blocalhost(?::\d{1,5})?\b/gu;
 
 /** The host that a link leads to, in ASCII, or the mail address; null if the browser cannot follow it. */
 function targetOf(href: string): string | null {
@@ -40,9 +40,9 @@ function addressesIn(text: string): { hosts: string[]; hasUser: boolean } {
     const user = authority.lastIndexOf("@");
     if (scheme >= 0) {
       hasUser ||= user >= 0;
-      hosts.push(authority.slice(user + 1).replace(/[.:!]+$/, ""));
+      hosts.push(authority.slice(user + 1).replace(/(?<![.:!])[.:!]+$/, ""));
     } else if (user > 0 && authority.slice(user).includes(".")) {
-      hosts.push(authority.replace(/[.:!]+$/, ""));
+      hosts.push(authority.replace(/(?<![.:!])[.:!]+$/, ""));
     } else {
       hosts.push(...(authority.match(HOSTS) ?? []));
     }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 
-import { channelsIn, render, toHtml } from "./markdown";
+import { MOST_NODES_ASKED, channelsIn, render, toHtml } from "./markdown";
 
 const html = (text: string, me?: string) => String(toHtml(text, me)).trim();
 
@@ -63,8 +63,8 @@ test("a channel that there is becomes a link within the page", () => {
 });
 
 test("which channels a text speaks of", () => {
-  const isThere = (name: string) => name !== "fff";
-  expect(channelsIn("#general, #fff, #deep-sea and #general; x#not", isThere)).toEqual(["general", "deep-sea"]);
+  const all = new Set(["deep-sea", "general", "not"]);
+  expect(channelsIn("#general, #fff, #deep-sea and #general; x#not", all)).toEqual(["general", "deep-sea"]);
 });
 
 const inPage = (text: string) => {
@@ -174,4 +174,29 @@ test("no word of a random text is lost without a notice", () => {
     const shown = `${inPage(text).textContent} ${String(drawn)}`;
     expect((text.match(/qw\d+z/g) ?? []).filter((word) => !shown.includes(word)), JSON.stringify(text)).toEqual([]);
   }
+});
+
+test("a text that would become too many elements is not drawn until somebody asks, and then in part", () => {
+  const columns = 256;
+  const table = `${"|a".repeat(columns)}|\n${"|-".repeat(columns)}|\n${"|\n".repeat(columns)}`;
+  const many = {
+    table,
+    tables: `${table}\n`.repeat(9),
+    lines: "a\n".repeat(2500),
+    emphasis: "*a* ".repeat(1200),
+    links: "http://a.b ".repeat(1000),
+    quotes: "> a\n\n".repeat(1200),
+  };
+  for (const [name, text] of Object.entries(many)) {
+    expect(render(text, undefined).isOver, name).toBe(true);
+    expect(String(render(text, undefined).html), name).toBe("");
+    const box = document.createElement("div");
+    box.innerHTML = String(render(text, undefined, [], MOST_NODES_ASKED).html);
+    expect(box.querySelectorAll("*").length, name).toBeGreaterThan(400);
+    expect(box.querySelectorAll("*").length, name).toBeLessThanOrEqual(MOST_NODES_ASKED);
+  }
+  const asked = render(table, undefined, [], MOST_NODES_ASKED);
+  expect([asked.isOver, asked.isPartial]).toEqual([true, false]);
+  expect(String(asked.html)).toMatch(/<\/table>\s*$/);
+  expect(render("- a\n".repeat(300), undefined).isOver).toBe(false);
 });

@@ -4,10 +4,65 @@ import MarkdownIt, { type Token } from "markdown-it";
 import { labelOf, runsOf } from "../lib/hidden";
 import { urlOf } from "../lib/url";
 import { realTarget } from "./links";
-import { LANGUAGE, hasUndrawnBlocks, hasUndrawnTarget } from "./undrawn";
+import { hasUndrawnBlocks, hasUndrawnTarget, languageOf } from "./undrawn";
 
 /** HTML in a text is text: `Vec<T>` stays what it is. */
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true, typographer: false });
+
+/** A text that would become more elements than this is shown as it was written. */
+export const MOST_NODES = 2000;
+/** Of a text that somebody wants to see formatted all the same, so many elements are drawn. */
+export const MOST_NODES_ASKED = 8000;
+
+/** Thrown by the parser at the first token that is too many, for a table of 1.5 kB can become 65,536 cells. */
+const TOO_MANY = new Error("too many tokens");
+
+function count(env: Env): void {
+  env.tokens = (env.tokens ?? 0) + 1;
+  if (env.tokens > env.most) throw TOO_MANY;
+}
+
+markdown.block.State = class extends markdown.block.State {
+  override push(...token: Parameters<InstanceType<typeof markdown.block.State>["push"]>): Token {
+    count(this.env as Env);
+    return super.push(...token);
+  }
+};
+markdown.inline.State = class extends markdown.inline.State {
+  override push(...token: Parameters<InstanceType<typeof markdown.inline.State>["push"]>): Token {
+    count(this.env as Env);
+    return super.push(...token);
+  }
+};
+
+/** Runs a part of the parser. Where it stops because of the limit, what it has opened is closed, so that the beginning can be drawn. */
+function limited(env: Env, tokens: Token[], parse: () => void): void {
+  try {
+    parse();
+  } catch (error) {
+    if (error !== TOO_MANY) throw error;
+    env.isOver = true;
+    const open: Token[] = [];
+    for (const token of tokens) {
+      if (token.nesting > 0) open.push(token);
+      if (token.nesting < 0) open.pop();
+    }
+    for (const { type, tag } of open.reverse()) {
+      const close = new (tokens[0]!.constructor as typeof Token)(type.replace("_open", "_close"), tag, -1);
+      tokens.push(close);
+    }
+  }
+}
+
+markdown.core.ruler.at("block", ({ src, md, env, tokens }) => limited(env as Env, tokens, () => md.block.parse(src, md, env, tokens)));
+markdown.core.ruler.at("inline", ({ md, env, tokens }) => {
+  for (const token of tokens) {
+    if (token.type !== "inline") continue;
+    const children: Token[] = [];
+    token.children = children;
+    if ((env as Env).tokens! < (env as Env).most) limited(env as Env, children, () => md.inline.parse(token.content, md, env, children));
+  }
+});
 
 // `@name` outside code and links. The same shape as the hub looks for.
 markdown.inline.ruler.before("emphasis", "mention", (state, silent) => {
@@ -37,8 +92,8 @@ const CHANNELS = new RegExp(CHANNEL, "gu");
 const CHANNEL_HERE = new RegExp(CHANNEL, "uy");
 
 /** Which of the channels a text speaks of, in the order of the text. */
-export function channelsIn(text: string, isThere: (name: string) => boolean): string[] {
-  return [...new Set([...text.matchAll(CHANNELS)].map((match) => match[1]!))].filter(isThere);
+export function channelsIn(text: string, all: ReadonlySet<string>): string[] {
+  return [...new Set([...text.matchAll(CHANNELS)].map((match) => match[1]!))].filter((name) => all.has(name));
 }
 
 // `#channel` outside code and links, where there is such a channel.
@@ -46,8 +101,8 @@ markdown.inline.ruler.before("emphasis", "channel", (state, silent) => {
   if (state.src[state.pos] !== "#" || state.linkLevel > 0) return false;
   CHANNEL_HERE.lastIndex = state.pos;
   const match = CHANNEL_HERE.exec(state.src);
-  const { channels } = state.env as { channels: readonly string[] };
-  if (!match || !channels.includes(match[1]!)) return false;
+  const { channels } = state.env as unknown as Env;
+  if (!match || !channels.has(match[1]!)) return false;
   if (!silent) {
     const token = state.push("channel", "", 0);
     token.content = match[1]!;
@@ -85,7 +140,7 @@ rules["code_inline"] = (tokens, at, _options, env) => `<code>${drawn(tokens[at]!
 rules["code_block"] = (tokens, at, _options, env) => `<pre><code>${drawn(tokens[at]!.content, env)}</code></pre>\n`;
 rules["fence"] = (tokens, at, _options, env) => {
   const { content, info } = tokens[at]!;
-  const language = LANGUAGE.exec(info)?.[1];
+  const language = languageOf(info);
   return `<pre${language ? ` data-language="${language}"` : ""}><code>${drawn(content, env)}</code></pre>\n`;
 };
 rules["target"] = (tokens, at) => ` <bdi class="target">(${tokens[at]!.markup} ${markdown.utils.escapeHtml(tokens[at]!.content)})</bdi>`;
@@ -165,14 +220,32 @@ markdown.core.ruler.push("honest", (state) => {
   }
 });
 
+// Links and marks are made of words that were one token before.
+markdown.core.ruler.push("count", (state) => {
+  const env = state.env as unknown as Env;
+  let nodes = 0;
+  for (const token of state.tokens) {
+    const { nesting, type, children } = token;
+    // Columns are aligned by styles, which the policy of the page forbids.
+    if (type === "th_open" || type === "td_open") token.attrs = null;
+    if (nesting >= 0 && type !== "inline") nodes += 1;
+    for (const child of children ?? []) nodes += child.nesting < 0 ? 0 : 1;
+  }
+  if (nodes > env.most) env.isOver = true;
+});
+
 interface Env {
   [key: string | symbol]: unknown;
   me?: string;
-  channels: readonly string[];
+  channels: ReadonlySet<string>;
   /** Whether the source has text that is not drawn. */
   isPartial?: boolean;
   /** How many marks there are for hidden characters. */
   marks?: number;
+  /** How many tokens there are, how many there may be, and whether there would be more. */
+  tokens?: number;
+  most: number;
+  isOver?: boolean;
 }
 
 const ALLOWED = {
@@ -203,22 +276,28 @@ export interface Rendered {
   html: TrustedHTML;
   /** Whether the source has text that is not drawn. */
   isPartial: boolean;
+  /** Whether it would become too many elements, so that what is here is not all of it. */
+  isOver: boolean;
 }
 
 const known = new Map<string, Rendered>();
 const MOST_KNOWN = 500;
-/** Texts that are longer are seldom seen, and would fill the memory. */
-const LONGEST_KNOWN = 20_000;
+/** Longer HTML is seldom seen, and would fill the memory. */
+const LONGEST_KNOWN = 40_000;
 
-/** Draws what people wrote. */
-export function render(text: string, me: string | undefined, channels: readonly string[] = []): Rendered {
-  const key = `${me ?? ""}\0${channels.join()}\0${text}`;
+/** Draws what people wrote: the part of it that is shown in place, for this takes longer the longer a text is. */
+export function render(text: string, me: string | undefined, channels: readonly string[] = [], most = MOST_NODES): Rendered {
+  const key = `${me ?? ""}\0${channels.join()}\0${most}\0${text}`;
   const found = known.get(key);
   if (found) return found;
-  const env: Env = { me, channels };
-  const html = DOMPurify.sanitize(markdown.render(text, env), ALLOWED) as unknown as TrustedHTML;
-  const rendered = { html, isPartial: env.isPartial ?? false };
-  if (text.length > LONGEST_KNOWN) return rendered;
+  const env: Env = { me, channels: new Set(channels), most };
+  const tokens = markdown.parse(text, env);
+  const isOver = env.isOver ?? false;
+  // What exceeds the usual limit is not drawn at all until somebody asks for it.
+  const made = isOver && most === MOST_NODES ? "" : markdown.renderer.render(tokens, markdown.options, env);
+  const html = DOMPurify.sanitize(made, ALLOWED) as unknown as TrustedHTML;
+  const rendered = { html, isPartial: env.isPartial ?? false, isOver };
+  if (made.length > LONGEST_KNOWN) return rendered;
   if (known.size >= MOST_KNOWN) known.delete(known.keys().next().value!);
   known.set(key, rendered);
   return rendered;

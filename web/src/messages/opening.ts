@@ -1,8 +1,9 @@
+import { MOST_SHOWN } from "../lib/cut";
 import type { Row } from "./rows";
 
-/** The assumed height of a row until it is measured. */
+/** The assumed height of a row until it is measured. A long text is high, and drawing many of them takes long. */
 export function sizeOf(row: Row | undefined): number {
-  return row?.kind === "message" ? 64 : 32;
+  return row?.kind === "message" ? 64 + 20 * Math.floor(Math.min(row.message.body.length, MOST_SHOWN) / 100) : 32;
 }
 
 /** The row where a conversation opens: the requested message, the first unread one, or the end. Null if it must be loaded first. */

@@ -85,13 +85,13 @@ export function isUndecided(message: Message): boolean {
 export function reasonOf(message: Message, replies: readonly Message[]): Message | undefined {
   let reason: Message | undefined;
   let distance = Number.POSITIVE_INFINITY;
-  for (const { reaction, from, created_at } of message.reactions) {
-    if (reaction !== "reject") continue;
-    for (const reply of replies) {
-      if (reply.from.name !== from.name || reply.deleted_at) continue;
-      const apart = Math.abs(Date.parse(reply.created_at) - Date.parse(created_at));
-      if (apart < distance) [reason, distance] = [reply, apart];
-    }
+  // There may be thousands of replies, so each is looked at once.
+  const rejected = new Map(message.reactions.flatMap(({ reaction, from, created_at }) => (reaction === "reject" ? [[from.name, Date.parse(created_at)]] : [])));
+  for (const reply of replies) {
+    const at = rejected.get(reply.from.name);
+    if (at === undefined || reply.deleted_at) continue;
+    const apart = Math.abs(Date.parse(reply.created_at) - at);
+    if (apart < distance) [reason, distance] = [reply, apart];
   }
   return reason;
 }

@@ -2,8 +2,14 @@ import type { Token } from "markdown-it";
 
 import { wordsIn } from "../lib/words";
 
-/** The language of a block of code, as it is drawn above it. */
-export const LANGUAGE = /^\s*([\w+#.-]{0,20})\s*$/;
+const LANGUAGE = /^[\w+#.-]{0,20}$/;
+
+/** The language that is drawn above a block of code, by the words after its fence; undefined if they are something else. */
+export function languageOf(info: string): string | undefined {
+  const word = info.trim();
+  return LANGUAGE.test(word) ? word : undefined;
+}
+
 /** An address that is longer can hold sentences. */
 const LONGEST_HREF = 200;
 const SHOWN_HREF = /^(?:https?:|mailto:|\/(?!\/)|#)/i;
@@ -17,7 +23,7 @@ export function hasUndrawnBlocks(source: string, tokens: readonly Token[]): bool
   const lists: Array<{ first: number; next: number }> = [];
   for (const { type, content, info } of tokens) {
     if (type === "inline" || type === "fence" || type === "code_block") rest -= wordsIn(content);
-    if (type === "fence" && LANGUAGE.test(info)) rest -= wordsIn(info);
+    if (type === "fence" && languageOf(info) !== undefined) rest -= wordsIn(info);
     if (type === "ordered_list_open" || type === "bullet_list_open") lists.push({ first: -1, next: -1 });
     if (type === "ordered_list_close" || type === "bullet_list_close") lists.pop();
     const list = lists.at(-1);

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { Settings2 } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { Suspense, lazy, useCallback, useMemo } from "react";
 
 import { Problem } from "../api/problem";
 import { channelQuery } from "../api/queries";
@@ -9,13 +9,15 @@ import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
-import { ThreadPane } from "../messages/ThreadPane";
 import { draftKey } from "../messages/drafts";
 import { WorkProvider } from "../messages/work";
 import { Page } from "../ui/Page";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
 import { ChannelViews } from "./channel/ChannelViews";
+
+const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/channels/$name");
 
@@ -36,7 +38,7 @@ export function ChannelPage() {
         key={name}
         isFlush
         title={`# ${name}`}
-        subtitle={details?.channel.topic}
+        subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
             <span className="text-muted max-sm:hidden">
@@ -63,7 +65,9 @@ export function ChannelPage() {
         </DropZone>
       </Page>
       {thread === undefined ? null : (
-        <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+        <Suspense>
+          <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+        </Suspense>
       )}
     </>
   );

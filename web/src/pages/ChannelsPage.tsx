@@ -8,8 +8,10 @@ import { channelsQuery } from "../api/queries";
 import { making } from "../shell/making";
 import { Button } from "../ui/Button";
 import { Page } from "../ui/Page";
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { toast } from "../ui/Toasts";
+import { VirtualList } from "../ui/VirtualList";
 
 /** All channels that the person sees, and a way to make one. */
 export function ChannelsPage() {
@@ -32,14 +34,16 @@ export function ChannelsPage() {
       {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
       {channels.isLoading ? <Skeleton /> : null}
       {channels.data?.length === 0 ? <Empty title="There are no channels yet" /> : null}
-      <ul>
-        {channels.data?.map((channel) => (
-          <li key={channel.id} className="flex items-center gap-3 border-b border-line px-6 py-2">
+      <VirtualList rows={channels.data ?? []} keyOf={({ id }) => id} size={41} rowClass="flex items-center gap-3 border-b border-line px-6 py-2">
+        {(channel) => (
+          <>
             {channel.public ? <Hash size={16} aria-label="Public" className="shrink-0" /> : <Lock size={16} aria-label="Private" className="shrink-0" />}
             <Link to="/channels/$name" params={{ name: channel.name }} className="min-w-0 truncate font-medium hover:underline">
               {channel.name}
             </Link>
-            <span className="min-w-0 flex-1 truncate text-muted">{channel.topic}</span>
+            <span className="min-w-0 flex-1 truncate text-muted">
+              <Shown text={channel.topic} most={MOST_OF_LINE} />
+            </span>
             <span className="whitespace-nowrap text-muted tabular-nums">
               {channel.member_count} {channel.member_count === 1 ? "member" : "members"}
             </span>
@@ -48,9 +52,9 @@ export function ChannelsPage() {
                 Join
               </Button>
             )}
-          </li>
-        ))}
-      </ul>
+          </>
+        )}
+      </VirtualList>
     </Page>
   );
 }

@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { Suspense, lazy, useCallback, useMemo } from "react";
 
 import { conversationQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
-import { ThreadPane } from "../messages/ThreadPane";
 import { draftKey } from "../messages/drafts";
 import { Page } from "../ui/Page";
+
+const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/dm/$name");
 
@@ -50,7 +51,9 @@ export function DmPage() {
         )}
       </Page>
       {thread === undefined ? null : (
-        <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+        <Suspense>
+          <ThreadPane key={thread} id={thread} place={place} onClose={() => onThread(undefined)} />
+        </Suspense>
       )}
     </>
   );

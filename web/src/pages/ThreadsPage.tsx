@@ -6,6 +6,9 @@ import { MessageRow } from "../messages/MessageRow";
 import { linkTo, placeOf } from "../messages/place";
 import { Page } from "../ui/Page";
 import { Empty, Failed, Skeleton } from "../ui/States";
+import { VirtualList } from "../ui/VirtualList";
+
+const NONE: never[] = [];
 
 /** Threads with answers that one has not seen. */
 export function ThreadsPage() {
@@ -18,17 +21,19 @@ export function ThreadsPage() {
       {threads.data?.items.length === 0 ? (
         <Empty title="No new replies">Threads that you take part in appear here when somebody answers.</Empty>
       ) : null}
-      {threads.data?.items.map((thread) => (
-        <div key={thread.message.id} className="border-b border-line py-2">
-          <p className="px-6 pt-1 text-sm text-muted">
-            <Link {...linkTo(placeOf(thread.message, me), { thread: thread.message.id })} className="text-accent hover:underline">
-              {thread.message.channel ? `#${thread.message.channel}` : "Direct message"}
-            </Link>{" "}
-            · {thread.new_replies} new
-          </p>
-          <MessageRow message={thread.message} />
-        </div>
-      ))}
+      <VirtualList rows={threads.data?.items ?? NONE} keyOf={({ message }) => message.id} size={150} isLong rowClass="border-b border-line py-2">
+        {(thread) => (
+          <>
+            <p className="px-6 pt-1 text-sm text-muted">
+              <Link {...linkTo(placeOf(thread.message, me), { thread: thread.message.id })} className="text-accent hover:underline">
+                {thread.message.channel ? `#${thread.message.channel}` : "Direct message"}
+              </Link>{" "}
+              · {thread.new_replies} new
+            </p>
+            <MessageRow message={thread.message} />
+          </>
+        )}
+      </VirtualList>
     </Page>
   );
 }

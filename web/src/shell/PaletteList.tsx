@@ -1,5 +1,6 @@
 import { useEffect, useRef } from "react";
 
+import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { classes } from "../ui/classes";
 import type { Choice } from "./usePaletteChoices";
 
@@ -47,7 +48,9 @@ export function PaletteList({ id, choices, at, typed, onPoint, onChoose }: Palet
                 <span className="min-w-0 flex-1 truncate">
                   <Matched text={choice.label} typed={choice.typed === undefined ? typed : ""} />
                 </span>
-                <span className="max-w-[50%] truncate text-sm text-muted">{choice.hint}</span>
+                <span className="max-w-[50%] truncate text-sm text-muted">
+                  <Shown text={choice.hint} most={MOST_OF_LINE} />
+                </span>
               </div>
             ) : null,
           )}

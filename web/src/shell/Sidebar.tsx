@@ -14,30 +14,34 @@ import {
   ShieldCheck,
   SquareKanban,
 } from "lucide-react";
+import { useMemo } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
 import { isMac } from "../lib/device";
 import { Avatar } from "../ui/Avatar";
 import { IconButton } from "../ui/Button";
+import { VirtualList } from "../ui/VirtualList";
 import { SidebarGroup } from "./SidebarGroup";
-import { SidebarRow } from "./SidebarRow";
+import { SidebarLink, SidebarRow } from "./SidebarRow";
 import { UserMenu } from "./UserMenu";
 import { making } from "./making";
 import { palette } from "./palette";
 import { MOST_PARTNERS } from "./steps";
 import { unreadIn } from "./title";
 
+/** The same each time, so that nothing is made again while nothing is loaded. */
+const NONE: never[] = [];
+
 /** Links to every page, with what is new there. */
 export function Sidebar() {
   const me = useQuery(meQuery).data;
-  const channels = useQuery(channelsQuery).data ?? [];
+  const channels = useQuery(channelsQuery).data ?? NONE;
   const partners = useQuery(partnersQuery).data ?? [];
   const threads = useQuery(threadsQuery).data?.items ?? [];
-  const unread = useQuery(unreadQuery).data ?? [];
-  const unreadOf = (kind: string, name: string) =>
-    unread.find((one) => one.kind === kind && one.name === name)?.unread_count ?? 0;
+  const unread = useQuery(unreadQuery).data ?? NONE;
+  const unreadOf = useMemo(() => new Map(unread.filter(({ kind }) => kind === "channel").map((one) => [one.name, one.unread_count])), [unread]);
   const allUnread = unreadIn(unread);
-  const mine = channels.filter((channel) => channel.is_member);
+  const mine = useMemo(() => channels.filter((channel) => channel.is_member), [channels]);
   return (
     <nav aria-label="Main" className="flex h-full w-60 flex-col border-r border-line bg-panel">
       <div className="flex h-12 shrink-0 items-center gap-2 px-3 font-semibold">
@@ -55,7 +59,7 @@ export function Sidebar() {
           <kbd className="rounded-sm border border-line px-1 text-xs whitespace-nowrap">{isMac ? "⌘K" : "Ctrl K"}</kbd>
         </button>
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
+      <div data-scroller className="min-h-0 flex-1 overflow-y-auto px-2 pb-4">
         <ul>
           <SidebarRow to="/inbox" icon={<Inbox size={16} />} count={allUnread} isBold={allUnread > 0}>
             Inbox
@@ -69,6 +73,7 @@ export function Sidebar() {
         </ul>
         <SidebarGroup
           title="Channels"
+          isList={false}
           heading={
             <Link to="/channels" activeOptions={{ exact: true }} title="All channels" className="flex h-7 items-center hover:text-fg hover:underline aria-[current=page]:text-fg pointer-coarse:h-11">
               Channels
@@ -80,15 +85,17 @@ export function Sidebar() {
             </IconButton>
           }
         >
-          {mine.map((channel) => {
-            const count = unreadOf("channel", channel.name);
-            const icon = channel.public ? <Hash size={15} /> : <Lock size={14} />;
-            return (
-              <SidebarRow key={channel.id} to="/channels/$name" params={{ name: channel.name }} icon={icon} count={count} isBold={count > 0}>
-                {channel.name}
-              </SidebarRow>
-            );
-          })}
+          <VirtualList rows={mine} keyOf={({ id }) => id} size={28} className="flex flex-col">
+            {(channel) => {
+              const count = unreadOf.get(channel.name) ?? 0;
+              const icon = channel.public ? <Hash size={15} /> : <Lock size={14} />;
+              return (
+                <SidebarLink to="/channels/$name" params={{ name: channel.name }} icon={icon} count={count} isBold={count > 0}>
+                  {channel.name}
+                </SidebarLink>
+              );
+            }}
+          </VirtualList>
         </SidebarGroup>
         {partners.length > 0 ? (
           <SidebarGroup title="Direct messages">

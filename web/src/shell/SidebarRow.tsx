@@ -7,27 +7,36 @@ const ROW =
   "flex h-7 items-center gap-2.5 rounded-md px-2 hover:bg-selected hover:text-fg pointer-coarse:h-11 " +
   "aria-[current=page]:bg-selected aria-[current=page]:text-fg aria-[current=page]:font-medium";
 
-/** A link in the sidebar, with the number of unread messages. */
-export function SidebarRow({ icon, children, count, isBold, ...link }: LinkProps & {
+type SidebarRowProps = LinkProps & {
   icon: ReactNode;
   children: ReactNode;
   count?: number;
   isBold?: boolean;
-}) {
+};
+
+/** A row of the sidebar. */
+export function SidebarRow(props: SidebarRowProps) {
   return (
     <li>
-      <Link {...link} className={classes(ROW, isBold ? "font-semibold text-fg" : "text-muted")}>
-        <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
-          {icon}
-        </span>
-        <span className="min-w-0 flex-1 truncate">{children}</span>
-        {count ? (
-          <span className="text-xs tabular-nums">
-            {count > 99 ? "99+" : count}
-            <span className="sr-only"> unread</span>
-          </span>
-        ) : null}
-      </Link>
+      <SidebarLink {...props} />
     </li>
+  );
+}
+
+/** A link in the sidebar, with the number of unread messages. */
+export function SidebarLink({ icon, children, count, isBold, ...link }: SidebarRowProps) {
+  return (
+    <Link {...link} className={classes(ROW, isBold ? "font-semibold text-fg" : "text-muted")}>
+      <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
+        {icon}
+      </span>
+      <span className="min-w-0 flex-1 truncate">{children}</span>
+      {count ? (
+        <span className="text-xs tabular-nums">
+          {count > 99 ? "99+" : count}
+          <span className="sr-only"> unread</span>
+        </span>
+      ) : null}
+    </Link>
   );
 }

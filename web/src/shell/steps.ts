@@ -9,8 +9,8 @@ interface Stop {
 
 /** The conversations of the sidebar, from top to bottom. */
 export function stopsOf(client: QueryClient): Stop[] {
-  const unread = client.getQueryData(unreadQuery.queryKey) ?? [];
-  const isUnread = (kind: string, name: string) => unread.some((one) => one.kind === kind && one.name === name && one.unread_count > 0);
+  const unread = new Set((client.getQueryData(unreadQuery.queryKey) ?? []).filter((one) => one.unread_count > 0).map((one) => `${one.kind} ${one.name}`));
+  const isUnread = (kind: string, name: string) => unread.has(`${kind} ${name}`);
   const channels = (client.getQueryData(channelsQuery.queryKey) ?? []).filter((channel) => channel.is_member);
   const partners = (client.getQueryData(partnersQuery.queryKey) ?? []).slice(0, MOST_PARTNERS);
   return [

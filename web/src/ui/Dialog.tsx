@@ -42,7 +42,7 @@ export function Dialog({
               </IconButton>
             )}
           </div>
-          <div tabIndex={isText ? 0 : undefined} className="min-h-0 overflow-y-auto p-4">
+          <div data-scroller tabIndex={isText ? 0 : undefined} className="min-h-0 overflow-y-auto p-4">
             {children}
           </div>
         </Radix.Content>

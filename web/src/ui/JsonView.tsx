@@ -1,4 +1,5 @@
 import { CopyButton } from "./CopyField";
+import { Shown } from "./Shown";
 
 /** JSON to read and to copy. */
 export function JsonView({ label, value }: { label: string; value: unknown }) {
@@ -15,7 +16,7 @@ export function JsonView({ label, value }: { label: string; value: unknown }) {
         role="region"
         className="max-h-[60vh] overflow-auto rounded-md border border-line bg-panel p-3 font-mono text-sm"
       >
-        {text}
+        <Shown text={text} title={label} />
       </pre>
     </div>
   );

@@ -1,15 +1,40 @@
 import { useEffect } from "react";
 
+import { beginningOf } from "../lib/cut";
 import { labelOf, runsOf } from "../lib/hidden";
 import { store, useStore } from "../lib/store";
+import { ShowAll } from "./ShowAll";
 
 /** A text with more marks than this is written out instead: each mark is an element. */
-const MOST_MARKS = 2000;
+const MOST_MARKS = 500;
+
+/** So much of a text is drawn in a line of a list, in plain characters. */
+export const MOST_OF_LINE = 300;
 
 const names = store<{ describe: (run: string) => string } | null>(null);
 
-/** A text of somebody's, in a line or a block, with a mark in place of hidden characters. */
-export function Shown({ text }: { text: string }) {
+interface ShownProps {
+  text: string;
+  /** So much of it is drawn, in plain characters. */
+  most?: number;
+  /** What the text is. With it, all of a longer text can be opened; within a link or a button it cannot. */
+  title?: string;
+}
+
+/** A text of somebody's, in a line or a block, with a mark in place of hidden characters. Of a long one, its beginning. */
+export function Shown({ text, most, title }: ShownProps) {
+  const beginning = beginningOf(text, most);
+  if (beginning.length < text.length) {
+    return (
+      <>
+        {marked(beginning)}… {title === undefined ? null : <ShowAll title={title} text={text} />}
+      </>
+    );
+  }
+  return marked(text);
+}
+
+function marked(text: string) {
   const runs = runsOf(text);
   const marks = runs.filter(({ isHidden }) => isHidden).length;
   if (marks === 0) return text;

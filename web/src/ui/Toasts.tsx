@@ -2,6 +2,7 @@ import { X } from "lucide-react";
 
 import { store, useStore } from "../lib/store";
 import { Button, IconButton } from "./Button";
+import { Shown } from "./Shown";
 import { classes } from "./classes";
 
 interface Toast {
@@ -45,7 +46,9 @@ export function Toasts() {
           onBlur={() => (isHeld = false)}
           className="pointer-events-auto flex max-w-96 items-center gap-2 rounded-md border border-line bg-bg px-3 py-2 shadow-lg"
         >
-          <span className={classes("min-w-0 [overflow-wrap:anywhere]", isError && "text-rejected")}>{text}</span>
+          <span className={classes("min-w-0 [overflow-wrap:anywhere]", isError && "text-rejected")}>
+            <Shown text={text} most={1000} />
+          </span>
           {undo ? (
             <Button
               look="plain"

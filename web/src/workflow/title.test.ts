@@ -43,3 +43,18 @@ test("hostile texts have titles, too", () => {
     for (let times = 0; times < 200; times++) expect(titleOf(hostile).length + restOf(hostile).length).toBeLessThan(1000);
   }
 });
+
+test("a title needs the beginning of a text, and is made once for each message", () => {
+  expect(titleOf(message({ body: `${"\n".repeat(600)}late` }))).toBe("Message 7");
+  let reads = 0;
+  const counted = Object.defineProperty(message({}), "body", {
+    get: () => {
+      reads++;
+      return "Plan";
+    },
+  });
+  expect(titleOf(counted)).toBe("Plan");
+  const before = reads;
+  for (let times = 0; times < 10; times++) [titleOf(counted), restOf(counted), isCutShort(counted), briefly(counted)];
+  expect(reads).toBe(before);
+});

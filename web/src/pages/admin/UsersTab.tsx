@@ -10,6 +10,7 @@ import { type Column, DataTable } from "../../ui/DataTable";
 import { Dialog } from "../../ui/Dialog";
 import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { registerCommand } from "./register";
@@ -25,7 +26,7 @@ export function UsersTab() {
         <span className="flex items-center gap-2">
           <Avatar name={user.username} kind="user" displayName={user.display_name} size="small" />
           {user.disabled_at ? <span className="font-medium">{user.username}</span> : <PersonName name={user.username} />}
-          {user.display_name === user.username ? null : <span className="text-muted">{user.display_name}</span>}
+          {user.display_name === user.username ? null : <span className="text-muted"><Shown text={user.display_name} most={MOST_OF_LINE} /></span>}
         </span>
       ),
     },

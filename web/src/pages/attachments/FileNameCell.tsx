@@ -3,17 +3,19 @@ import { useState } from "react";
 
 import type { AttachmentDetails } from "../../api/attachments";
 import { addressOf, safeName, shortName } from "../../messages/files";
-import { hasThumbnail, isImage } from "../../messages/pictures";
+import { isImage } from "../../messages/pictures";
+import { useMayDraw } from "../../messages/pixels";
 
 /** The name of a file, with a small picture of it if it is an image. */
 export function FileNameCell({ file, onOpen }: { file: AttachmentDetails; onOpen: () => void }) {
   const [isBroken, setBroken] = useState(false);
+  const mayDraw = useMayDraw(file);
   const name = safeName(file.filename);
   const title = <bdi title={name}>{shortName(name)}</bdi>;
   return (
     <span className="flex min-w-32 items-center gap-3">
       <span className="flex size-10 shrink-0 items-center justify-center overflow-hidden rounded-sm border border-line bg-panel text-muted">
-        {hasThumbnail(file) && !isBroken ? (
+        {mayDraw && !isBroken ? (
           <img
             src={addressOf(file)}
             alt=""

@@ -8,6 +8,7 @@ import { channelQuery, meQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
 import type { Scope } from "../../api/workflow";
 import { Page } from "../../ui/Page";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { limitWords } from "../../workflow/ages";
 import { NotFound } from "../NotFound";
@@ -36,7 +37,7 @@ export function ChannelBoardPage() {
       key={name}
       isFlush
       title={`# ${name}`}
-      subtitle={channel?.topic}
+      subtitle={channel ? <Shown text={channel.topic} most={MOST_OF_LINE} /> : undefined}
       actions={
         <>
           <span className="text-muted max-sm:hidden">{channel ? `${channel.member_count} ${channel.member_count === 1 ? "member" : "members"}` : ""}</span>

@@ -6,6 +6,7 @@ import type { ChannelDetails } from "../../api/types";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
 import { Field, INPUT } from "../../ui/Field";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { FormError } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";
 import { classes } from "../../ui/classes";
@@ -123,7 +124,7 @@ export function AddMember({ details, own, isManager }: { details: ChannelDetails
                   <Avatar name={card.name} kind={card.kind} displayName={card.display_name} size="small" />
                   <span className="font-medium">{card.name}</span>
                   <span className="min-w-0 truncate text-muted">
-                    {card.kind === "user" ? card.display_name : `${card.kind} of ${card.owner ?? "nobody"}`}
+                    <Shown text={card.kind === "user" ? card.display_name : `${card.kind} of ${card.owner ?? "nobody"}`} most={MOST_OF_LINE} />
                   </span>
                 </li>
               ))}

@@ -13,5 +13,5 @@ export function channelName(typed: string): string {
 
 /** The same without a dash that waits for its next word. */
 export function wholeName(name: string): string {
-  return name.replace(/-+$/, "");
+  return name.replace(/(?<!-)-+$/, "");
 }

@@ -1,6 +1,7 @@
 import { Ban } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
+import { VirtualList } from "../../ui/VirtualList";
 import { classes } from "../../ui/classes";
 import type { Standing } from "./query";
 
@@ -8,14 +9,16 @@ import type { Standing } from "./query";
 const SHOWN = 6;
 
 /** The options of a filter: the first few and the chosen ones, or all of them. */
-export function FilterList({ title, rows, isWhole }: { title: string; rows: Array<{ isChosen: boolean; row: ReactNode }>; isWhole?: boolean }) {
+export function FilterList({ title, rows, isWhole }: { title: string; rows: Array<{ name: string; isChosen: boolean; row: ReactNode }>; isWhole?: boolean }) {
   const [isAll, setAll] = useState(isWhole ?? false);
   const shown = rows.filter(({ isChosen }, at) => isAll || isChosen || at < SHOWN);
   const rest = rows.length - shown.length;
   return (
     <fieldset className="min-w-0">
       <legend className="pb-1 text-sm font-semibold text-muted">{title}</legend>
-      <ul>{shown.map(({ row }) => row)}</ul>
+      <VirtualList rows={shown} keyOf={({ name }) => name} size={28} rowClass="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+        {({ row }) => row}
+      </VirtualList>
       {rest > 0 ? (
         <button type="button" onClick={() => setAll(true)} className="min-h-6 text-accent hover:underline pointer-coarse:min-h-11">
           {rest} more
@@ -34,7 +37,7 @@ export function FilterOption({ name, icon, standing, onChange, children }: {
 }) {
   const isOut = standing === "out";
   return (
-    <li className="flex min-h-7 items-center gap-2 pointer-coarse:min-h-11">
+    <>
       <label className="flex min-h-6 min-w-0 flex-1 cursor-pointer items-center gap-2 pointer-coarse:min-h-11">
         <input type="checkbox" className="shrink-0" checked={standing === "in"} onChange={() => onChange(standing === "in" ? "off" : "in")} />
         {icon ? (
@@ -54,6 +57,6 @@ export function FilterOption({ name, icon, standing, onChange, children }: {
       >
         <Ban size={14} aria-hidden="true" />
       </button>
-    </li>
+    </>
   );
 }

@@ -40,10 +40,10 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
     // A chosen name stays in the list, even if nothing has that name, so that the person can remove it.
     const unknown = chosen.filter((name) => !known.some((one) => one.name === name)).map((name) => ({ name, label: name, icon: undefined }));
     return [...unknown, ...known].map(({ name, label, icon }) => ({
+      name,
       isChosen: chosen.includes(name),
       row: (
         <FilterOption
-          key={name}
           name={name}
           icon={icon}
           standing={standingOf(search[filter], name)}
@@ -58,6 +58,7 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
   return (
     <aside
       aria-label="Filters"
+      data-scroller
       className={classes(
         "flex w-60 shrink-0 flex-col gap-5 overflow-y-auto border-l border-line bg-bg p-4",
         "max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full max-lg:border-l-0",

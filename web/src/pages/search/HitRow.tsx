@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { CornerDownRight, Paperclip } from "lucide-react";
+import { useMemo } from "react";
 
 import type { Hit } from "../../api/search";
 import type { Place } from "../../api/types";
@@ -11,15 +12,17 @@ import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
 import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
-import { Shown } from "../../ui/Shown";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
-import { cutOf, partsOf, withoutMarks } from "./snippet";
+import { beginningOfParts, cutOf, partsOf, withoutMarks } from "./snippet";
 
 /** A message that was found, and the way to where it was said. */
 export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
   useStore(appearance, ({ zone }) => zone);
-  const parts = partsOf(hit.snippet);
-  const cut = cutOf(hit.body, parts);
+  const { parts, cut } = useMemo(() => {
+    const found = partsOf(hit.snippet);
+    return { parts: beginningOfParts(withoutMarks(found)), cut: cutOf(hit.body, found) };
+  }, [hit.snippet, hit.body]);
   const replies = `${hit.reply_count} ${hit.reply_count === 1 ? "reply" : "replies"}`;
   return (
     <li>
@@ -49,12 +52,12 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
           </div>
           {hit.subject ? (
             <p className="max-w-[80ch] font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
-              <Shown text={hit.subject} />
+              <Shown text={hit.subject} title="All of the subject" />
             </p>
           ) : null}
           <p className="max-w-[80ch] [overflow-wrap:anywhere] whitespace-pre-line">
             {cut.atStart ? "… " : ""}
-            {withoutMarks(parts).map((part, at) =>
+            {parts.map((part, at) =>
               part.isFound ? (
                 <mark key={at} className="font-semibold">
                   <Shown text={part.text} />
@@ -72,7 +75,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
                 <span key={file.sha256} className="inline-flex h-5 max-w-64 items-center gap-1 rounded-sm border border-line px-1.5 text-xs text-muted">
                   <Paperclip size={12} aria-hidden="true" className="shrink-0" />
                   <span className="truncate">
-                    <Shown text={file.filename} />
+                    <Shown text={file.filename} most={MOST_OF_LINE} />
                   </span>
                 </span>
               ))}

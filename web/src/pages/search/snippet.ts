@@ -1,3 +1,5 @@
+import { endOf } from "../../lib/cut";
+
 const SIGNS: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
 
 /**
@@ -17,22 +19,39 @@ export function partsOf(snippet: string): Array<{ text: string; isFound: boolean
   return parts;
 }
 
+/** The hub looks for what to show in so much of a text. */
+const MOST_LOOKED_AT = 64 * 1024;
+
 /** Whether a text goes on before and behind what is shown of it. */
 export function cutOf(text: string, parts: ReadonlyArray<{ text: string }>): { atStart: boolean; atEnd: boolean } {
   const plain = (some: string) => some.replace(/\s+/g, " ").trim();
-  const [whole, shown] = [plain(text), plain(parts.map((part) => part.text).join(""))];
+  const [whole, shown] = [plain(text.slice(0, MOST_LOOKED_AT)), plain(parts.map((part) => part.text).join(""))];
   const isPart = whole.includes(shown);
-  return { atStart: isPart && !whole.startsWith(shown), atEnd: isPart && !whole.endsWith(shown) };
+  const goesOn = text.length > MOST_LOOKED_AT || !whole.endsWith(shown);
+  return { atStart: isPart && !whole.startsWith(shown), atEnd: isPart && goesOn };
+}
+
+/** So much of a snippet is drawn, in plain characters. The hub sends 200 characters, and there are fifty of them on a page. */
+const MOST_DRAWN = 600;
+
+/** The parts of a snippet as far as a browser draws them quickly. */
+export function beginningOfParts<Part extends { text: string }>(parts: readonly Part[]): Part[] {
+  let left = endOf(parts.map((part) => part.text).join(""), 0, MOST_DRAWN);
+  return parts.flatMap((part) => {
+    const text = part.text.slice(0, left);
+    left -= text.length;
+    return text ? [{ ...part, text }] : [];
+  });
 }
 
 /** In code, marks are what they are: its own are the first and the last group. What is cut off has only one of them. */
-const CODE = /^[ \t]*((?:```+|~~~+)[^\n`]*(?:\n|$))|(?<!`)(`+)(?!`)(?:(.*?[^`])(\2)(?!`))?/gmsd;
+const CODE = /^[ \t]*((?:```+|~~~)[^\n`]*(?:\n|$))|(?<!`)(`+)(?!`)(?:(.{0,400}?[^`])(\2)(?!`))?/gmsd;
 /** The groups are what is left out. */
 const MARKS: readonly RegExp[] = [
   /^[ \t]*(#{1,6}[ \t]+)/gmd,
   /^[ \t]*((?:>[ \t]?)+)/gmd,
   // What it says stays, where it leads goes.
-  /(!?\[)[^\]\n]*(\]\([^)\s]*\))/gd,
+  /(!?\[)[^[\]\n]*(\]\([^()\s]*\))/gd,
   /(\*\*+)(?=\S)|(?<=\S)(\*\*+)/gd,
   /(?<!\w)(__)(?=\S)|(?<=\S)(__)(?!\w)/gd,
   /(~~)(?=\S)|(?<=\S)(~~)/gd,

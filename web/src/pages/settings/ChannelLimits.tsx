@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 
 import { channelsQuery } from "../../api/queries";
+import { VirtualList } from "../../ui/VirtualList";
 
 /** Chooses the channels that a key is limited to. */
 export function ChannelLimits({ limits, onToggle }: { limits: readonly string[]; onToggle: (name: string) => void }) {
@@ -12,18 +13,21 @@ export function ChannelLimits({ limits, onToggle }: { limits: readonly string[];
         role="region"
         aria-label="Channels"
         tabIndex={0}
-        className="flex max-h-40 flex-wrap gap-x-4 gap-y-1 overflow-y-auto rounded-md border border-line p-2"
+        data-scroller
+        className="max-h-40 overflow-y-auto rounded-md border border-line p-2"
       >
-        {channels.data?.map((channel) => (
-          <label key={channel.id} className="inline-flex h-6 items-center gap-1.5 pointer-coarse:h-11">
-            <input
-              type="checkbox"
-              checked={limits.includes(channel.name)}
-              onChange={() => onToggle(channel.name)}
-            />
-            #{channel.name}
-          </label>
-        ))}
+        <VirtualList rows={channels.data ?? []} keyOf={({ id }) => id} size={24} className="flex flex-wrap gap-x-4 gap-y-1">
+          {(channel) => (
+            <label className="inline-flex h-6 items-center gap-1.5 pointer-coarse:h-11">
+              <input
+                type="checkbox"
+                checked={limits.includes(channel.name)}
+                onChange={() => onToggle(channel.name)}
+              />
+              #{channel.name}
+            </label>
+          )}
+        </VirtualList>
         {channels.isError ? <span className="text-rejected">The channels could not be loaded.</span> : null}
       </div>
       <p className="text-sm text-muted">

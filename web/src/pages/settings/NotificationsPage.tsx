@@ -6,9 +6,11 @@ import { sentenceOf } from "../../api/problem";
 import { channelsQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
 import { Choice } from "../../ui/Choice";
-import { type Column, DataTable } from "../../ui/DataTable";
+import type { Column } from "../../ui/DataTable";
+import { LongTable } from "../../ui/LongTable";
 import { ChannelNames } from "../../ui/Names";
 import { Section } from "../../ui/Section";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { toast } from "../../ui/Toasts";
 import { withLevel } from "./levels";
@@ -55,7 +57,7 @@ export function NotificationsPage() {
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
     { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
-    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted">{channel.topic}</span> },
+    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted"><Shown text={channel.topic} most={MOST_OF_LINE} /></span> },
     {
       title: "Notify me about",
       isEnd: true,
@@ -94,7 +96,7 @@ export function NotificationsPage() {
       </Section>
       <Section title="Channel by channel" description="Exceptions for single channels.">
         {mine.length ? (
-          <DataTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
+          <LongTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
         ) : (
           <Empty title="You are not in any channel">Join one, and choose here what you hear of it.</Empty>
         )}

@@ -7,6 +7,7 @@ import { IconButton } from "../../ui/Button";
 import { Facts } from "../../ui/Facts";
 import { JsonView } from "../../ui/JsonView";
 import { AgentName } from "../../ui/Names";
+import { Shown } from "../../ui/Shown";
 import { Time } from "../../ui/Time";
 
 interface PeekPanelProps {
@@ -57,7 +58,7 @@ export function PeekPanel({ id, trace, isLoading, onStep, hasNext, hasPrevious, 
                   "Outcome",
                   trace.error ? (
                     <Badge key="outcome" colour="bad" icon="✕">
-                      {trace.error}
+                      <Shown text={trace.error} />
                     </Badge>
                   ) : (
                     <Badge key="outcome" colour="good" icon="✓">

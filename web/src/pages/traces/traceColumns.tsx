@@ -2,6 +2,7 @@ import type { Trace } from "../../api/traces";
 import { Badge } from "../../ui/Badge";
 import type { Column } from "../../ui/DataTable";
 import { AgentName } from "../../ui/Names";
+import { Shown } from "../../ui/Shown";
 import { Time } from "../../ui/Time";
 
 /** The columns of the table of traces. A click on the action opens the trace. */
@@ -40,7 +41,7 @@ export function traceColumns(peek: (trace: Trace) => void): Array<Column<Trace>>
       cell: (trace) =>
         trace.error ? (
           <Badge colour="bad" icon="✕">
-            {trace.error}
+            <Shown text={trace.error} most={500} />
           </Badge>
         ) : (
           <span className="text-sm text-muted">done</span>

@@ -1,9 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Dispatch, SetStateAction } from "react";
+import { type Dispatch, type SetStateAction, useMemo } from "react";
 
 import { channelsQuery } from "../../api/queries";
+import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Failed, Skeleton } from "../../ui/States";
 import { FormError } from "../../ui/TextField";
+import { VirtualList } from "../../ui/VirtualList";
 import { StepButtons } from "./StepButtons";
 import { StepLead } from "./StepLead";
 
@@ -22,7 +24,7 @@ interface ChannelsStepProps {
 /** Chooses the channels that the agent joins. */
 export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }: ChannelsStepProps) {
   const channels = useQuery(channelsQuery);
-  const others = (channels.data ?? []).filter((channel) => channel.name !== EVERYBODY);
+  const others = useMemo(() => (channels.data ?? []).filter((channel) => channel.name !== EVERYBODY), [channels.data]);
   return (
     <>
       <StepLead title="Where does it listen?">
@@ -38,21 +40,25 @@ export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }:
           <span className="font-medium">#{EVERYBODY}</span>
           <span className="text-muted">everybody is here</span>
         </label>
-        {others.map((channel) => (
-          <label key={channel.id} className="flex min-h-9 cursor-pointer items-center gap-3 border-b border-line py-1 pointer-coarse:min-h-11">
-            <input
-              type="checkbox"
-              checked={joined.includes(channel.name)}
-              onChange={() =>
-                setJoined((now) =>
-                  now.includes(channel.name) ? now.filter((one) => one !== channel.name) : [...now, channel.name],
-                )
-              }
-            />
-            <span className="font-medium">#{channel.name}</span>
-            <span className="min-w-0 truncate text-muted">{channel.topic}</span>
-          </label>
-        ))}
+        <VirtualList rows={others} keyOf={({ id }) => id} size={37}>
+          {(channel) => (
+            <label className="flex min-h-9 cursor-pointer items-center gap-3 border-b border-line py-1 pointer-coarse:min-h-11">
+              <input
+                type="checkbox"
+                checked={joined.includes(channel.name)}
+                onChange={() =>
+                  setJoined((now) =>
+                    now.includes(channel.name) ? now.filter((one) => one !== channel.name) : [...now, channel.name],
+                  )
+                }
+              />
+              <span className="font-medium">#{channel.name}</span>
+              <span className="min-w-0 truncate text-muted">
+                <Shown text={channel.topic} most={MOST_OF_LINE} />
+              </span>
+            </label>
+          )}
+        </VirtualList>
       </fieldset>
       {channels.data && others.length === 0 ? <p className="text-muted">There are no other channels yet.</p> : null}
       <FormError error={error} />
