@@ -15,7 +15,6 @@ use stoa_model::{PrincipalId, Timestamp};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Actor;
-use crate::access::Actor;
 use crate::access::budget::{Budget, Payer, Shares};
 use crate::access::identity::IdentityCache;
 use crate::access::limits::Limits;
