@@ -128,16 +128,24 @@ async fn unused_registrations_have_a_limit() {
     let register = |address: &str| {
         registration(&hub.nobody(), &json!({"redirect_uris": [CALLBACK]})).sent_from(address).may_fail()
     };
-    let refused = register("203.0.113.1").await.oauth_error(503, "temporarily_unavailable");
+    // They are counted now and then, so some may still be let in.
+    for n in 1.. {
+        if register(&format!("203.0.113.{n}")).await.code() == 503 {
+            break;
+        }
+        assert!(n < 25, "nothing counts them");
+    }
+    let refused = register("203.0.113.101").await.oauth_error(503, "temporarily_unavailable");
     assert_eq!(refused.header("retry-after"), Some("600"));
     // What is there goes on, and after an hour the oldest ones make room.
     used.tokens(&ada, "self").await;
     hub.advance(HOUR - MINUTE + std::time::Duration::from_millis(1));
-    register("203.0.113.2").await.status(201);
-    assert_eq!(hub.count("select count(*) as n from oauth_clients").await, 10_001);
+    let before = hub.count("select count(*) as n from oauth_clients").await;
+    register("203.0.113.102").await.status(201);
+    assert_eq!(hub.count("select count(*) as n from oauth_clients").await, before);
     let gone = format!("select count(*) as n from oauth_clients where client_id = '{}'", first.id);
     assert_eq!(hub.count(Box::leak(gone.into_boxed_str())).await, 0, "the oldest unused one had to go");
-    register("203.0.113.3").await.oauth_error(503, "temporarily_unavailable");
+    register("203.0.113.103").await.oauth_error(503, "temporarily_unavailable");
     used.tokens(&ada, "self").await;
     hub.finish().await;
 }

@@ -179,11 +179,11 @@ pub(super) fn delete_surplus(tx: &mut Tx<'_>, registered_before: i64, most: i64,
 const UNUSED: &str = "c.kind = 'registered' and c.last_used_at is null
     and not exists (select 1 from oauth_grants g where g.client_id = c.id)";
 
-/// Whether there are that many registrations that came to nothing.
-pub(super) fn has_unused(tx: &mut Tx<'_>, count: i64) -> Result<bool, DbError> {
+/// How many registrations came to nothing so far, counted up to `most`.
+pub(super) fn count_unused(tx: &mut Tx<'_>, most: i64) -> Result<i64, DbError> {
     let sql =
         format!("select count(*) as found from (select 1 from oauth_clients c where {UNUSED} limit $1) as unused");
-    tx.query_one(&sql, params![count], |row| Ok(row.get::<i64>("found")? >= count))
+    tx.query_one(&sql, params![most], |row| row.get("found"))
 }
 
 /// Forgets the oldest registrations that came to nothing, and about which nobody is being asked.

@@ -32,9 +32,9 @@ pub fn prune(tx: &mut Tx<'_>) -> Result<u64, DbError> {
         + client_store::delete_surplus(tx, unused_if_many, MANY_UNUSED, AT_ONCE)?)
 }
 
-/// Whether there are so many registrations that came to nothing that another one needs room.
-pub(super) fn has_too_many_unused(tx: &mut Tx<'_>) -> Result<bool, DbError> {
-    client_store::has_unused(tx, MANY_UNUSED)
+/// How many more registrations may come to nothing.
+pub(super) fn room_for_unused(tx: &mut Tx<'_>) -> Result<i64, DbError> {
+    Ok(MANY_UNUSED - client_store::count_unused(tx, MANY_UNUSED)?)
 }
 
 /// Deletes the oldest registrations that came to nothing, if they are older than an hour.

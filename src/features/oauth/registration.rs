@@ -1,5 +1,7 @@
 //! Clients that register themselves (RFC 7591) and look after their registration (RFC 7592).
 
+use std::sync::{Mutex, PoisonError};
+
 use serde_json::json;
 use stoa_db::Tx;
 use stoa_model::Secret;
@@ -148,11 +150,61 @@ pub(super) async fn register(hub: &Hub, call: &Call, body: &[u8]) -> Result<Clie
 
 /// Strangers register clients, from as many addresses as they have, so there is a limit to those that nobody has used.
 async fn make_room(hub: &Hub) -> Result<(), Failure> {
-    if !hub.read(prune::has_too_many_unused).await? || hub.write(prune::prune_oldest_unused).await? > 0 {
-        return Ok(());
+    let (room, now) = (hub.memory::<Room>(), hub.clock().now_ms());
+    match room.take(now) {
+        Some(true) => return Ok(()),
+        Some(false) => {}
+        None => {
+            let mut free = hub.read(prune::room_for_unused).await?;
+            if free == 0 {
+                free = hub.write(prune::prune_oldest_unused).await? as i64;
+            }
+            if room.note_counted(free, now) {
+                return Ok(());
+            }
+        }
     }
     let words = "Too many clients have registered in the last hour and were not used. Register again later.";
     Err(Refusal::unavailable(words, RETRY_SECONDS).into())
+}
+
+/// How many clients may register before those that nobody has used are counted again: counting them takes longer than registering one.
+#[derive(Default)]
+struct Room(Mutex<Counted>);
+
+#[derive(Default)]
+struct Counted {
+    left: i64,
+    /// None until they were counted.
+    at: Option<i64>,
+}
+
+/// Clients that are let in after one count. Other hubs let clients in, too.
+const MAX_BETWEEN_COUNTS: i64 = 20;
+/// How long it is believed that there is no room.
+const FULL_MS: i64 = 1000;
+
+impl Room {
+    /// Whether there is room for another client; none if it has to be counted.
+    fn take(&self, now_ms: i64) -> Option<bool> {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if counted.left > 0 {
+            counted.left -= 1;
+            return Some(true);
+        }
+        let is_full = counted.at.is_some_and(|at| now_ms.abs_diff(at) < FULL_MS.unsigned_abs());
+        is_full.then_some(false)
+    }
+
+    /// Notes for how many clients there is room, and takes it for one.
+    fn note_counted(&self, free: i64, now_ms: i64) -> bool {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_room = free > 0;
+        // A count that found room is not asked how old it is.
+        *counted =
+            Counted { left: free.min(MAX_BETWEEN_COUNTS) - i64::from(has_room), at: (!has_room).then_some(now_ms) };
+        has_room
+    }
 }
 
 pub(super) fn new_client_id(tx: &mut Tx<'_>) -> String {

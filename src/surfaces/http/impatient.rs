@@ -13,6 +13,10 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
+/// Bytes that are read at once. The HTTP library doubles a connection's buffer whenever a read fills it, up to the length that headers may
+/// have; one byte less than the buffer it begins with leaves it as small as that.
+const MAX_READ: usize = 8 * 1024 - 1;
+
 /// Fails a write that makes no progress for too long, in real time.
 pub(super) struct Impatient<S> {
     stream: S,
@@ -56,7 +60,12 @@ impl<S> Impatient<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Impatient<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, into)
+        let most = into.remaining().min(MAX_READ);
+        let mut piece = ReadBuf::new(into.initialize_unfilled_to(most));
+        ready!(Pin::new(&mut self.stream).poll_read(context, &mut piece))?;
+        let read = piece.filled().len();
+        into.advance(read);
+        Poll::Ready(Ok(()))
     }
 }
 
