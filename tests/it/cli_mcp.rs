@@ -492,7 +492,8 @@ fn long_messages_pass_and_too_long_ones_do_not() {
     let (hub, key) = with_scout(&place);
     let mut bridge = Bridge::to(&hub, &key);
     bridge.initialize("2025-11-25");
-    let body = "x".repeat(8 << 20);
+    // In base64 this is a text of 6 MiB.
+    let body = "eHh4".repeat(2 << 20);
     let file = json!({"filename": "x.txt", "content_base64": body});
     let answer = bridge.ask(1, "tools/call", &json!({"name": "upload_attachment", "arguments": file}));
     assert_eq!(answer["result"]["structuredContent"]["size"], 6 << 20, "{answer}");
