@@ -9,7 +9,7 @@ use crate::config::{CURSOR_REDIRECT, Config, Network, parse_duration};
 use crate::hub::Hub;
 use clap::{Args, ValueEnum};
 use stoa_model::Secret;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
 
@@ -185,6 +185,17 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
     }
 }
 
+/// Connections that wait to be accepted, if the system allows so many. Who finds no place tries again after a second.
+const MAX_WAITING: u32 = 4096;
+
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // A hub that is started again must not wait until its old connections are forgotten.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(MAX_WAITING)
+}
+
 async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
     let address = arguments.listen;
     let mut features = crate::features::all();
@@ -194,7 +205,7 @@ async fn listen_and_run(arguments: ServeArguments) -> Result<(), String> {
         }
     }
     let config = configuration(arguments)?;
-    let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let listener = listen(address).map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let mut terminate = signal(SignalKind::terminate()).map_err(|error| error.to_string())?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(|error| error.to_string())?;
     let shutdown = async move {
