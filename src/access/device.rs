@@ -1,6 +1,6 @@
 //! The device cookie. It says that a browser has logged in as a user before.
 //!
-//! It chooses the line in which the password of this user waits, and does nothing else: it proves nothing, and whoever steals it
+//! It chooses the line in which the password of this user waits, and does nothing else: it proves nothing. Who steals it
 //! still has to guess the password, as slowly as everybody. It holds the user's id, a random number and a time, and is signed.
 
 use base64::Engine as _;

@@ -177,7 +177,7 @@ async fn a_registration_that_will_be_refused_hashes_nothing() {
     }
     register("bob", "short").await.invalid(&["password"]);
     register("system", PASSWORD).await.problem(409, "name_taken");
-    // Whoever was refused has used up what the address may ask for.
+    // The refused requests have used up what the address may ask for.
     register("ada", PASSWORD).await.problem(429, "rate_limited");
     register("ada", PASSWORD).sent_from("203.0.113.9").await.problem(409, "name_taken");
     hub.finish().await;

@@ -357,7 +357,7 @@ struct Reader {
 
 /// Why a read may have to end early.
 struct Watched {
-    /// Dropped when nobody waits for it any more.
+    /// Dropped when nobody waits for it.
     caller: Weak<()>,
     end_by: Option<Instant>,
 }

@@ -1,6 +1,6 @@
 //! The width and height of a picture, read from its header while it comes in. Nothing is decoded.
 //!
-//! A picture of 48 KB can have so many pixels that drawing it takes 2 GB. Whoever wants to draw one must know that before.
+//! A picture of 48 KB can have so many pixels that drawing it takes 2 GB. A program that draws it must know that before.
 
 /// Pictures with more pixels are not drawn unless somebody asks for it.
 pub const MAX_DRAWN_PIXELS: u64 = 40_000_000;

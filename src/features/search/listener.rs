@@ -28,7 +28,7 @@ pub const LISTENER: &str = "search";
 
 /// Events in one transaction of the index.
 const BATCH: i64 = 5_000;
-/// Messages in one, when it is filled anew.
+/// Messages in one, when it is filled again.
 const FILL_BATCH: i64 = 10_000;
 /// Messages that are loaded before it is asked whether there are enough.
 const PORTION: usize = 200;

@@ -1,4 +1,4 @@
-//! Answers to repeated requests: little is stored of them, and nobody sees by repeating what they may not see any more.
+//! Answers to repeated requests: little is stored of them, and a repeated request shows nothing that its sender can no longer see.
 
 use serde_json::{Value, json};
 
