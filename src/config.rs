@@ -105,7 +105,7 @@ impl Config {
             body_memory_mib: 128,
             answer_memory_mib: 128,
             read_limit_mib: 8192,
-            stored_answers_bytes: 256 * 1024 * 1024,
+            stored_answers_bytes: 1024 * 1024 * 1024,
             trusted_proxies: Network::loopback(),
             key: None,
             metrics_token: None,

@@ -105,7 +105,7 @@ pub(super) struct ServeArguments {
     read_limit: u32,
 
     /// MiB of answers that are kept for a user and their agents, for requests that are repeated; 0 means no limit
-    #[arg(long, env = "STOA_STORED_ANSWERS", value_name = "MIB", default_value_t = 256)]
+    #[arg(long, env = "STOA_STORED_ANSWERS", value_name = "MIB", default_value_t = 1024)]
     stored_answers: u32,
 
     /// Proxies whose X-Forwarded-For is believed, as addresses or ranges

@@ -9,7 +9,7 @@ use super::gate::{self, Opened};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::Hub;
-use crate::surfaces::http::{MAX_BODY_BYTES, admit_write, call_of, read_whole_body, require_json};
+use crate::surfaces::http::{MAX_BODY_BYTES, admit_write, call_of, note_owner, read_whole_body, require_json};
 
 /// A request that was signed, with its body as it came. `P` is what else is taken from it, once it is known whose it is.
 pub struct Signed<P> {
@@ -42,7 +42,10 @@ where
         let admission = gate.check_head(&parts, &call.base_url).map_err(refuse)?;
         let body = read_whole_body(hub, &parts, body, MAX_BODY_BYTES).await?;
         let principal = std::sync::Arc::new(gate.admit(admission, &parts, &body).await.map_err(refuse)?);
-        if !parts.method.is_safe() {
+        note_owner(&parts, &principal);
+        if parts.method.is_safe() {
+            hub.admit_read(principal.human)?;
+        } else {
             admit_write(hub, &principal, &parts)?;
         }
         let parameters = P::from_request_parts(&mut parts, hub).await.map_err(Into::into)?;

@@ -1,8 +1,8 @@
 //! What a repeated request is answered: the messages as the caller sees them by then.
 
 use stoa_db::Tx;
-use stoa_model::MessageId;
 use stoa_model::messages::{DeliveryView, Items, MessageView, SentMessage, SettledMessage};
+use stoa_model::{MessageId, Timestamp};
 
 use super::store::{self, Bodies};
 use super::view::{self, Sight};
@@ -48,18 +48,19 @@ impl Replayed for SettledMessage {
 }
 
 impl Replayed for Items<MessageView> {
-    type Kept = Vec<MessageId>;
+    type Kept = Vec<(MessageId, Option<Timestamp>)>;
 
     fn kept(&self) -> Self::Kept {
-        self.items.iter().map(|message| message.id).collect()
+        self.items.iter().map(|message| (message.id, message.lease_until)).collect()
     }
 
-    /// Those that the caller still sees. Their texts may have grown since.
-    fn again(tx: &mut Tx<'_>, actor: &Actor, ids: Self::Kept) -> Result<Self, HubError> {
+    /// Those that the caller still sees and still has: another claim of the same inbox may have got them. Their texts may have grown since.
+    fn again(tx: &mut Tx<'_>, actor: &Actor, kept: Self::Kept) -> Result<Self, HubError> {
+        let ids: Vec<_> = kept.iter().map(|(id, _)| *id).collect();
         let mut sight = Sight::default();
         let mut seen = Vec::new();
         for row in store::find_messages(tx, &ids, Bodies::Beginning)? {
-            if sight.sees(tx, actor, row.conversation_id)? {
+            if kept.contains(&(row.id, row.lease_until)) && sight.sees(tx, actor, row.conversation_id)? {
                 seen.push(row.id);
             }
         }

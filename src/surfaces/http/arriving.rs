@@ -35,9 +35,10 @@ impl Pieces {
         Self { hub: hub.clone(), body, started: Instant::now(), arrived: 0, deadline: None }
     }
 
-    /// Asks for all of the body within this time.
+    /// Asks for all of the rest within this time. The time before, in which nobody read, does not count.
     pub(super) fn finish_within(&mut self, time: Duration) {
-        self.deadline = Some(Instant::now() + time);
+        let now = Instant::now();
+        (self.started, self.arrived, self.deadline) = (now, 0, Some(now + time));
     }
 
     /// The next bytes; none at the end.

@@ -97,6 +97,13 @@ impl ResponseNotes {
         self.notes().owner
     }
 
+    /// Lets go of what the request took: its answer is made.
+    fn release(&self) {
+        let mut notes = self.notes();
+        notes.held.clear();
+        notes.turn = None;
+    }
+
     fn note_address(&self, address: Option<IpAddr>) {
         self.notes().address = address;
     }
@@ -175,6 +182,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
         trace.answer = Some((response.status().as_u16(), refusal.map(|refusal| refusal.0.code)));
     }
     drop(trace);
+    notes.release();
     if is_sending {
         leftover.discard(&hub).await;
     }

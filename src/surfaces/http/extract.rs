@@ -28,6 +28,10 @@ const MAX_ACCOUNT_BODY_BYTES: usize = 64 * 1024;
 /// Where they come in. The last three are other names of routes under `/oauth`.
 const ACCOUNT_PATHS: [&str; 6] = ["/auth", "/login", "/oauth", "/register", "/token", "/authorize"];
 
+/// Questions that do not wait for other reads of their owner: a search has a line of its own, and so has what waits for messages.
+const SEARCH: &str = "/api/messages/search";
+const INBOX: &str = "/api/inbox";
+
 /// A JSON body.
 pub struct Body<T>(pub T);
 
@@ -140,9 +144,15 @@ impl Commander {
 async fn admit_read(hub: &Hub, principal: &Principal, parts: &Parts) -> Result<(), HubError> {
     let owner = principal.human;
     hub.admit_read(owner)?;
-    // What waits for something to happen has a line of its own.
-    if let (Some(notes), false) = (parts.extensions.get::<ResponseNotes>(), deadline::waits(&parts.uri)) {
+    let has_own_line = match parts.uri.path() {
+        SEARCH => true,
+        INBOX => deadline::waits(&parts.uri),
+        _ => false,
+    };
+    if let Some(notes) = parts.extensions.get::<ResponseNotes>().filter(|_| !has_own_line) {
         notes.keep_turn(hub.reads().take(owner).await);
+        // Others may have filled the owner's share meanwhile.
+        hub.admit_read(owner)?;
     }
     Ok(())
 }

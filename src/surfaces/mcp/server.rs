@@ -35,6 +35,8 @@ use crate::access::lines::Turn;
 use crate::error::{ErrorKind, HubError};
 use crate::hub::{Hub, catch_panic, pause};
 
+/// Searches have a line of their own.
+const SEARCH: &str = "search_messages";
 /// What a call that waits for something to happen may take besides.
 const MAX_WAIT: Duration = Duration::from_secs(MAX_WAIT_SECONDS.unsigned_abs());
 
@@ -97,9 +99,8 @@ impl McpServer {
     async fn call(&self, caller: &Caller, tool: &Tool, request: CallToolRequestParams) -> CallToolResult {
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();
-        let outcome = match self.admit(caller, tool) {
-            Ok(()) => {
-                let _turn = self.turn(caller, tool).await;
+        let outcome = match self.admit_in_turn(caller, tool).await {
+            Ok(_turn) => {
                 let call = caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default()));
                 let wait = if tool.spec.waits { MAX_WAIT } else { Duration::ZERO };
                 tokio::select! {
@@ -125,12 +126,17 @@ impl McpServer {
         result
     }
 
-    /// Waits until it is the turn of a read. What waits for something to happen needs none.
-    async fn turn(&self, caller: &Caller, tool: &Tool) -> Option<Turn> {
-        if tool.spec.effect != Effect::Reads || tool.spec.waits {
-            return None;
+    /// Admits a call, and waits until it is its turn if it is a read. A search, and what waits for something to happen, need none.
+    async fn admit_in_turn(&self, caller: &Caller, tool: &Tool) -> Result<Option<Turn>, HubError> {
+        self.admit(caller, tool)?;
+        if tool.spec.effect != Effect::Reads || tool.spec.waits || tool.spec.name == SEARCH {
+            return Ok(None);
         }
-        self.hub.reads().take(caller.actor.principal.human).await
+        let owner = caller.actor.principal.human;
+        let turn = self.hub.reads().take(owner).await;
+        // Others may have filled the owner's share meanwhile.
+        self.hub.admit_read(owner)?;
+        Ok(turn)
     }
 
     /// The code of a failure. What was not the caller's doing goes to the log, where its cause is looked for.

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
 
-use super::{figure, figure_falls, proof};
+use super::{figure, figure_falls, proof, sent};
 use crate::support::{Client, TestHub, each};
 
 const UNREAD: &str = "stoa_answer_memory_bytes";
@@ -128,6 +128,24 @@ async fn no_limit_is_no_limit() {
     ada.dm("scout", &"x".repeat(200_000)).await;
     for _ in 0..20 {
         ada.get("/api/dm/scout/messages").await.ok();
+    }
+    hub.finish().await;
+}
+
+/// Reads that are answered, and whose senders owe a body, keep no turn.
+#[tokio::test]
+async fn a_body_that_never_comes_holds_up_no_read() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let request =
+        format!("GET /api/channels HTTP/1.1\r\nhost: localhost\r\ncontent-length: 10\r\n{}\r\n", proof(&ada.client));
+    let mut held = Vec::new();
+    for _ in 0..40 {
+        held.push(sent(&hub, request.as_bytes()).await);
+    }
+    // They would be cut off one after another if these waited for them.
+    for _ in 0..40 {
+        ada.get("/api/channels").await.ok();
     }
     hub.finish().await;
 }

@@ -133,3 +133,21 @@ async fn stored_answers_have_a_quota_for_each_owner() {
     send(&bob, "scout", 0).await.status(201);
     hub.finish().await;
 }
+
+/// Two programs may share one inbox.
+#[tokio::test]
+async fn a_repeated_claim_takes_nothing_from_a_later_one() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.dm("scout", "work").await;
+    let claim = || repeated(scout.post("/api/inbox/claim", &json!({"limit": 1, "lease_seconds": 60})));
+    let first = items(claim().await.ok());
+    assert_eq!(items(claim().await.ok()), first);
+    hub.advance(std::time::Duration::from_secs(61));
+    assert_eq!(scout.claim(json!({"limit": 1, "lease_seconds": 600})).await.len(), 1);
+    let again = claim().await.ok();
+    assert!(again.is_replay());
+    assert_eq!(items(again), Vec::<Value>::new());
+    hub.finish().await;
+}
