@@ -78,7 +78,7 @@ impl Budget {
         Holding { counts: self.0.clone(), payer, bytes: 0 }
     }
 
-    /// How much is held for everybody.
+    /// The bytes that all payers hold together.
     pub fn held(&self) -> u64 {
         self.0.lock().all
     }

@@ -28,7 +28,7 @@ pub struct PasswordHasher {
     decoy_cost: AtomicU32,
 }
 
-/// The cores that a hasher may use. One core is always left for everything else.
+/// The cores that a hasher may use. One core is always left for other work.
 pub struct Cores {
     lines: PasswordLines,
     /// The machine has one core, so each hash is followed by a rest of the same length.

@@ -321,11 +321,7 @@ impl Hub {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
-        let started = Instant::now();
-        let outcome = self.0.db.read(query).await;
-        self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
-        outcome
+        self.measured(self.0.db.read(query)).await
     }
 
     /// The same for what everybody waits for and what takes no time: who is calling, and what has happened. Slow
@@ -336,11 +332,7 @@ impl Hub {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
-        #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
-        let started = Instant::now();
-        let outcome = self.0.db.read_urgent(query).await;
-        self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
-        outcome
+        self.measured(self.0.db.read_urgent(query)).await
     }
 
     /// The same for what may take long. It has readers of its own, so nothing else waits for it, and a limit.
@@ -350,9 +342,14 @@ impl Hub {
         T: Send + 'static,
         E: From<DbError> + Send + 'static,
     {
+        self.measured(self.0.db.read_long(limit, query)).await
+    }
+
+    /// Notes for the metrics how long a read takes.
+    async fn measured<T>(&self, reading: impl Future<Output = T>) -> T {
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the metrics")]
         let started = Instant::now();
-        let outcome = self.0.db.read_long(limit, query).await;
+        let outcome = reading.await;
         self.0.metrics.read_seconds.observe(started.elapsed().as_secs_f64());
         outcome
     }

@@ -203,7 +203,7 @@ async fn other_reads_go_on_while_searches_are_stuck() {
             tokio::spawn(async move { ada.search("q=walrus").await })
         })
         .collect();
-    // More than there are readers for everything.
+    // More searches than the hub has readers of any kind.
     for _ in 0..8 {
         eve.get("/api/channels").await.ok();
         eve.say("general", "meanwhile").await;
