@@ -41,6 +41,8 @@ impl<K: Hash + Eq> Limiter<K> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         buckets.sweep(now_ms);
         let full_at = buckets.full_at.entry(key).or_insert(now_ms);
+        // An empty bucket fills up within the period. A later time was noted before the clock was set back.
+        *full_at = (*full_at).min(now_ms + self.period_ms);
         let current = self.allowance(*full_at, now_ms);
         if current.allowed {
             *full_at = (*full_at).max(now_ms) + self.cost_ms();
@@ -70,7 +72,7 @@ impl<K: Hash + Eq> Limiter<K> {
 }
 
 /// A bucket for each key that holds `burst` units and fills up again over `period_ms`. What something costs is known when it is done, so a
-/// bucket can be overdrawn; then its owner waits until it is not.
+/// bucket can be overdrawn; then its owner waits until it is not, for the period at most.
 pub struct Meter<K> {
     burst: u64,
     period_ms: i64,
@@ -92,15 +94,22 @@ impl<K: Hash + Eq> Meter<K> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         buckets.sweep(now);
         let full_at = buckets.full_at.entry(key).or_insert(now);
-        *full_at = (*full_at).max(now).saturating_add(time);
+        *full_at = (*full_at).max(now).saturating_add(time).min(self.latest(now_ms));
     }
 
     /// Until the bucket has something in it again; 0 if it has.
     pub fn seconds_to_wait(&self, key: &K, now_ms: i64) -> u64 {
-        let buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(full_at) = buckets.full_at.get(key) else { return 0 };
-        let wait = full_at - (now_ms + self.period_ms) * MICROSECONDS;
+        let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(full_at) = buckets.full_at.get_mut(key) else { return 0 };
+        // A later time was noted before the clock was set back.
+        *full_at = (*full_at).min(self.latest(now_ms));
+        let wait = *full_at - (now_ms + self.period_ms) * MICROSECONDS;
         u64::try_from((wait + 999_999).div_euclid(1_000_000)).unwrap_or(0)
+    }
+
+    /// When a bucket is full again that is overdrawn as far as it can be.
+    fn latest(&self, now_ms: i64) -> i64 {
+        (now_ms + 2 * self.period_ms) * MICROSECONDS
     }
 }
 
@@ -145,6 +154,8 @@ impl<K: Hash + Eq> Window<K> {
         while times.front().is_some_and(|first| *first <= since) {
             times.pop_front();
         }
+        // A later time was noted before the clock was set back.
+        times.iter_mut().for_each(|time| *time = (*time).min(now_ms));
         let used = u32::try_from(times.len()).unwrap_or(u32::MAX);
         let allowed = used < self.limit;
         let wait_ms = times.front().map_or(0, |first| first - since);
@@ -235,6 +246,24 @@ mod tests {
         assert_eq!(tally.overdue(2_000_000), []);
         let counts = tally.counts.lock().unwrap();
         assert!(counts.due.is_empty() && counts.unreported.is_empty());
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_keeps_nobody_out_for_longer_than_the_period() {
+        let hour = 3_600_000;
+        let limiter = Limiter::new(2, 60_000);
+        assert!((0..3).map(|_| limiter.take("ada", hour).allowed).eq([true, true, false]));
+        assert_eq!(limiter.take("ada", 0).reset_seconds, 30);
+        assert!(limiter.take("ada", 30_000).allowed);
+        let window = Window::new(1, 60_000);
+        assert!(
+            window.take("ada", hour).allowed && !window.take("ada", 0).allowed && window.take("ada", 60_000).allowed
+        );
+        let meter = Meter::new(100, 60_000);
+        meter.spend("ada", 1_000_000, hour);
+        assert_eq!(meter.seconds_to_wait(&"ada", hour), 60);
+        assert_eq!(meter.seconds_to_wait(&"ada", 0), 60);
+        assert_eq!(meter.seconds_to_wait(&"ada", 60_000), 0);
     }
 
     #[test]
