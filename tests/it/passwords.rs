@@ -161,6 +161,43 @@ async fn a_crowd_of_one_network_does_not_keep_strangers_out() {
     }
 }
 
+/// The others at an address may use up its failed logins. A browser that is known there has its own.
+#[tokio::test]
+async fn wrong_passwords_at_an_address_do_not_keep_out_who_has_logged_in_there() {
+    let hub = TestHub::start().await;
+    hub.human("ada").await;
+    hub.human("bob").await;
+    let first = hub.nobody().post("/auth/login", &login("ada", PASSWORD)).await.status(200);
+    for number in 0..20 {
+        let name = format!("nobody{}", number % 5);
+        hub.nobody().post("/auth/login", &login(&name, "wrong")).await.problem(401, "invalid_credentials");
+    }
+    hub.nobody().post("/auth/login", &login("ada", PASSWORD)).await.problem(429, "rate_limited");
+    let known =
+        |name: &str, password: &str| hub.nobody().cookie(&first.device()).post("/auth/login", &login(name, password));
+    known("ada", PASSWORD).await.status(200);
+    known("bob", PASSWORD).await.problem(429, "rate_limited");
+    for _ in 0..5 {
+        known("ada", "wrong").await.problem(401, "invalid_credentials");
+    }
+    known("ada", PASSWORD).await.problem(429, "rate_limited");
+    hub.finish().await;
+}
+
+/// As many wrong passwords count against a name at an address, with a device cookie and without one.
+#[tokio::test]
+async fn a_known_browser_may_be_wrong_no_more_often_than_others() {
+    let hub = TestHub::start().await;
+    hub.human("ada").await;
+    let first = hub.nobody().post("/auth/login", &login("ada", PASSWORD)).await.status(200);
+    let known = |password: &str| hub.nobody().cookie(&first.device()).post("/auth/login", &login("ada", password));
+    for _ in 0..5 {
+        known("wrong").await.problem(401, "invalid_credentials");
+    }
+    known("wrong").await.problem(429, "rate_limited");
+    hub.finish().await;
+}
+
 /// A hash of this cost takes a minute. No answer here waits for one.
 #[tokio::test]
 async fn a_registration_that_will_be_refused_hashes_nothing() {

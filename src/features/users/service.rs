@@ -123,7 +123,7 @@ pub fn list_admins(tx: &mut Tx<'_>) -> Result<Vec<PrincipalId>, DbError> {
 
 /// Checks a password and begins a session. Says the same, after the same work, whether there is no
 /// such user, the password is wrong or the account is disabled. A browser that has logged in before sends its device cookie, which
-/// says in which line the password waits.
+/// says in which line the password waits, and is not stopped by what others at its address got wrong.
 pub async fn log_in(
     hub: &Hub,
     actor: &Actor,
@@ -133,9 +133,13 @@ pub async fn log_in(
     let folded = handles::fold(&request.username);
     let (address, now) = (actor.call.client_ip, hub.clock().now_ms());
     log_overdue_throttled(hub, now);
-    hub.limits()
-        .take_login(&folded, address, now)
-        .inspect_err(|_| log_throttled(hub, actor, &request.username, now))?;
+    let admission = hub.limits().take_login(&folded, address, now);
+    let is_counted = admission.is_ok();
+    let throttled = |_: &HubError| log_throttled(hub, actor, &request.username, now);
+    let claim = device.as_ref().and_then(DeviceClaim::read);
+    if claim.is_none() {
+        admission.clone().inspect_err(throttled)?;
+    }
     let name = request.username.clone();
     let usual_cost = hub.memory::<UsualCost>();
     let is_cost_due = usual_cost.is_due(now);
@@ -147,9 +151,22 @@ pub async fn log_in(
         .await?;
     note_usual_cost(hub, prefix.as_deref());
     let hash = found.as_ref().map(|user| user.password_hash.clone());
-    let caller = caller_at_login(hub, actor, found.as_ref(), device.as_ref(), now);
+    let caller = caller_at_login(hub, actor, found.as_ref(), claim.as_ref(), now);
+    if matches!(caller, Caller::Stranger(_)) {
+        admission.inspect_err(throttled)?;
+    }
     let verified = hub.passwords().verify(caller, &request.password, hash).await;
-    let matches = verified.inspect_err(|_| hub.limits().refund_unheard_login(&folded, address))?;
+    let refund_device = || {
+        if let Caller::Known { device: Some(id), .. } = caller {
+            hub.limits().refund_device(id);
+        }
+    };
+    let matches = verified.inspect_err(|_| {
+        refund_device();
+        if is_counted {
+            hub.limits().refund_unheard_login(&folded, address);
+        }
+    })?;
     let user = match found {
         Some(user) if matches && user.disabled_at.is_none() => user,
         found => {
@@ -162,9 +179,9 @@ pub async fn log_in(
             return Err(HubError::unauthenticated("invalid_credentials", "The username or the password is wrong."));
         }
     };
-    hub.limits().refund_login(&folded, address);
-    if let Caller::Known { device: Some(id), .. } = caller {
-        hub.limits().refund_device(id);
+    refund_device();
+    if is_counted {
+        hub.limits().refund_login(&folded, address);
     }
     // Only now the password is known, so this is when its hash can get the present cost. Without one the login goes on.
     let is_outdated = cost_of(&user.password_hash) != Some(hub.passwords().cost());
@@ -191,10 +208,16 @@ pub async fn log_in(
 
 /// The line in which a password waits. A device cookie counts only for the user that it was given to, so that it does not help to
 /// guess the passwords of others.
-fn caller_at_login(hub: &Hub, actor: &Actor, user: Option<&UserRow>, device: Option<&Secret>, now_ms: i64) -> Caller {
+fn caller_at_login(
+    hub: &Hub,
+    actor: &Actor,
+    user: Option<&UserRow>,
+    claim: Option<&DeviceClaim>,
+    now_ms: i64,
+) -> Caller {
     let known = || {
         let user = user.filter(|user| user.disabled_at.is_none())?;
-        let claim = DeviceClaim::read(device?)?;
+        let claim = claim?;
         let is_known = claim.is_of(&hub.keys(), user.id, user.password_revision, now_ms);
         let is_admitted = is_known && hub.limits().take_device(claim.id(), now_ms);
         is_admitted.then(|| Caller::Known { user: user.id.0, device: Some(claim.id()) })
