@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Human, TestHub};
+use crate::support::{Human, RegistryFile, TestHub};
 
 /// Counts all that a request could have stored.
 async fn stored(hub: &TestHub) -> i64 {
@@ -289,13 +289,16 @@ async fn bodies_of_strangers_are_short() {
 
 #[tokio::test]
 async fn a_credential_is_asked_for_before_the_body() {
-    let hub = TestHub::start().await;
-    for more in ["", "idempotency-key: k\r\n"] {
-        let request = format!(
-            "POST /api/messages HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}content-length: 1000\r\n\r\n"
-        );
-        let answer = hub.raw(request.as_bytes()).await;
-        assert!(answer.starts_with("HTTP/1.1 401"), "{answer:.300}");
+    let registry = RegistryFile::new();
+    let hub = TestHub::setup().registry(&registry).start().await;
+    for path in ["/api/messages", "/machine/events"] {
+        for more in ["", "idempotency-key: k\r\n"] {
+            let request = format!(
+                "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{more}content-length: 1000\r\n\r\n"
+            );
+            let answer = hub.raw_status(request.as_bytes()).await;
+            assert!(answer.starts_with("HTTP/1.1 401"), "{path}: {answer}");
+        }
     }
     hub.finish().await;
 }

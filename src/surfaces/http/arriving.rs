@@ -106,8 +106,8 @@ pub(crate) enum Reading {
 }
 
 impl Whole {
-    pub(super) fn new(hub: &Hub, body: Body, holding: Holding) -> Self {
-        Self { pieces: Pieces::new(hub, body), read: Read::One(Bytes::new()), holding: Some(holding) }
+    pub(super) fn new(hub: &Hub, body: Body, holding: Option<Holding>) -> Self {
+        Self { pieces: Pieces::new(hub, body), read: Read::One(Bytes::new()), holding }
     }
 
     /// Stops counting, for a body that has a place of its own. From now on all of it must come within this time.

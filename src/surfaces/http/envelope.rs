@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -34,6 +35,8 @@ use crate::storage::keys::Purpose;
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// All that changes anything below this needs a credential.
 const API: &str = "/api/";
+/// All that changes anything below this needs a signature.
+const MACHINES: &str = "/machine/";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_IDEMPOTENCY_KEY: usize = 255;
@@ -342,7 +345,8 @@ async fn prepare_and_run(
     let mut _guard = None;
     // What is repeated over MCP is said to each tool by itself.
     let is_mcp = parts.uri.path().trim_end_matches('/') == MCP_PATH;
-    if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(|_| !is_mcp) {
+    let has_key = |_: &String| !is_mcp && !lacks_signature(&parts);
+    if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(has_key) {
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));
         let request_digest: [u8; 32] = if is_upload(&parts.method, parts.uri.path()) {
@@ -356,6 +360,7 @@ async fn prepare_and_run(
             let bytes = extract::read_body(hub, &parts, body, extract::body_limit(&parts.uri)).await?;
             let digest = Sha256::digest(&bytes).into();
             body = Body::from(bytes);
+            parts.extensions.insert(extract::CountedBody);
             digest
         };
         _guard = Some(InFlight::enter(&state, &parts.headers, &route, &key, &request_digest)?);
@@ -418,6 +423,11 @@ fn loop_depth(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
     let depth =
         value.to_str().ok().and_then(|text| text.parse().ok()).filter(|depth| (0..=MAX_LOOP_DEPTH).contains(depth));
     depth.map(Some).ok_or_else(|| HubError::invalid_field(LOOP_DEPTH, "must be a number from 0 to 1000"))
+}
+
+/// Whether the request needs a signature and has none. It is refused by its handler, which reads nothing of the body.
+fn lacks_signature(parts: &Parts) -> bool {
+    parts.uri.path().starts_with(MACHINES) && claimed_key(&parts.headers).is_none()
 }
 
 /// The key that a signed request names.

@@ -281,10 +281,17 @@ pub(crate) fn announced_length(headers: &HeaderMap) -> Option<usize> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// A body of which nothing is read yet. Its bytes count for the caller.
+/// Says of a request that its body is in memory and counts already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CountedBody;
+
+/// A body of which nothing is read yet. Its bytes count for the caller, once.
 pub(crate) fn begin_body(hub: &Hub, parts: &Parts, body: HttpBody) -> Whole {
+    if parts.extensions.get::<CountedBody>().is_some() {
+        return Whole::new(hub, body, None);
+    }
     let payer = parts.extensions.get::<ResponseNotes>().map_or(Payer::stranger(None), ResponseNotes::payer);
-    Whole::new(hub, body, hub.bodies().open(payer))
+    Whole::new(hub, body, Some(hub.bodies().open(payer)))
 }
 
 /// The bytes of a body. They count until the request is answered: what is made of them is as long.

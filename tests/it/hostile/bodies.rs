@@ -87,3 +87,12 @@ async fn what_was_held_is_free_when_its_sender_goes() {
     figure_falls(&hub, HELD).await;
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn a_body_counts_once_also_with_an_idempotency_key() {
+    let hub = small_hub().await;
+    let (ada, _bob) = (hub.human("ada").await, hub.human("bob").await);
+    let message = json!({"to": "bob", "body": "x".repeat(OWNER * 3 / 4)});
+    ada.post("/api/messages", &message).header("idempotency-key", "k").await.status(201);
+    hub.finish().await;
+}

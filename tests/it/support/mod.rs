@@ -364,6 +364,16 @@ impl TestHub {
         String::from_utf8_lossy(&answer).into_owned()
     }
 
+    /// The first line of the answer to a request of which more may be awaited.
+    pub(crate) async fn raw_status(&self, request: &[u8]) -> String {
+        use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+        let mut stream = BufReader::new(tokio::net::TcpStream::connect(self.address).await.unwrap());
+        stream.write_all(request).await.unwrap();
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        line
+    }
+
     /// Stops the hub as a signal would, and returns what a new one needs to go on.
     pub(crate) async fn stop(mut self) -> Setup {
         self.shut_down().await;
