@@ -1,7 +1,8 @@
 //! The device cookie. It says that a browser has logged in as a user before.
 //!
-//! It chooses the line in which the password of this user waits, and does nothing else: it proves nothing. Who steals it
-//! still has to guess the password, as slowly as everybody. It holds the user's id, a random number and a time, and is signed.
+//! It chooses the line in which the password of this user waits, and lets the login through where others at the address have
+//! sent too many wrong passwords. It proves nothing: a thief still has to guess the password, as slowly as everybody. It holds
+//! the user's id, a random number and a time, and is signed.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
