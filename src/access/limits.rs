@@ -70,7 +70,7 @@ impl Limits {
         match self.reads.as_ref().map_or(0, |meter| meter.seconds_to_wait(&owner, now_ms)) {
             0 => Ok(()),
             seconds => Err(HubError::rate_limited("You and your agents read more than the hub gives out in a minute.", seconds)
-                .hint("Wait as long as Retry-After says, and ask for less: smaller pages, or a stream instead of repeated questions.")),
+                .hint(format!("Wait for {seconds} seconds, and ask for less: smaller pages, or a stream instead of repeated questions."))),
         }
     }
 

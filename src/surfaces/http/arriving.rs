@@ -128,7 +128,7 @@ impl Whole {
             if let Some(holding) = &mut self.holding
                 && !holding.grow((counted - counted_before) as u64)
             {
-                return Err(HubError::busy("The hub holds as many request bodies as it can."));
+                return Err(HubError::busy("Too many request bodies are in memory: yours, or those of all callers."));
             }
             match &mut self.read {
                 Read::One(first) if first.is_empty() => *first = piece,

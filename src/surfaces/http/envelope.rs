@@ -187,7 +187,7 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
     drop(trace);
     notes.release();
     if is_sending {
-        leftover.discard(&hub).await;
+        leftover.discard(&hub);
     }
     let is_refusal = response.extensions().get::<Refusal>().is_some();
     if !is_refusal {
@@ -220,7 +220,8 @@ pub(super) async fn envelope(State(state): State<EnvelopeState>, request: Reques
 /// The answer, counted until the client has read it. If there is no room for it, a refusal instead.
 fn counted(hub: &Hub, notes: &ResponseNotes, method: &Method, response: Response) -> Response {
     if let Some(owner) = notes.owner() {
-        hub.limits().note_read(owner, unread::length(&response), hub.clock().now_ms());
+        let length = if method == Method::HEAD { 0 } else { unread::length(&response) };
+        hub.limits().note_read(owner, length, hub.clock().now_ms());
     }
     unread::count(hub, notes.payer(), response).unwrap_or_else(|| {
         let error = HubError::busy("Too many answers to you have not been read yet.");

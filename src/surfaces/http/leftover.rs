@@ -1,7 +1,7 @@
 //! Reading what a refused request is still sending.
 //!
 //! A client that is cut off in the middle of its body may never learn why: the connection is reset,
-//! and its own system throws away the answer that it has not read yet.
+//! and its own system throws away the answer that it has not read yet. So the answer is sent at once, and the rest is read beside it.
 
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,32 +50,35 @@ impl Leftover {
         &self.progress
     }
 
-    /// Reads what is left, if it is little enough, and forgets it.
-    pub(super) async fn discard(&self, hub: &Hub) {
-        let (max_bytes, patience) =
-            if self.is_file { (MAX_FILE_BYTES, PATIENCE_WITH_FILES) } else { (MAX_BYTES, PATIENCE) };
-        let silence = if self.is_file { PATIENCE_WITH_SILENCE } else { PATIENCE };
+    /// Reads what is left, if it is little enough, and forgets it. The connection stays open until then.
+    pub(super) fn discard(&self, hub: &Hub) {
+        let max_bytes = if self.is_file { MAX_FILE_BYTES } else { MAX_BYTES };
         let body = self.body.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut body) = body.filter(|body| HttpBody::size_hint(body).lower() <= max_bytes) else { return };
-        let discard = async {
-            let mut seen = 0;
-            while let Ok(Some(Ok(frame))) = tokio::time::timeout(silence, body.frame()).await
-                && seen <= max_bytes
-            {
-                seen += frame.data_ref().map_or(0, Bytes::len) as u64;
-            }
-        };
-        // Whoever is slower than that has to do without the answer.
-        let overdue_at_stop = async {
-            hub.stopping().await;
-            pause(PATIENCE_AT_STOP).await;
-        };
-        tokio::select! {
-            biased;
-            () = discard => {}
-            () = overdue_at_stop => {}
-            () = pause(patience) => {}
+        if let Some(body) = body.filter(|body| HttpBody::size_hint(body).lower() <= max_bytes) {
+            tokio::spawn(read_to_end(hub.clone(), body, max_bytes, self.is_file));
         }
+    }
+}
+
+async fn read_to_end(hub: Hub, mut body: Body, max_bytes: u64, is_file: bool) {
+    let (patience, silence) = if is_file { (PATIENCE_WITH_FILES, PATIENCE_WITH_SILENCE) } else { (PATIENCE, PATIENCE) };
+    let discard = async {
+        let mut seen = 0;
+        while let Ok(Some(Ok(frame))) = tokio::time::timeout(silence, body.frame()).await
+            && seen <= max_bytes
+        {
+            seen += frame.data_ref().map_or(0, Bytes::len) as u64;
+        }
+    };
+    let overdue_at_stop = async {
+        hub.stopping().await;
+        pause(PATIENCE_AT_STOP).await;
+    };
+    tokio::select! {
+        biased;
+        () = discard => {}
+        () = overdue_at_stop => {}
+        () = pause(patience) => {}
     }
 }
 

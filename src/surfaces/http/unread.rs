@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use axum::body::Body;
+use axum::http::header;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::body::{Body as HttpBody, Frame, SizeHint};
@@ -19,14 +20,20 @@ const NOT_COUNTED: u64 = 16 * 1024;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Shared;
 
-/// How long the answer is, as far as its length is known before it is sent. What is made piece by piece takes no memory that counts.
+/// How long the answer is, as far as its length is known before it is sent. A file, which is read piece by piece, announces it.
 pub(super) fn length(response: &Response) -> u64 {
-    response.body().size_hint().exact().unwrap_or(0)
+    let announced = || response.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok();
+    in_memory(response).or_else(announced).unwrap_or(0)
+}
+
+/// How much of the answer is in memory. What is made piece by piece takes no memory that counts.
+fn in_memory(response: &Response) -> Option<u64> {
+    response.body().size_hint().exact()
 }
 
 /// Counts an answer until the client has taken it. None if that is more than the caller may have.
 pub(super) fn count(hub: &Hub, payer: Payer, response: Response) -> Option<Response> {
-    let length = length(&response);
+    let length = in_memory(&response).unwrap_or(0);
     if length <= NOT_COUNTED || response.extensions().get::<Shared>().is_some() {
         return Some(response);
     }

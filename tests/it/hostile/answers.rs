@@ -121,6 +121,18 @@ async fn who_reads_without_end_is_slowed_down() {
 }
 
 #[tokio::test]
+async fn files_count_as_reads() {
+    let hub = TestHub::setup().configure(|config| config.read_limit_mib = 1).start().await;
+    let ada = hub.human("ada").await;
+    let sha256 = ada.uploaded("a.txt", &[b'a'; 1_100_000]).await;
+    let path = format!("/api/attachments/{sha256}");
+    ada.call("HEAD", &path).await.ok();
+    ada.get(&path).await.ok();
+    ada.get(&path).await.problem(429, "rate_limited");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn no_limit_is_no_limit() {
     let hub = TestHub::setup().configure(|config| config.read_limit_mib = 0).start().await;
     let ada = hub.human("ada").await;
