@@ -18,11 +18,18 @@ pub(super) fn warn_of_unknown() {
     let known = known();
     let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in set.filter(|name| is_unknown(name, &known)) {
-        match handles::nearest(&name, known.iter().map(String::as_str)).first() {
+        match nearest(&name, &known) {
             Some(nearest) => tracing::warn!("the variable {name} means nothing to this hub; did you mean {nearest}?"),
             None => tracing::warn!("the variable {name} means nothing to this hub"),
         }
     }
+}
+
+/// The known name that was probably meant. What all of them begin with makes none of them likelier.
+fn nearest(name: &str, known: &[String]) -> Option<String> {
+    let known = known.iter().filter_map(|known| known.strip_prefix(PREFIX));
+    let nearest = handles::nearest(name.strip_prefix(PREFIX)?, known);
+    nearest.first().map(|nearest| format!("{PREFIX}{nearest}"))
 }
 
 fn is_unknown(name: &str, known: &[String]) -> bool {
@@ -53,7 +60,16 @@ pub(super) fn check_origin(text: &str) -> Result<String, String> {
         let parsed = authority.parse::<axum::http::uri::Authority>();
         parsed.is_ok_and(|parsed| !parsed.host().is_empty() && !authority.contains('@'))
     };
-    if matches!(scheme, "http" | "https") && is_authority(authority) { Ok(text.to_owned()) } else { Err(wrong()) }
+    let usual_port = match scheme {
+        "http" => ":80",
+        "https" => ":443",
+        _ => return Err(wrong()),
+    };
+    if !is_authority(authority) {
+        return Err(wrong());
+    }
+    // Browsers leave the usual port out, and write hosts in small letters.
+    Ok(format!("{scheme}://{}", authority.strip_suffix(usual_port).unwrap_or(authority).to_ascii_lowercase()))
 }
 
 /// A token that a client can send as a bearer token.
@@ -71,9 +87,11 @@ mod tests {
 
     #[test]
     fn origins() {
-        for good in ["https://app.example", "http://localhost:3000", "https://[::1]:8443"] {
-            assert!(check_origin(good).is_ok(), "{good}");
+        for good in ["https://app.example", "http://localhost:3000", "https://[::1]:8443", "http://a.example:443"] {
+            assert_eq!(check_origin(good).as_deref(), Ok(good));
         }
+        assert_eq!(check_origin("https://App.example:443").as_deref(), Ok("https://app.example"));
+        assert_eq!(check_origin("http://[::1]:80").as_deref(), Ok("http://[::1]"));
         for bad in [
             "*",
             "null",
@@ -91,7 +109,7 @@ mod tests {
     #[test]
     fn tokens() {
         assert!(check_metrics_token("a-long-token").is_ok());
-        for bad in ["short", "with a space", "n\u{e4}chster-halt", "tab\tinside-it"] {
+        for bad in ["", "short", "with a space", "n\u{e4}chster-halt", "tab\tinside-it"] {
             assert!(check_metrics_token(bad).is_err(), "{bad}");
         }
     }
@@ -103,6 +121,10 @@ mod tests {
             assert!(!is_unknown(name, &known), "{name}");
         }
         assert!(is_unknown("STOA_LISTN", &known) && !is_unknown("HOME", &known));
-        assert_eq!(handles::nearest("STOA_LISTN", known.iter().map(String::as_str))[0], "STOA_LISTEN");
+        assert_eq!(nearest("STOA_LISTN", &known).as_deref(), Some("STOA_LISTEN"));
+        assert_eq!(nearest("STOA_BODYMEMORY", &known).as_deref(), Some("STOA_BODY_MEMORY"));
+        for far in ["STOA_FOO", "STOA_URL", "STOA_"] {
+            assert_eq!(nearest(far, &known), None, "{far}");
+        }
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_DATABASE_URL", hide_env_values = true)]
     database_url: Option<String>,
 
-    /// Connections to PostgreSQL for commands and reads, at least 3; the hub opens three more for notifications and monitoring, and a fourth while a command waits for a lock
+    /// Connections to PostgreSQL for commands and reads, at least 3; the hub opens three more for notifications and monitoring, three for searches, and one while a command waits for a lock
     #[arg(long, env = "STOA_DATABASE_CONNECTIONS", default_value_t = 16, value_parser = clap::value_parser!(u16).range(3..=1000))]
     database_connections: u16,
 
@@ -92,11 +92,11 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_MAX_CONNECTIONS_PER_ADDRESS", default_value_t = 2000)]
     max_connections_per_address: usize,
 
-    /// MiB of the bodies of requests in memory
-    #[arg(long, env = "STOA_BODY_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65536))]
+    /// Memory for the bodies of requests, in MiB, 32 to 65536
+    #[arg(long, env = "STOA_BODY_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(32..=65536))]
     body_memory: u32,
 
-    /// MiB of answers in memory that clients have not read yet
+    /// Memory for answers that clients have not read yet, in MiB, 8 to 65536
     #[arg(long, env = "STOA_ANSWER_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65536))]
     answer_memory: u32,
 
@@ -267,7 +267,8 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         .collect::<Result<_, String>>()?;
     // Secrets come from the environment only: arguments can be read by every user of the machine.
     let secret = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty()).map(Secret::new);
-    let metrics_token = secret("STOA_METRICS_TOKEN");
+    // An empty one is refused, too: the figures would be open to everybody, and nobody would notice.
+    let metrics_token = std::env::var("STOA_METRICS_TOKEN").ok().map(Secret::new);
     if let Some(token) = &metrics_token {
         environment::check_metrics_token(token.expose())?;
     }

@@ -122,6 +122,8 @@ async fn an_emptied_database_takes_no_files_away() {
     hub.advance(6 * HOUR);
     hub.settle().await;
     assert_stored(&hub, 3).await;
+    let ready = hub.nobody().get("/readyz").await.ok().json();
+    assert!(ready["details"]["warnings"][0].as_str().unwrap().contains("less than half"), "{ready}");
     hub.finish().await;
 }
 

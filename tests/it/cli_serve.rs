@@ -591,6 +591,7 @@ fn what_the_environment_says_wrong_is_noticed() {
         ("STOA_MCP_ORIGINS", "*"),
         ("STOA_MCP_ORIGINS", "https://app.example,app.example/path"),
         ("STOA_METRICS_TOKEN", "two words"),
+        ("STOA_METRICS_TOKEN", ""),
     ] {
         Outcome::of(place.serve(&[]).env(name, value), b"")
             .fails(1, &[if name.contains("MCP") { "origin" } else { name }]);

@@ -20,6 +20,7 @@
 //!   contents stops: the database is more likely to be wrong.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -135,7 +136,9 @@ async fn sweep(hub: &Hub) -> Result<(), HubError> {
             unknown.extend(objects.iter().filter(|object| !known.contains(object)).cloned());
         }
     }
-    if !unknown.is_empty() && unknown.len() * 2 > count_stored(hub).await? {
+    let is_doubtful = !unknown.is_empty() && unknown.len() * 2 > count_stored(hub).await?;
+    hub.memory::<Doubt>().0.store(is_doubtful, Ordering::Relaxed);
+    if is_doubtful {
         let unknown = unknown.len();
         tracing::warn!(
             unknown,
@@ -148,6 +151,18 @@ async fn sweep(hub: &Hub) -> Result<(), HubError> {
         hub.blobs().discard(object).await?;
     }
     Ok(hub.blobs().empty_trash(TRASH).await?)
+}
+
+/// Whether the last sweep of this hub took nothing away, because the database knows too little.
+#[derive(Default)]
+struct Doubt(AtomicBool);
+
+/// What an operator should know about the store.
+pub fn warning(hub: &Hub) -> Option<String> {
+    hub.memory::<Doubt>().0.load(Ordering::Relaxed).then(|| {
+        "The database knows less than half of the stored attachments, so the hub does not clean up there. Is it the right database?"
+            .to_owned()
+    })
 }
 
 async fn count_stored(hub: &Hub) -> Result<usize, HubError> {

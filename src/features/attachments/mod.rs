@@ -18,7 +18,7 @@ mod upload;
 
 use crate::feature::Feature;
 
-pub use collect::{Collected, Hold, hold};
+pub use collect::{Collected, Hold, hold, warning};
 pub use mcp::link;
 pub use messages::{attach, find_attachable, of, release};
 

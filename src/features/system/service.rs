@@ -10,7 +10,7 @@ use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{lag, listener};
 use crate::feature::Features;
-use crate::features::audit;
+use crate::features::{attachments, audit};
 use crate::hub::Hub;
 
 const READY_WITHIN: Duration = Duration::from_secs(3);
@@ -77,6 +77,7 @@ pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
              corrects that; set the clock."
         ));
     }
+    warnings.extend(attachments::warning(hub));
     let details = ReadyDetails { event_lag_seconds: behind.as_secs(), clock_correction_ms, warnings };
     Ok(ReadyView { status: "ready".to_owned(), details })
 }
