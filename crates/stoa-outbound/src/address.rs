@@ -57,6 +57,18 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
+/// Where clouds tell their machines about themselves: Amazon and most others, Azure, Alibaba.
+const METADATA: [Network; 4] = [
+    Network::v4(169, 254, 169, 254, 32),
+    Network::v4(168, 63, 129, 16, 32),
+    Network::v4(100, 100, 100, 200, 32),
+    Network::v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254], 128),
+];
+
+pub(crate) fn is_metadata(address: IpAddr) -> bool {
+    METADATA.iter().any(|network| network.contains(address))
+}
+
 /// The address that packets will arrive at, as far as the address itself tells.
 pub(crate) fn innermost(address: IpAddr) -> IpAddr {
     match address {

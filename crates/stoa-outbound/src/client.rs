@@ -17,7 +17,7 @@ use crate::target::{Target, TargetHost};
 use crate::trust::{fault_of, tls_connector};
 use crate::{
     Answer, ClientError, ConnectFault, Connector, Limits, OutboundError, Policy, Request, Resolver, Roots, Stage,
-    Stream, SystemResolver, TcpConnector,
+    Stream, SystemResolver, TcpConnector, is_public,
 };
 
 /// Of the addresses of a host, so many are tried. All are judged.
@@ -89,7 +89,7 @@ impl Client {
     pub async fn open(&self, request: Request, silence: Duration) -> Result<Streamed, OutboundError> {
         let target = Target::parse(&self.shared.policy, &request.url)?;
         request.check_headers()?;
-        let stream = Box::pin(self.reach(&target)).await?;
+        let Reached { stream, .. } = Box::pin(self.reach(&target)).await?;
         #[expect(clippy::disallowed_methods, reason = "this is the place where others are called")]
         let handshake =
             http1::Builder::new().max_buf_size(BUFFER_BYTES).handshake(TokioIo::new(Watched::new(stream, silence)));
@@ -98,35 +98,37 @@ impl Client {
     }
 
     async fn exchange(&self, target: &Target, request: Request) -> Result<Answer, OutboundError> {
-        let stream = self.reach(target).await?;
-        ask(stream, request.into_message(target), self.limits.max_answer_bytes).await.map_err(|error| {
+        let Reached { stream, is_public } = self.reach(target).await?;
+        let answer = ask(stream, request.into_message(target), self.limits.max_answer_bytes).await;
+        answer.map(|answer| Answer { is_from_public_address: is_public, ..answer }).map_err(|error| {
             tracing::debug!(%error, "an outbound request broke off");
             OutboundError::Broken
         })
     }
 
     /// A stream to the target that can be used, within the time for that.
-    async fn reach(&self, target: &Target) -> Result<Box<dyn Stream>, OutboundError> {
+    async fn reach(&self, target: &Target) -> Result<Reached, OutboundError> {
         let after = self.limits.connect_timeout;
         timeout(after, self.secure_stream(target))
             .await
             .unwrap_or(Err(OutboundError::TimedOut { stage: Stage::Connecting, after }))
     }
 
-    async fn secure_stream(&self, target: &Target) -> Result<Box<dyn Stream>, OutboundError> {
+    async fn secure_stream(&self, target: &Target) -> Result<Reached, OutboundError> {
         let tls = match (target.is_https, &self.shared.tls) {
             (false, _) => None,
             (true, Some(tls)) => Some(tls),
             (true, None) => return Err(OutboundError::NoRoots),
         };
         let addresses = self.resolve(&target.host).await?;
+        let is_public = addresses.iter().all(|address| is_public(*address));
         let stream = self.connect(&addresses, target.port).await?;
-        let Some(tls) = tls else { return Ok(stream) };
+        let Some(tls) = tls else { return Ok(Reached { stream, is_public }) };
         let secured = tls.connect(target.server_name.clone(), stream).await.map_err(|error| {
             tracing::debug!(%error, "an outbound handshake failed");
             OutboundError::Tls(fault_of(&error))
         })?;
-        Ok(Box::new(secured))
+        Ok(Reached { stream: Box::new(secured), is_public })
     }
 
     /// The addresses of the host, all of them permitted. One bad address spoils the rest: whoever mixes them hopes that
@@ -180,6 +182,12 @@ impl Client {
     }
 }
 
+/// A connection, and whether all addresses of the host are public.
+struct Reached {
+    stream: Box<dyn Stream>,
+    is_public: bool,
+}
+
 /// The first addresses, with both families among them if there are both: often one of the two does not work at all.
 /// IPv4 addresses in IPv6 clothes are undressed, so that they are connected to as what they were judged as.
 fn worth_trying(addresses: &[IpAddr]) -> Vec<IpAddr> {
@@ -218,7 +226,8 @@ async fn ask(
                 break;
             }
         }
-        Ok(Answer { status: head.status, headers: head.headers, body: read.freeze(), is_cut })
+        let body = read.freeze();
+        Ok(Answer { status: head.status, headers: head.headers, body, is_cut, is_from_public_address: false })
     };
     // How the connection ends is told to whoever reads the answer.
     let driving = async {

@@ -45,6 +45,11 @@ impl Network {
         Self { first: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix }
     }
 
+    /// Whether it is one address.
+    pub fn is_single(&self) -> bool {
+        self.prefix == if self.first.is_ipv4() { 32 } else { 128 }
+    }
+
     /// Compares the address as it is written: an IPv6 address is in no IPv4 network.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.first, address) {

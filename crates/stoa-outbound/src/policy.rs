@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::address::innermost;
+use crate::address::{innermost, is_metadata};
 use crate::target::Target;
 use crate::{Network, OutboundError, is_public};
 
@@ -17,11 +17,19 @@ pub struct Policy {
     /// Networks that may be called although they are not public. A mapped (`::ffff:0:0/96`) or translated
     /// (`64:ff9b::/96`) address is allowed by the network of the IPv4 address inside.
     pub allow: Vec<Network>,
+    /// Networks that are not called in any case.
+    pub deny: Vec<Network>,
 }
 
 impl Policy {
     pub fn permits(&self, address: IpAddr) -> bool {
-        is_public(address) || self.allow.iter().any(|network| network.contains(innermost(address)))
+        let address = innermost(address);
+        if self.deny.iter().any(|network| network.contains(address)) {
+            return false;
+        }
+        // What a cloud tells its own machines holds their passwords. A network around it does not mean it; its own address does.
+        let is_named = |network: &&Network| !is_metadata(address) || network.is_single();
+        is_public(address) || self.allow.iter().filter(is_named).any(|network| network.contains(address))
     }
 
     /// Whether a URL may be called, as far as it can be told without asking the DNS; for when somebody registers one.

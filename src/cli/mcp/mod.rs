@@ -123,7 +123,7 @@ fn carry_messages(arguments: McpArguments) -> Result<(), Failure> {
 fn policy() -> Result<Policy, Failure> {
     let everywhere = ["0.0.0.0/0", "::/0"].iter().map(|network| network.parse::<Network>());
     let allow = everywhere.collect::<Result<_, _>>().map_err(|error| Failure::Other(error.to_string()))?;
-    Ok(Policy { allow_http: true, allow })
+    Ok(Policy { allow_http: true, allow, ..Policy::default() })
 }
 
 /// Where the hub answers, from its address as people write it.

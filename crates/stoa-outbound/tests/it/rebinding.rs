@@ -37,7 +37,7 @@ async fn one_forbidden_answer_spoils_the_rest() {
 #[tokio::test]
 async fn what_is_allowed_may_stand_beside_public_addresses() {
     let world = World::new().forget_answers().resolving(&["10.0.0.1", PUBLIC]);
-    let policy = Policy { allow_http: true, allow: vec!["10.0.0.0/24".parse().unwrap()] };
+    let policy = Policy { allow_http: true, allow: vec!["10.0.0.0/24".parse().unwrap()], ..Policy::default() };
     world.client(policy, Limits::default()).send(Request::get(URL)).await.unwrap();
     assert_eq!(world.connected(), ["10.0.0.1:80"]);
 }

@@ -10,7 +10,11 @@ use tokio::net::TcpListener;
 use crate::support::{header, read_request};
 
 fn loopback_policy() -> Policy {
-    Policy { allow_http: true, allow: vec!["127.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()] }
+    Policy {
+        allow_http: true,
+        allow: vec!["127.0.0.0/8".parse().unwrap(), "::1".parse().unwrap()],
+        ..Policy::default()
+    }
 }
 
 /// Answers one request, and says what it was.
