@@ -18,6 +18,15 @@ pub const MCP_PATH: &str = "/mcp";
 /// The one private redirect URI that a widely used client insists on.
 pub const CURSOR_REDIRECT: &str = "cursor://anysphere.cursor-mcp/oauth/callback";
 
+/// What becomes of a webhook that an agent registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentWebhooks {
+    /// It works at once, and the owner hears of it.
+    Notify,
+    /// The owner has to enable it.
+    Confirm,
+}
+
 #[derive(Clone)]
 pub struct Config {
     /// The data folder: database, key file, attachments.
@@ -64,6 +73,11 @@ pub struct Config {
     pub audience: Option<Audience>,
     /// Networks that the hub may call although they are not public.
     pub outbound_allow: Vec<stoa_outbound::Network>,
+    /// Networks that are never called, though they are public.
+    pub outbound_deny: Vec<stoa_outbound::Network>,
+    /// Whether webhooks may go to `http://` addresses.
+    pub allow_http_webhooks: bool,
+    pub agent_webhooks: AgentWebhooks,
     /// What the hub calls others with; none means a client of its own.
     pub outbound: Option<stoa_outbound::Client>,
     /// Whether `/register`, `/token` and `/authorize` work too, for clients that look nowhere else.
@@ -112,6 +126,9 @@ impl Config {
             registry: None,
             audience: None,
             outbound_allow: Vec::new(),
+            outbound_deny: Vec::new(),
+            allow_http_webhooks: false,
+            agent_webhooks: AgentWebhooks::Notify,
             outbound: None,
             oauth_aliases: true,
             oauth_redirects: vec![CURSOR_REDIRECT.to_owned()],

@@ -37,6 +37,8 @@ pub struct Metrics {
     pub machine_requests: IntCounterVec,
     pub machine_events: IntCounterVec,
     pub machine_components: IntGaugeVec,
+    pub webhook_attempts: IntCounterVec,
+    pub webhook_deliveries: IntGaugeVec,
     pub search_texts: IntCounter,
 }
 
@@ -154,6 +156,17 @@ impl Metrics {
                     "stoa_machine_components",
                     "Components of machine principals by what they said last, or stale after 90 seconds"
                 ),
+                &["status"]
+            )),
+            webhook_attempts: registered!(IntCounterVec::new(
+                Opts::new(
+                    "stoa_webhook_attempts_total",
+                    "Requests to webhooks: delivered, refused, or failed without an answer"
+                ),
+                &["outcome"]
+            )),
+            webhook_deliveries: registered!(IntGaugeVec::new(
+                Opts::new("stoa_webhook_deliveries", "Deliveries to webhooks that are stored, by their status"),
                 &["status"]
             )),
             search_texts: registered!(IntCounter::new(

@@ -194,6 +194,13 @@ impl Actor {
         Self::unproved(Arc::default(), Credential::None, "system", Role::Member)
     }
 
+    /// An agent without any credential, for what the hub sends out on its behalf: it sees what the agent sees.
+    pub fn agent_itself(id: PrincipalId, handle: &str, owner: PrincipalId) -> Self {
+        let Self { principal, call } = Self::unproved(Arc::default(), Credential::None, handle, Role::Member);
+        let principal = Principal { id, kind: PrincipalKind::Agent, human: owner, ..(*principal).clone() };
+        Self { principal: Arc::new(principal), call }
+    }
+
     fn unproved(call: Arc<Call>, credential: Credential, handle: &str, role: Role) -> Self {
         let principal = Principal {
             id: PrincipalId(0),

@@ -52,6 +52,15 @@ pub(super) fn warn_of_open_folder(data: &Path) {
     }
 }
 
+/// A switch: on or off, in the words that people use for it.
+pub(super) fn parse_switch(text: &str) -> Result<bool, String> {
+    match text.trim() {
+        "1" | "true" | "yes" | "on" => Ok(true),
+        "" | "0" | "false" | "no" | "off" => Ok(false),
+        _ => Err("it is 1 or 0".to_owned()),
+    }
+}
+
 /// An origin as browsers send it: a scheme, a host, and a port if it is not the usual one.
 pub(super) fn check_origin(text: &str) -> Result<String, String> {
     let wrong = || format!("--mcp-origins {text}: an origin is like https://app.example or http://localhost:3000");

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::config::{CURSOR_REDIRECT, Config, Network, parse_duration};
+use crate::config::{AgentWebhooks, CURSOR_REDIRECT, Config, Network, parse_duration};
 use crate::hub::Hub;
 use clap::{Args, ValueEnum};
 use stoa_model::Secret;
@@ -120,9 +120,21 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_AUDIENCE")]
     audience: Option<String>,
 
-    /// Networks that the hub may call although they are not public (client metadata documents): addresses or ranges, with commas between them
-    #[arg(long, env = "STOA_OUTBOUND_ALLOW")]
-    outbound_allow: Option<String>,
+    /// Networks that the hub may call although they are not public, for webhooks and client metadata documents: addresses or ranges with commas between them, or 1 for all
+    #[arg(long, env = "STOA_ALLOW_PRIVATE_NETWORKS", value_name = "NETWORKS")]
+    allow_private_networks: Option<String>,
+
+    /// Networks that the hub never calls although they are public: addresses or ranges, with commas between them
+    #[arg(long, env = "STOA_OUTBOUND_DENY", value_name = "NETWORKS")]
+    outbound_deny: Option<String>,
+
+    /// Whether webhooks may have http:// addresses, which anybody on the way can read
+    #[arg(long, env = "STOA_ALLOW_HTTP_WEBHOOKS", value_parser = environment::parse_switch, default_value = "false", num_args = 0..=1, default_missing_value = "true")]
+    allow_http_webhooks: bool,
+
+    /// What becomes of a webhook that an agent registers: it works and its owner hears of it (notify), or its owner has to enable it (confirm)
+    #[arg(long, env = "STOA_AGENT_WEBHOOKS", default_value = "notify", value_parser = ["notify", "confirm"])]
+    agent_webhooks: String,
 
     /// Whether OAuth clients also find /register, /token and /authorize
     #[arg(long, env = "STOA_OAUTH_ALIASES", default_value_t = true, action = clap::ArgAction::Set)]
@@ -259,9 +271,15 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
             audience.parse().map_err(|_| format!("--audience {audience}: there are svc-sense, svc-brain and svc-bell"))
         })
         .transpose()?;
-    let outbound_allow = listed(arguments.outbound_allow.as_deref().unwrap_or_default())
-        .map(|text| text.parse().map_err(|error| format!("--outbound-allow {text}: {error}")))
-        .collect::<Result<_, String>>()?;
+    let outbound_allow = match arguments.allow_private_networks.as_deref() {
+        Some("1") => parse_networks("--allow-private-networks", "0.0.0.0/0,::/0")?,
+        networks => parse_networks("--allow-private-networks", networks.unwrap_or_default())?,
+    };
+    let outbound_deny = parse_networks("--outbound-deny", arguments.outbound_deny.as_deref().unwrap_or_default())?;
+    let agent_webhooks = match arguments.agent_webhooks.as_str() {
+        "confirm" => AgentWebhooks::Confirm,
+        _ => AgentWebhooks::Notify,
+    };
     let mcp_origins = listed(arguments.mcp_origins.as_deref().unwrap_or_default())
         .map(environment::check_origin)
         .collect::<Result<_, String>>()?;
@@ -295,6 +313,9 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         registry: arguments.registry.filter(|path| !path.as_os_str().is_empty()),
         audience,
         outbound_allow,
+        outbound_deny,
+        allow_http_webhooks: arguments.allow_http_webhooks,
+        agent_webhooks,
         oauth_aliases: arguments.oauth_aliases,
         oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
         mcp_origins,
@@ -303,6 +324,10 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })
+}
+
+fn parse_networks<T: std::str::FromStr<Err: std::fmt::Display>>(option: &str, text: &str) -> Result<Vec<T>, String> {
+    listed(text).map(|text| text.parse().map_err(|error| format!("{option} {text}: {error}"))).collect()
 }
 
 /// What stands between commas. An empty setting is none.

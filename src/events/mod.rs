@@ -24,4 +24,4 @@ pub use listener::Listener;
 pub use outbox::Position;
 pub use planner::{Delivery, Outcome, Planner, emit};
 pub use tail::Tap;
-pub use work::{Settlement, WorkItem, Worker};
+pub use work::{NewItem, Rate, Settlement, WorkItem, Worker};

@@ -17,6 +17,7 @@ pub mod streams;
 pub mod system;
 pub mod traces;
 pub mod users;
+pub mod webhooks;
 pub mod workflow;
 
 use crate::feature::Features;
@@ -36,6 +37,7 @@ pub fn all() -> Features {
         messages::feature(),
         api_keys::feature(),
         workflow::feature(),
+        webhooks::feature(),
         search::feature(),
         machines::feature(),
         streams::feature(),

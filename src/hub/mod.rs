@@ -170,7 +170,12 @@ impl Hub {
         if let Some(client) = self.0.outbound.get() {
             return Ok(client);
         }
-        let policy = stoa_outbound::Policy { allow: self.0.config.outbound_allow.clone(), ..Default::default() };
+        let config = &self.0.config;
+        let policy = stoa_outbound::Policy {
+            allow_http: config.allow_http_webhooks,
+            allow: config.outbound_allow.clone(),
+            deny: config.outbound_deny.clone(),
+        };
         let client =
             stoa_outbound::Client::new(policy, stoa_outbound::Limits::default()).map_err(HubError::internal)?;
         Ok(self.0.outbound.get_or_init(|| client))

@@ -104,5 +104,6 @@ mod unread;
 mod visibility;
 mod walk;
 mod web;
+mod webhooks;
 mod work;
 mod workflow;

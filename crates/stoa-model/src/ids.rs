@@ -31,4 +31,7 @@ ids! {
     TraceId,
     /// What a person let an OAuth client do.
     GrantId,
+    WebhookId,
+    /// Something that is sent to a webhook.
+    DeliveryId,
 }

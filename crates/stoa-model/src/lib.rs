@@ -38,7 +38,11 @@ pub mod traces;
 pub mod trust;
 pub mod users;
 pub mod validation;
+pub mod webhooks;
 
-pub use ids::{ApiKeyId, AuditId, ChannelId, ConversationId, GrantId, MessageId, PrincipalId, SessionId, TraceId};
+pub use ids::{
+    ApiKeyId, AuditId, ChannelId, ConversationId, DeliveryId, GrantId, MessageId, PrincipalId, SessionId, TraceId,
+    WebhookId,
+};
 pub use secret::Secret;
 pub use timestamp::Timestamp;

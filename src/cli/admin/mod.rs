@@ -16,6 +16,7 @@ mod oauth;
 mod principals;
 mod traces;
 mod users;
+mod webhooks;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -70,6 +71,9 @@ enum Subject {
     /// Programs that act for people: OAuth clients and what was granted to them
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
+    /// Webhooks: addresses that are told what happens to agents, and deliveries to them
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Webhooks(webhooks::WebhooksCommand),
     /// Channels: members, settings
     #[command(subcommand, after_help = EXIT_CODES)]
     Channels(channels::ChannelsCommand),
@@ -153,6 +157,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Users(command) => command.run(&mut session),
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
+        Subject::Webhooks(command) => command.run(&mut session),
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),

@@ -30,4 +30,7 @@ pub struct ReactionChange {
     pub is_added: bool,
     pub state_before: WorkflowState,
     pub state: WorkflowState,
+    /// How many steps of automation led to it.
+    #[serde(default)]
+    pub depth: i64,
 }

@@ -8,7 +8,7 @@ mod store;
 
 use crate::feature::Feature;
 
-pub use service::{list_choices, require_owned, sleep_reason};
+pub use service::{is_halted, list_choices, require_owned, sleep_reason};
 
 pub fn feature() -> Feature {
     Feature {

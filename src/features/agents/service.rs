@@ -142,6 +142,11 @@ pub fn sleep_reason(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<&'stat
     store::find_sleep_reason(tx, agent)
 }
 
+/// Whether an agent is paused or quarantined, so that nothing may set it in motion.
+pub fn is_halted(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<bool, DbError> {
+    Ok(matches!(store::find_sleep_reason(tx, agent)?, Some("paused" | "quarantined")))
+}
+
 pub fn count_active(tx: &mut Tx<'_>) -> Result<i64, DbError> {
     store::count_seen_since(tx, tx.now_ms() - milliseconds(ACTIVE_WITHIN))
 }

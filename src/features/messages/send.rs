@@ -20,7 +20,7 @@ use super::view;
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
-use crate::events::{self, MessageEvent, MessageSent, Outcome};
+use crate::events::{self, Delivery, MessageEvent, MessageSent, Outcome};
 use crate::features::channels::{self, ChannelForPosting};
 use crate::features::principals::{self, PrincipalRow};
 use crate::features::{agents, attachments, audit, reactions};
@@ -203,8 +203,9 @@ fn post_to_channel<'a>(
         ..Composed::new(sender, from, Destination::Channel(channel), draft)
     };
     let ids = called.principals.keys().copied().collect();
-    let stored = store_and_emit(hub, tx, actor, &message, ids)?;
-    notify_mentioned(hub, tx, actor, &message, stored.id, &called.principals)?;
+    let mut stored = store_and_emit(hub, tx, actor, &message, ids)?;
+    let told = notify_mentioned(hub, tx, actor, &message, stored.id, &called.principals)?;
+    stored.outcome.deliveries.extend(told);
     Ok(PostedMessage { stored, message, called })
 }
 
@@ -238,6 +239,16 @@ fn depth_of(actor: &Actor, parent: Option<&MessageRow>, working_depth: Option<i6
         Some(depth) => depth + 1,
         None => i64::from(!actor.is_person()),
     }
+}
+
+/// How deep in a chain of automation it is to say something about a message, as a reaction does.
+pub fn depth_about(tx: &mut Tx<'_>, actor: &Actor, message: &MessageRow) -> Result<i64, HubError> {
+    let working_depth = if actor.is_person() {
+        None
+    } else {
+        store::find_sender(tx, actor.id())?.and_then(|sender| sender.working_depth)
+    };
+    Ok(depth_of(actor, Some(message), working_depth))
 }
 
 /// Where a composed message goes.
@@ -453,7 +464,7 @@ fn too_many_mentions(what: &str) -> HubError {
         .hint("Put names that are not meant for anybody in code, or mention at most 50.")
 }
 
-/// Sends each mentioned principal a DM with a link to the channel message.
+/// Sends each mentioned principal a DM with a link to the channel message. Returns what planners decided about these.
 fn notify_mentioned(
     hub: &Hub,
     tx: &mut Tx<'_>,
@@ -461,10 +472,10 @@ fn notify_mentioned(
     message: &Composed<'_>,
     id: MessageId,
     called: &BTreeMap<PrincipalId, (String, PrincipalKind)>,
-) -> Result<(), HubError> {
-    let Destination::Channel(channel) = &message.destination else { return Ok(()) };
+) -> Result<Vec<Delivery>, HubError> {
+    let Destination::Channel(channel) = &message.destination else { return Ok(Vec::new()) };
     if called.is_empty() {
-        return Ok(());
+        return Ok(Vec::new());
     }
     let metadata = json!({"mention": {"channel": channel.name, "message_id": id}});
     // What it says is not stored once more for each of them.
@@ -480,6 +491,7 @@ fn notify_mentioned(
     for (recipient, (handle, _)) in called {
         told.push((channels::conversation_between(tx, message.sender, *recipient)?, *recipient, handle.clone()));
     }
+    let mut deliveries = Vec::new();
     for (conversation, recipient, to) in told {
         let destination = Destination::Dm { conversation, recipient, to };
         let notice = Composed {
@@ -488,9 +500,9 @@ fn notify_mentioned(
             mention_of: Some(id),
             ..Composed::new(message.sender, message.from.clone(), destination, &draft)
         };
-        store_and_emit(hub, tx, actor, &notice, Vec::new())?;
+        deliveries.extend(store_and_emit(hub, tx, actor, &notice, Vec::new())?.outcome.deliveries);
     }
-    Ok(())
+    Ok(deliveries)
 }
 
 fn object(value: Value) -> Map<String, Value> {

@@ -13,7 +13,7 @@ use crate::feature::{Chore, Feature};
 use crate::hub::{BoxFuture, Hub, StartError};
 
 pub use http::logged_out;
-pub use service::{current_user, find_user_id, is_admin, list_admins, log_out};
+pub use service::{current_user, find_user_id, is_admin, is_enabled, list_admins, log_out};
 
 pub fn feature() -> Feature {
     Feature {

@@ -111,6 +111,11 @@ pub fn is_admin(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
     Ok(user.is_some_and(|user| user.role == Role::Admin && user.disabled_at.is_none()))
 }
 
+/// Whether somebody's account is in use.
+pub fn is_enabled(tx: &mut Tx<'_>, id: PrincipalId) -> Result<bool, DbError> {
+    Ok(store::find_user(tx, id)?.is_some_and(|user| user.disabled_at.is_none()))
+}
+
 /// The id of a user, for operators who name one.
 pub fn find_user_id(tx: &mut Tx<'_>, username: &str) -> Result<PrincipalId, HubError> {
     Ok(require_user(tx, username)?.id)

@@ -328,6 +328,7 @@ impl<'a> Change<'a> {
                 trust::withdraw(tx, &self.message, self.principal, reaction)?;
             }
         }
+        let depth = messages::depth_about(tx, self.actor, &self.message)?;
         let event = ReactionEvent::Changed(Box::new(ReactionChange {
             change: messages::message_change(&self.message),
             principal: self.principal,
@@ -335,6 +336,7 @@ impl<'a> Change<'a> {
             is_added,
             state_before: self.message.workflow_state,
             state,
+            depth,
         }));
         events::emit(self.hub, tx, self.actor, event)?;
         if self.workflow.is_some() && self.message.deleted_at.is_none() {

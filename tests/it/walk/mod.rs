@@ -38,6 +38,7 @@ fn table() -> Vec<Row> {
         crate::threads::walk_rows(),
         crate::traces::walk_rows(),
         crate::trust::walk_rows(),
+        crate::webhooks::walk_rows(),
         crate::workflow::walk_rows(),
     ];
     of_features.into_iter().flatten().collect()
@@ -281,7 +282,11 @@ impl Visitors {
 async fn nobody_reaches_what_is_not_theirs() {
     let registry = RegistryFile::new();
     registry.add(MACHINE, &ALL_SCOPES);
-    let hub = TestHub::setup().registry(&registry).start().await;
+    let hub = TestHub::setup()
+        .registry(&registry)
+        .configure(|config| config.outbound_allow = vec!["127.0.0.1".parse().unwrap()])
+        .start()
+        .await;
     let account = json!({"username": "second_admin", "password": PASSWORD, "role": "admin"});
     hub.operator().call("users.create", account).await;
     let visitors = Visitors::make(hub).await;

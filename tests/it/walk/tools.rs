@@ -48,6 +48,7 @@ fn table() -> Vec<ToolRow> {
         crate::names::tool_rows(),
         crate::search::tool_rows(),
         crate::trust::tool_rows(),
+        crate::webhooks::tool_rows(),
         crate::workflow::tool_rows(),
     ];
     of_features.into_iter().flatten().collect()

@@ -43,7 +43,11 @@ impl House {
     pub(super) async fn make() -> Self {
         let registry = RegistryFile::new();
         registry.add(MACHINE, &ALL_SCOPES);
-        let hub = TestHub::setup().registry(&registry).start().await;
+        let hub = TestHub::setup()
+            .registry(&registry)
+            .configure(|config| config.outbound_allow = vec!["127.0.0.1".parse().unwrap()])
+            .start()
+            .await;
         let witness = hub.human("witness").await;
         let stranger = hub.human("stranger").await;
         let stranger_agent = stranger.agent("strangers-agent").await;

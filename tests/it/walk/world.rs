@@ -68,7 +68,21 @@ impl World {
         let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
         app.tokens(&owner, &agent.name).await;
         let grant = owner.grants().await[0]["id"].to_string();
+        // Nobody listens there, so the test is soon over.
+        let request = json!({"agent": agent.name, "url": "https://127.0.0.1:9/", "events": ["wiki.changed"]});
+        let webhook = owner.post("/api/webhooks", &request).await.status(201).json()["webhook"]["id"].to_string();
+        let tested = owner.post(&format!("/api/webhooks/{webhook}/test"), &json!({})).await.status(202).json();
+        hub.settle().await;
         let things = BTreeMap::from([
+            ("{webhook}", webhook.clone()),
+            ("/api/webhooks/{id}", webhook.clone()),
+            ("/api/webhooks/{id}/test", webhook.clone()),
+            ("/api/webhooks/{id}/enable", webhook.clone()),
+            ("/api/webhooks/{id}/rotate-secret", webhook.clone()),
+            ("/api/webhooks/{id}/deliveries", webhook.clone()),
+            ("/api/webhooks/{id}/retry-dead", webhook),
+            ("/api/webhooks/deliveries/{id}", tested["id"].to_string()),
+            ("/api/webhooks/deliveries/{id}/retry", tested["id"].to_string()),
             ("{name}", agent.name.clone()),
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
@@ -107,10 +121,10 @@ impl World {
     /// The same of a query or a body. There a number is written as a text, `"{post}"`.
     pub(super) fn fill_text(&self, text: &str, visitor: &str) -> String {
         let mut filled = text.replace("{visitor}", visitor).replace("{owner}", &self.owner.name);
-        for name in ["{post}", "{dm}"] {
+        for name in ["{post}", "{dm}", "{webhook}"] {
             filled = filled.replace(&format!("\"{name}\""), &self.things[name]);
         }
-        for name in ["{name}", "{channel}", "{sha256}", "{post}", "{dm}"] {
+        for name in ["{name}", "{channel}", "{sha256}", "{post}", "{dm}", "{webhook}"] {
             filled = filled.replace(name, &self.things[name]);
         }
         filled.replace("{principal_id}", MACHINE).replace("{source}", MACHINE).replace("{component}", "web")
@@ -140,6 +154,8 @@ impl World {
             "me": self.owner.get("/auth/me").await.ok().json(),
             "sessions": self.owner.get("/auth/sessions").await.ok().json(),
             "keys": self.owner.list("/api/keys").await,
+            "webhooks": self.owner.list("/api/webhooks").await,
+            "deliveries": self.owner.list("/api/webhooks/deliveries").await,
             "clients": self.owner.list("/api/oauth/clients").await,
             "grants": self.owner.grants().await,
             "channel": self.owner.get(&format!("/api/channels/{}", self.channel())).await.ok().json(),

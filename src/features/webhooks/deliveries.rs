@@ -1,0 +1,192 @@
+//! Looking at deliveries, and sending them again.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use stoa_db::Tx;
+use stoa_model::page::Page;
+use stoa_model::webhooks::{
+    DeliveryDetails, DeliveryRecord, DeliveryRequest, DeliveryStatus, Retried, RetryDeadRequest, WebhookEvent,
+};
+use stoa_model::{DeliveryId, Timestamp, WebhookId};
+use utoipa::IntoParams;
+
+use super::delivery_store::{self, DeliveryRow, Filter};
+use super::sending::{self, KEPT_FOR, Outgoing};
+use super::service::{find_filter, find_own, scope_of, scope_of_reader};
+use super::store::{self, Scope};
+use super::{content, signing};
+use crate::access::Actor;
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::features::messages;
+use crate::hub::Hub;
+use crate::paging::{ListQuery, page_of};
+
+/// Dead letters can be retried for this long.
+const DEAD_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
+/// What arrived, or was never to be sent, can be looked at for this long.
+const SHOWN_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
+const BATCH: i64 = 500;
+/// Dead letters that one call retries.
+const MAX_RETRIED: i64 = 1000;
+
+/// Which deliveries are listed.
+#[derive(Debug, Clone, Default, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DeliveryQuery {
+    pub status: Option<DeliveryStatus>,
+    pub event: Option<WebhookEvent>,
+    /// Of the webhooks of this agent.
+    pub agent: Option<String>,
+}
+
+pub async fn list_deliveries(
+    hub: &Hub,
+    actor: &Actor,
+    webhook: Option<WebhookId>,
+    query: DeliveryQuery,
+    list: ListQuery,
+) -> Result<Page<DeliveryRecord>, HubError> {
+    let scope = scope_of_reader(actor)?;
+    let limit = list.limit()?;
+    let words = [query.status.map_or("", DeliveryStatus::name), query.event.map_or("", WebhookEvent::name)];
+    let agent = query.agent.as_deref().unwrap_or_default();
+    let name = format!("deliveries {} {} {agent}", webhook.map_or(0, |id| id.0), words.join(" "));
+    let before: Option<i64> = list.position(hub, actor, &name)?;
+    let rows = hub
+        .read(move |tx| {
+            if let Some(webhook) = webhook {
+                find_own(tx, scope, webhook)?;
+            }
+            let agent = find_filter(tx, query.agent.as_deref())?;
+            let filter = Filter { webhook, agent, status: query.status, event: query.event };
+            Ok::<_, HubError>(delivery_store::list_deliveries(
+                tx,
+                scope,
+                &filter,
+                before.unwrap_or(i64::MAX),
+                limit + 1,
+            )?)
+        })
+        .await?;
+    page_of(hub, actor, &name, rows.into_iter().map(|row| (row.id.0, row.into())).collect(), limit)
+}
+
+/// A delivery, with the request as it would be sent now, as far as the agent and the caller see what it is about.
+pub async fn get_delivery(hub: &Hub, actor: &Actor, id: DeliveryId) -> Result<DeliveryDetails, HubError> {
+    let scope = scope_of_reader(actor)?;
+    let (hub_in, actor) = (hub.clone(), actor.clone());
+    hub.read(move |tx| {
+        let row = find_own_delivery(tx, scope, id)?;
+        let request = request_of(&hub_in, tx, &actor, &row)?;
+        Ok(DeliveryDetails { delivery: row.into(), request })
+    })
+    .await
+}
+
+fn find_own_delivery(tx: &mut Tx<'_>, scope: Scope, id: DeliveryId) -> Result<DeliveryRow, HubError> {
+    let missing = || HubError::not_found("delivery");
+    let row = delivery_store::find_delivery(tx, id)?.ok_or_else(missing)?;
+    find_own(tx, scope, row.webhook).map_err(|_| missing())?;
+    Ok(row)
+}
+
+fn request_of(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &DeliveryRow,
+) -> Result<Option<DeliveryRequest>, HubError> {
+    if let Some(message) = row.message
+        && (actor.is_operator() || messages::find_visible_among(tx, actor, &[message])?.is_empty())
+    {
+        return Ok(None);
+    }
+    let webhook = store::find_webhook(tx, row.webhook)?.ok_or_else(|| HubError::not_found("delivery"))?;
+    let Ok(body) = content::body_of(tx, row, webhook.owner)? else { return Ok(None) };
+    let secrets = signing::read(tx, &hub.keys(), row.webhook)?;
+    let outgoing = Outgoing::new(&webhook.url, &row.public_id, row.depth, &body, &secrets, tx.now_ms())?;
+    // A signature that nobody has sent is not shown: it would be good for five minutes.
+    let headers = outgoing.headers.into_iter().filter(|(name, _)| *name != "webhook-signature");
+    let headers = headers.map(|(name, value)| (name.to_owned(), value)).collect();
+    Ok(Some(DeliveryRequest { url: outgoing.url, headers, body }))
+}
+
+/// Sends a delivery again that failed for good.
+pub async fn retry_delivery(hub: &Hub, actor: &Actor, id: DeliveryId) -> Result<DeliveryRecord, HubError> {
+    let scope = scope_of(actor)?;
+    hub.command(actor, move |tx| {
+        let row = find_own_delivery(tx, scope, id)?;
+        if row.status != DeliveryStatus::Dead {
+            let detail = format!("Only dead letters can be retried; this delivery is {}.", row.status.name());
+            return Err(HubError::conflict("not_dead", detail));
+        }
+        let is_test = row.event == WebhookEvent::WebhookPing;
+        require_enabled(tx, row.webhook, is_test)?;
+        repeat(tx, row.webhook, &[id])?;
+        find_own_delivery(tx, scope, id).map(Into::into)
+    })
+    .await
+}
+
+/// Sends the dead letters of a webhook again, oldest first.
+pub async fn retry_dead(
+    hub: &Hub,
+    actor: &Actor,
+    id: WebhookId,
+    request: RetryDeadRequest,
+) -> Result<Retried, HubError> {
+    let scope = scope_of(actor)?;
+    hub.command(actor, move |tx| {
+        find_own(tx, scope, id)?;
+        require_enabled(tx, id, false)?;
+        let since = request.since.map_or(0, Timestamp::as_ms);
+        let dead = delivery_store::list_to_repeat(tx, id, DeliveryStatus::Dead, since, MAX_RETRIED)?;
+        let dead: Vec<DeliveryId> = dead.into_iter().map(|(id, _)| id).collect();
+        repeat(tx, id, &dead)?;
+        Ok(Retried { retried: i64::try_from(dead.len()).unwrap_or(i64::MAX) })
+    })
+    .await
+}
+
+fn require_enabled(tx: &mut Tx<'_>, id: WebhookId, is_test: bool) -> Result<(), HubError> {
+    let is_enabled = store::find_webhook(tx, id)?.is_some_and(|row| row.is_enabled());
+    if is_enabled || is_test {
+        return Ok(());
+    }
+    Err(HubError::conflict("webhook_disabled", "The webhook is disabled.").hint("Enable it first."))
+}
+
+fn repeat(tx: &mut Tx<'_>, webhook: WebhookId, deliveries: &[DeliveryId]) -> Result<(), HubError> {
+    let Some(subscriber) = store::find_subscriber(tx, webhook)? else { return Ok(()) };
+    for delivery in deliveries {
+        delivery_store::update_pending(tx, *delivery)?;
+        sending::enqueue(tx, &subscriber, *delivery, tx.now_ms())?;
+    }
+    Ok(())
+}
+
+/// Deletes what is too old to be looked at or retried, and secrets whose time is over.
+pub(super) fn prune(_: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
+    let now = tx.now_ms();
+    let mut pruned = store::delete_old_secrets(tx)?;
+    for (status, kept) in [
+        (DeliveryStatus::Dead, DEAD_FOR),
+        (DeliveryStatus::Delivered, SHOWN_FOR),
+        (DeliveryStatus::SuppressedLoop, SHOWN_FOR),
+    ] {
+        pruned += delivery_store::delete_older(tx, status, now - milliseconds(kept), BATCH)?;
+    }
+    pruned += delivery_store::expire_held(tx, now - milliseconds(KEPT_FOR), BATCH)?;
+    Ok(pruned)
+}
+
+pub(super) fn update_gauges(hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {
+    let counts = delivery_store::count_by_status(tx)?;
+    for status in DeliveryStatus::ALL {
+        let count = counts.iter().find(|(counted, _)| *counted == status).map_or(0, |(_, count)| *count);
+        hub.metrics().webhook_deliveries.with_label_values(&[status.name()]).set(count);
+    }
+    Ok(())
+}
