@@ -68,7 +68,13 @@ impl World {
         let (app, owned) = (hub.app().await, owner.owned_app(&agent.name).await);
         app.tokens(&owner, &agent.name).await;
         let grant = owner.grants().await[0]["id"].to_string();
+        let hook = json!({"name": "CI", "kind": "url", "target": {"channel": channel}});
+        let hook = owner.post("/api/hooks", &hook).await.status(201).json()["hook"]["id"].as_str().unwrap().to_owned();
         let things = BTreeMap::from([
+            ("/api/hooks/{id}", hook.clone()),
+            ("/api/hooks/{id}/requests", hook.clone()),
+            ("/hooks/{id}", hook.clone()),
+            ("/hooks/{id}/{secret}", hook),
             ("{name}", agent.name.clone()),
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
@@ -140,6 +146,7 @@ impl World {
             "me": self.owner.get("/auth/me").await.ok().json(),
             "sessions": self.owner.get("/auth/sessions").await.ok().json(),
             "keys": self.owner.list("/api/keys").await,
+            "hooks": self.owner.list("/api/hooks").await,
             "clients": self.owner.list("/api/oauth/clients").await,
             "grants": self.owner.grants().await,
             "channel": self.owner.get(&format!("/api/channels/{}", self.channel())).await.ok().json(),
@@ -159,7 +166,7 @@ impl World {
 fn forget_looks(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at"));
+            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at" | "last_request_at"));
             // Everybody may change the name that they are shown with.
             if let Some(Value::Object(author)) = fields.get_mut("from") {
                 author.remove("display_name");
