@@ -11,6 +11,9 @@ use crate::text::{check_label, is_unprintable, without_stacked_marks};
 use crate::validation::{Faults, FieldError, nullable, or_default, present, present_object};
 use crate::{MessageId, Secret, Timestamp, handles};
 
+/// Handles of hooks begin like this. Nobody else can have such a handle: users and agents have no colon in theirs, and those of machine
+/// principals begin with `svc:`.
+pub const AUTHOR_PREFIX: &str = "hook:";
 pub const MAX_HOOKS: i64 = 100;
 /// Requests of one hook that are kept with their outcome.
 pub const KEPT_REQUESTS: i64 = 20;

@@ -4,8 +4,8 @@ use serde_json::json;
 use stoa_db::Tx;
 use stoa_model::credentials::base62;
 use stoa_model::hooks::{
-    CreateHookRequest, CreatedHook, HookKind, HookRequestList, HookTarget, HookView, MAX_HOOKS, STANDARD_SECRET_PREFIX,
-    UpdateHookRequest,
+    AUTHOR_PREFIX, CreateHookRequest, CreatedHook, HookKind, HookRequestList, HookTarget, HookView, MAX_HOOKS,
+    STANDARD_SECRET_PREFIX, UpdateHookRequest,
 };
 use stoa_model::page::Page;
 use stoa_model::principals::PrincipalKind;
@@ -19,10 +19,6 @@ use crate::features::{audit, channels, principals, users};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 use crate::storage::keys::{KeyRing, Purpose};
-
-/// Handles of hooks begin like this. Nobody else can have such a handle: users and agents have no colon in theirs, and those of machine
-/// principals begin with `svc:`.
-const AUTHOR_PREFIX: &str = "hook:";
 
 /// Creates a hook for the user of that name, or for the caller.
 pub async fn create_hook(
