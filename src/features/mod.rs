@@ -6,6 +6,7 @@ pub mod attachments;
 pub mod audit;
 pub mod backup;
 pub mod channels;
+pub mod hooks;
 pub mod housekeeping;
 pub mod machines;
 pub mod messages;
@@ -40,6 +41,7 @@ pub fn all() -> Features {
         webhooks::feature(),
         search::feature(),
         machines::feature(),
+        hooks::feature(),
         streams::feature(),
         housekeeping::feature(),
         system::feature(),

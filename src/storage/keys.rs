@@ -32,6 +32,7 @@ pub enum Purpose {
     ConsentForm,
     DeviceCookie,
     WebhookSecret,
+    HookSecret,
 }
 
 impl Purpose {
@@ -45,6 +46,7 @@ impl Purpose {
             Purpose::ConsentForm => b"stoa consent form v1",
             Purpose::DeviceCookie => b"stoa device cookie v1",
             Purpose::WebhookSecret => b"stoa webhook secret v1",
+            Purpose::HookSecret => b"stoa hook secret v1",
         }
     }
 }

@@ -737,6 +737,27 @@ fn a_key_in_a_path_is_not_logged() {
 }
 
 #[test]
+fn the_secret_of_a_hook_is_not_logged() {
+    let place = Place::new();
+    let hub = place.start_with(&["--log-level", "trace"]);
+    hub.create_user("ada");
+    let hook = ["--owner", "ada", "--name", "CI", "--kind", "url", "--channel", "general"];
+    let created = hub.json(&[&["hooks", "create"], &hook[..]].concat());
+    let (id, secret) = (created["hook"]["id"].as_str().unwrap(), created["secret"].as_str().unwrap());
+    for path in [format!("/hooks/{id}/{secret}"), format!("/hooks/{id}x/{secret}"), format!("/hooks/{id}/{secret}/x")] {
+        hub.http("POST", &path, &[("x-request-id", "of-the-hook")], Some(&json!({"text": "done"})));
+    }
+    hub.admin(&["hooks", "list"]).ok();
+    assert!(hub.admin(&["hooks", "requests", id]).ok().contains("posted"));
+    hub.admin(&["hooks", "disable", id]).ok();
+    hub.admin(&["hooks", "enable", id]).ok();
+    hub.admin(&["hooks", "delete", id]).ok();
+    let log = hub.stop().stderr;
+    assert!(log.lines().any(|line| line.contains("of-the-hook") && line.contains("/hooks/(hidden)")), "{log}");
+    assert!(!log.contains(secret) && !log.contains(id), "{log}");
+}
+
+#[test]
 fn log_lines_of_both_formats_name_their_request() {
     for format in ["text", "json"] {
         let place = Place::new();

@@ -41,6 +41,7 @@ mod deadlines;
 mod engines;
 mod followers;
 mod freezes;
+mod hooks;
 mod hostile;
 mod hosts;
 mod hubs;

@@ -367,6 +367,8 @@ async fn every_sealed_column_is_sealed_again_when_the_key_is_rotated() {
     ada.post("/api/agents", &json!({"name": "scout"})).header("idempotency-key", "k").await.status(201);
     let app = hub.app().await;
     app.refresh(&app.tokens(&ada, "self").await.refresh).await.tokens();
+    let hook = json!({"name": "CI", "kind": "url", "target": {"channel": "general"}});
+    ada.post("/api/hooks", &hook).await.status(201);
     let mut before = BTreeMap::new();
     for place in &sealed {
         let keys = sealing_keys(&hub, place).await;

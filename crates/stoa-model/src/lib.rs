@@ -14,6 +14,7 @@ pub mod credentials;
 pub mod csv;
 pub mod environment;
 pub mod handles;
+pub mod hooks;
 pub mod ids;
 pub mod machines;
 pub mod mcp;

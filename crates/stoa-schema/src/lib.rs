@@ -37,4 +37,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(21, "0021", "stored_answers"),
     migration!(22, "0022", "work_lanes"),
     migration!(23, "0023", "webhooks"),
+    migration!(24, "0024", "hooks"),
 ];

@@ -9,6 +9,7 @@ mod backup;
 mod channels;
 mod client;
 mod db;
+mod hooks;
 mod input;
 mod keys;
 mod messages;
@@ -68,6 +69,9 @@ enum Subject {
     /// Managed API keys
     #[command(subcommand, after_help = EXIT_CODES)]
     Keys(keys::KeysCommand),
+    /// Incoming webhooks: requests of other services that become messages
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Hooks(hooks::HooksCommand),
     /// Programs that act for people: OAuth clients and what was granted to them
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
@@ -158,6 +162,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
         Subject::Webhooks(command) => command.run(&mut session),
+        Subject::Hooks(command) => command.run(&mut session),
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),

@@ -470,6 +470,18 @@ fn join_for_posting(
     Ok(for_posting(row))
 }
 
+/// A channel that a principal may write to, for something that posts under a name of its own with the rights of that principal. Joins
+/// nothing.
+pub fn find_writable_by(
+    tx: &mut Tx<'_>,
+    writer: PrincipalId,
+    id: ChannelId,
+) -> Result<Option<ChannelForPosting>, DbError> {
+    let Some(row) = store::find_known_for_posting(tx, writer, id)? else { return Ok(None) };
+    let may_write = row.is_member || (row.is_public && !store::is_kept_out(tx, row.id, writer)?);
+    Ok(may_write.then(|| for_posting(row)))
+}
+
 /// The channel in which the caller changes what they said. That joins nothing: they may have left it.
 pub fn find_for_editing(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelForPosting, HubError> {
     let author = author_id(tx, actor)?;

@@ -40,7 +40,10 @@ pub async fn get_principal(hub: &Hub, actor: &Actor, principal_id: String) -> Re
     let loaded = hub.memory::<Memory>().loaded();
     hub.read(move |tx| {
         let known = crate::features::principals::find(tx, &principal_id)?;
-        let known = known.filter(|known| known.kind == stoa_model::principals::PrincipalKind::Machine);
+        let known = known.filter(|known| {
+            known.kind == stoa_model::principals::PrincipalKind::Machine
+                && !known.handle.starts_with(stoa_model::hooks::AUTHOR_PREFIX)
+        });
         let known = known.ok_or_else(|| HubError::not_found("machine principal"))?;
         view(tx, loaded.as_deref().map(|loaded| &loaded.registry), &known.handle, known.id)
     })

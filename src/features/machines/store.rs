@@ -91,7 +91,8 @@ pub(super) fn list_refusals(tx: &mut Tx<'_>, principal: PrincipalId) -> Result<V
 /// The names of machine principals that the database knows, after `after`.
 pub(super) fn list_known(tx: &mut Tx<'_>, after: &str, limit: i64) -> Result<Vec<(String, PrincipalId)>, DbError> {
     tx.query(
-        "select handle, id from principals where kind = 'machine' and folded_handle > $1 order by folded_handle limit $2",
+        "select handle, id from principals where kind = 'machine' and folded_handle > $1
+             and folded_handle not like 'hook:%' order by folded_handle limit $2",
         params![after, limit],
         |row| Ok((row.get("handle")?, PrincipalId(row.get("id")?))),
     )

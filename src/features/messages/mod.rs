@@ -37,7 +37,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 pub use digests::{Digest, Lapse, Named};
 pub(crate) use mcp::MessageItem;
 pub use read::{find_visible_among, first_replies, list_whole};
-pub use send::{Notice, depth_about, notify, post};
+pub use send::{Notice, depth_about, notify, post, post_dm};
 pub use state::{
     Stalemate, StalledMessage, couple_status, find, find_last_revision, find_many, find_visible, list_by_state,
     list_stalled, mark_notified, message_change, move_to_state, require_origin_in_reach,

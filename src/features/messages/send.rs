@@ -163,6 +163,22 @@ pub fn post(
     Ok(post_to_channel(hub, tx, actor, channel, None, draft, calling)?.stored.id)
 }
 
+/// Sends a DM to somebody whom messages can reach. It mentions nobody.
+pub fn post_dm(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    recipient: &PrincipalRow,
+    draft: &Draft,
+) -> Result<MessageId, HubError> {
+    let sender = sender(tx, actor)?;
+    let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
+    let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
+    let depth = depth_of(actor, None, sender.working_depth);
+    let message = Composed { depth, ..Composed::new(sender.id, sender.from, destination, draft) };
+    Ok(store_and_emit(hub, tx, actor, &message, Vec::new())?.id)
+}
+
 /// A message that was put into a channel.
 struct PostedMessage<'a> {
     stored: Stored,

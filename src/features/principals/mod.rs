@@ -10,7 +10,7 @@ use crate::feature::Feature;
 
 pub use service::{
     create, delete, directory, find, find_by_id, find_created_at, find_ever, find_or_add_machine, find_reachable,
-    nearest, note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
+    is_name_of_user, nearest, note_all_seen, note_seen, require_free_handle, set_display_name, system, withdraw_access,
 };
 pub use store::PrincipalRow;
 

@@ -94,6 +94,11 @@ pub fn find_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<PrincipalRo
     store::find_by_id(tx, id)
 }
 
+/// Whether a user has this handle or display name.
+pub fn is_name_of_user(tx: &mut Tx<'_>, name: &str) -> Result<bool, DbError> {
+    store::is_name_of_user(tx, name)
+}
+
 /// Those among the folded handles that messages can reach.
 pub fn find_reachable(tx: &mut Tx<'_>, folded: &[&str]) -> Result<Vec<PrincipalRow>, DbError> {
     let mut found = store::find_many(tx, folded)?;

@@ -75,6 +75,15 @@ pub(super) fn is_handle_taken(tx: &mut Tx<'_>, handle: &str) -> Result<bool, DbE
     )
 }
 
+pub(super) fn is_name_of_user(tx: &mut Tx<'_>, name: &str) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from principals
+             where kind in ('user', 'system') and (folded_handle = $1 or folded_display_name = $2)) as taken",
+        params![handles::fold(name), name.to_lowercase()],
+        |row| row.get("taken"),
+    )
+}
+
 /// A principal, for features that deal with others.
 #[derive(Debug, Clone)]
 pub struct PrincipalRow {

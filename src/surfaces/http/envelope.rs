@@ -37,6 +37,8 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const API: &str = "/api/";
 /// All that changes anything below this needs a signature.
 const MACHINES: &str = "/machine/";
+/// Requests of other services. They are posted once by the id of their delivery, and their paths can contain a secret.
+const HOOKS: &str = "/hooks/";
 const IDEMPOTENCY_KEY: &str = "idempotency-key";
 const IDEMPOTENCY_REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
 const MAX_IDEMPOTENCY_KEY: usize = 255;
@@ -303,6 +305,9 @@ impl Drop for PendingTrace {
 
 /// A path as traces and the log show it: not too long, and without keys that somebody put there by mistake.
 fn shown_path(path: &str) -> String {
+    if path.starts_with(HOOKS) {
+        return format!("{HOOKS}(hidden)");
+    }
     let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });
     let path = segments.collect::<Vec<_>>().join("/");
     match path.char_indices().nth(MAX_TRACED_PATH) {
@@ -346,7 +351,8 @@ async fn prepare_and_run(
     let mut _guard = None;
     // What is repeated over MCP is said to each tool by itself.
     let is_mcp = parts.uri.path().trim_end_matches('/') == MCP_PATH;
-    let has_key = |_: &String| !is_mcp && !lacks_signature(&parts);
+    let is_hook = parts.uri.path().starts_with(HOOKS);
+    let has_key = |_: &String| !is_mcp && !is_hook && !lacks_signature(&parts);
     if let Some(key) = idempotency_key(&parts.method, &parts.headers)?.filter(has_key) {
         // The query may hold what must not be stored in the open, and may be long.
         let route = hex(&Sha256::digest(format!("{} {}", parts.method, parts.uri)));

@@ -91,8 +91,8 @@ fn complete_operation(path: &str, method: &str, operation: &mut Value) {
             });
         }
     }
-    // OAuth says itself what happens when a request comes twice.
-    if !matches!(method, "get" | "head") && !path.starts_with("/oauth/") {
+    // OAuth and hooks say themselves what happens when a request comes twice.
+    if !matches!(method, "get" | "head") && !["/oauth/", "/hooks/"].iter().any(|apart| path.starts_with(apart)) {
         let header = json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
             "description": "Makes a repeated request be done once: within 24 hours the same key and body get the first answer again.",

@@ -32,8 +32,8 @@ const INDEX: &str = "/index.html";
 /// Files below this have their content in their name, so they never change.
 const HASHED: &str = "/assets/";
 /// Below these are no pages.
-const APART: [&str; 9] =
-    ["/api", "/auth", "/oauth", "/mcp", "/machine", "/metrics", "/healthz", "/readyz", "/.well-known"];
+const APART: [&str; 10] =
+    ["/api", "/auth", "/oauth", "/mcp", "/machine", "/hooks", "/metrics", "/healthz", "/readyz", "/.well-known"];
 
 /// How much of an address is said back to who asked for it.
 const LONGEST_SHOWN: usize = 200;

@@ -21,6 +21,7 @@ fn table() -> Vec<Row> {
         crate::agents::walk_rows(),
         crate::attachments_access::walk_rows(),
         crate::channels::walk_rows(),
+        crate::hooks::walk_rows(),
         crate::inbox::walk_rows(),
         crate::keys::walk_rows(),
         crate::machines::walk_rows(),

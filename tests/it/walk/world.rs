@@ -73,6 +73,8 @@ impl World {
         let webhook = owner.post("/api/webhooks", &request).await.status(201).json()["webhook"]["id"].to_string();
         let tested = owner.post(&format!("/api/webhooks/{webhook}/test"), &json!({})).await.status(202).json();
         hub.settle().await;
+        let hook = json!({"name": "CI", "kind": "url", "target": {"channel": channel}});
+        let hook = owner.post("/api/hooks", &hook).await.status(201).json()["hook"]["id"].as_str().unwrap().to_owned();
         let things = BTreeMap::from([
             ("{webhook}", webhook.clone()),
             ("/api/webhooks/{id}", webhook.clone()),
@@ -83,6 +85,10 @@ impl World {
             ("/api/webhooks/{id}/retry-dead", webhook),
             ("/api/webhooks/deliveries/{id}", tested["id"].to_string()),
             ("/api/webhooks/deliveries/{id}/retry", tested["id"].to_string()),
+            ("/api/hooks/{id}", hook.clone()),
+            ("/api/hooks/{id}/requests", hook.clone()),
+            ("/hooks/{id}", hook.clone()),
+            ("/hooks/{id}/{secret}", hook),
             ("{name}", agent.name.clone()),
             ("/api/keys/{id}", key["id"].to_string()),
             ("/auth/sessions/{id}", sessions["items"][0]["id"].to_string()),
@@ -156,6 +162,7 @@ impl World {
             "keys": self.owner.list("/api/keys").await,
             "webhooks": self.owner.list("/api/webhooks").await,
             "deliveries": self.owner.list("/api/webhooks/deliveries").await,
+            "hooks": self.owner.list("/api/hooks").await,
             "clients": self.owner.list("/api/oauth/clients").await,
             "grants": self.owner.grants().await,
             "channel": self.owner.get(&format!("/api/channels/{}", self.channel())).await.ok().json(),
@@ -175,7 +182,7 @@ impl World {
 fn forget_looks(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at"));
+            fields.retain(|name, _| !matches!(name.as_str(), "last_seen_at" | "last_used_at" | "last_request_at"));
             // Everybody may change the name that they are shown with.
             if let Some(Value::Object(author)) = fields.get_mut("from") {
                 author.remove("display_name");
