@@ -31,6 +31,7 @@ pub enum Purpose {
     RefreshSuccessor,
     ConsentForm,
     DeviceCookie,
+    Secret,
 }
 
 impl Purpose {
@@ -43,6 +44,7 @@ impl Purpose {
             Purpose::RefreshSuccessor => b"stoa refresh token successor v1",
             Purpose::ConsentForm => b"stoa consent form v1",
             Purpose::DeviceCookie => b"stoa device cookie v1",
+            Purpose::Secret => b"stoa secret v1",
         }
     }
 }

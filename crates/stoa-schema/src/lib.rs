@@ -35,4 +35,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(19, "0019", "search_queue"),
     migration!(20, "0020", "pictures"),
     migration!(21, "0021", "stored_answers"),
+    migration!(22, "0022", "secrets"),
 ];

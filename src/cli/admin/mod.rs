@@ -14,6 +14,7 @@ mod keys;
 mod messages;
 mod oauth;
 mod principals;
+mod secrets;
 mod traces;
 mod users;
 
@@ -67,6 +68,9 @@ enum Subject {
     /// Managed API keys
     #[command(subcommand, after_help = EXIT_CODES)]
     Keys(keys::KeysCommand),
+    /// Secrets: variables for the programs of agents
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Secrets(secrets::SecretsCommand),
     /// Programs that act for people: OAuth clients and what was granted to them
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
@@ -153,6 +157,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Users(command) => command.run(&mut session),
         Subject::Agents(command) => command.run(&mut session),
         Subject::Keys(command) => command.run(&mut session),
+        Subject::Secrets(command) => command.run(&mut session),
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),
