@@ -191,7 +191,7 @@ async fn a_run_gets_the_secrets_of_its_owner_and_its_agent() {
     assert_eq!(variables_of(&hub, "finder", true).await, finders);
 
     // The masker knows what the run does not get as well.
-    let masker = run_of(&hub, "scout", true).await.masker;
+    let masker = run_of(&hub, "scout", true).await.masker();
     assert_eq!(masker.mask("a: of scout: deploy, of bob: deploy"), "a: ***, of bob: deploy");
     assert!(masker.finds_secret("of ada: model"));
     hub.finish().await;

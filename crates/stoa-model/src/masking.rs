@@ -21,7 +21,7 @@ pub const MAX_PIECED_BYTES: usize = 512;
 pub const PIECE_BYTES: usize = 16;
 
 /// Pieces with fewer different bytes are not secret: they look like a ruler or an indentation.
-const MIN_DIFFERENT_BYTES: usize = 4;
+const MIN_DIFFERENT_BYTES: u32 = 4;
 /// Needles are looked up by their first bytes.
 const START_BYTES: usize = 6;
 /// The longest usual escape of one byte, which is that of JSON inside of JSON: `\\u0041`.
@@ -513,7 +513,11 @@ fn start_of(window: u128) -> u64 {
 }
 
 fn is_varied(window: u128) -> bool {
-    window.to_be_bytes().into_iter().collect::<HashSet<u8>>().len() >= MIN_DIFFERENT_BYTES
+    let mut seen = [0u64; 4];
+    for byte in window.to_be_bytes() {
+        seen[usize::from(byte / 64)] |= 1 << (byte % 64);
+    }
+    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= MIN_DIFFERENT_BYTES
 }
 
 /// Says quickly of most keys that a set does not have them.

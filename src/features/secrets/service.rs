@@ -117,9 +117,16 @@ pub(super) fn delete_all_of(tx: &mut Tx<'_>, holder: PrincipalId) -> Result<(), 
 pub struct RunSecrets {
     /// The variables of the run. Those of the agent win over those of its owner.
     pub variables: BTreeMap<String, Secret>,
-    /// Hides the values in all that the run prints and writes. It knows all secrets of the agent and its owner, also those that the run
-    /// does not get: an earlier run may have left them in a file.
-    pub masker: Masker,
+    /// The values of all secrets of the agent and its owner, also those that the run does not get.
+    known_values: Vec<Secret>,
+}
+
+impl RunSecrets {
+    /// Hides the values in all that the run prints and writes. It knows more of them than the run gets: an earlier run may have left
+    /// them in a file.
+    pub fn masker(&self) -> Masker {
+        Masker::new(self.known_values.iter().map(Secret::expose))
+    }
 }
 
 /// The secrets of a run of this agent. A foreign run, which somebody other than the owner started, gets only keys of models and secrets
@@ -135,20 +142,20 @@ pub fn secrets_of_run(
     let mut rows = store::list_sealed(tx, owner)?;
     rows.extend(store::list_sealed(tx, agent)?);
     let keys = hub.keys();
-    let mut values = Vec::with_capacity(rows.len());
+    let mut known_values = Vec::with_capacity(rows.len());
     // The agent's secrets come last and replace those of the owner. What a foreign run gets is decided after that, so that it never gets
     // another value than the owner's run.
     let mut effective = BTreeMap::new();
     for row in rows {
         let value = open(&keys, &row)?;
-        values.push(value.clone());
+        known_values.push(value.clone());
         effective.insert(row.name, (value, row.all_runs));
     }
     // A name may have become reserved after it was set.
     effective
         .retain(|name, (_, all_runs)| !is_reserved_variable(name) && (!is_foreign || *all_runs || is_model_key(name)));
     let variables = effective.into_iter().map(|(name, (value, _))| (name, value)).collect();
-    Ok(RunSecrets { variables, masker: Masker::new(values.iter().map(Secret::expose)) })
+    Ok(RunSecrets { variables, known_values })
 }
 
 /// Seals all secrets with the current key, so that an older one can be removed.
