@@ -159,9 +159,10 @@ impl Masker {
     fn add(&mut self, value: &str, forms: impl Iterator<Item = Form>, is_pieced: bool) {
         let value = value.as_bytes().to_vec();
         self.reach = self.reach.max(value.len() * MAX_ESCAPE_BYTES);
+        let indexed_bytes = if is_pieced { usize::MAX } else { START_BYTES };
         for form in forms {
             let mut window = 0;
-            for (at, byte) in form.bytes(&value).enumerate() {
+            for (at, byte) in form.bytes(&value).take(indexed_bytes).enumerate() {
                 window = window << 8 | u128::from(byte);
                 if at + 1 == START_BYTES {
                     let needle = Needle { value: self.values.len(), form };
