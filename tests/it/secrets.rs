@@ -160,6 +160,36 @@ async fn a_scope_has_a_hundred_secrets_in_pages() {
 }
 
 #[tokio::test]
+async fn secrets_that_are_set_at_once_keep_to_the_limit() {
+    let hub = TestHub::start().await;
+    hub.human("ada").await;
+    for number in 0..95 {
+        set(&hub, "user:ada", &format!("KEY_{number}"), "good enough").await;
+    }
+    // Five new names fit, and three commands set each of ten.
+    let commands = (0..30).map(|number| {
+        let operator = hub.operator();
+        let params = json!({"scope": "user:ada", "name": format!("NEW_{}", number % 10), "value": "good enough"});
+        tokio::spawn(async move { operator.try_call("secrets.set", &params).await })
+    });
+    let mut refused = 0;
+    for command in commands.collect::<Vec<_>>() {
+        match command.await.unwrap() {
+            Ok(_) => {}
+            Err(code) => {
+                assert_eq!(code, "too_many_secrets");
+                refused += 1;
+            }
+        }
+    }
+    assert_eq!(refused, 15);
+    assert_eq!(list(&hub, json!({"limit": 200})).await.len(), 100);
+    let audit = hub.audit().await;
+    assert_eq!(audit.iter().filter(|entry| entry["action"] == "secret.created").count(), 100);
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_run_gets_the_secrets_of_its_owner_and_its_agent() {
     let hub = TestHub::start().await;
     let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
