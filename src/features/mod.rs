@@ -14,6 +14,7 @@ pub mod oauth;
 pub mod principals;
 pub mod reactions;
 pub mod search;
+pub mod secrets;
 pub mod streams;
 pub mod system;
 pub mod traces;
@@ -31,6 +32,7 @@ pub fn all() -> Features {
         principals::feature(),
         users::feature(),
         agents::feature(),
+        secrets::feature(),
         oauth::feature(),
         channels::feature(),
         attachments::feature(),

@@ -33,6 +33,7 @@ pub enum Purpose {
     DeviceCookie,
     WebhookSecret,
     HookSecret,
+    Secret,
 }
 
 impl Purpose {
@@ -47,6 +48,7 @@ impl Purpose {
             Purpose::DeviceCookie => b"stoa device cookie v1",
             Purpose::WebhookSecret => b"stoa webhook secret v1",
             Purpose::HookSecret => b"stoa hook secret v1",
+            Purpose::Secret => b"stoa secret v1",
         }
     }
 }

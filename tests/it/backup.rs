@@ -247,7 +247,7 @@ async fn a_backup_holds_only_the_key_that_is_in_force() {
 }
 
 /// Reads an archive's entries: their names and contents.
-fn unpacked(path: &Path) -> Vec<(String, Vec<u8>)> {
+pub(crate) fn unpacked(path: &Path) -> Vec<(String, Vec<u8>)> {
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(std::fs::File::open(path).unwrap()));
     let entries = archive.entries().unwrap().map(|entry| {
         let mut entry = entry.unwrap();

@@ -161,6 +161,10 @@ fn people_are_asked_at_a_terminal() {
     assert!(!done && shown.contains("the two passwords differ; nothing was changed"), "{shown}");
     assert!(hub.log_in("bob", "correct horse").is_some());
 
+    let (done, shown) = at_a_terminal(&hub, "secrets set DEPLOY_KEY --scope agent:scout", &["another horse"]);
+    assert!(done && shown.contains("Value of DEPLOY_KEY:") && shown.contains("was set"), "{shown}");
+    assert!(!shown.contains("another horse"), "{shown}");
+
     let (done, shown) = at_a_terminal(&hub, "agents delete scout", &["n"]);
     assert!(!done && shown.contains("nothing was changed"), "{shown}");
     // Tables fit the terminal.

@@ -90,6 +90,7 @@ mod requests;
 mod search;
 mod search_agreement;
 mod search_lanes;
+mod secrets;
 mod sessions;
 mod signatures;
 mod stalemate;

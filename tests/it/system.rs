@@ -369,6 +369,8 @@ async fn every_sealed_column_is_sealed_again_when_the_key_is_rotated() {
     app.refresh(&app.tokens(&ada, "self").await.refresh).await.tokens();
     let hook = json!({"name": "CI", "kind": "url", "target": {"channel": "general"}});
     ada.post("/api/hooks", &hook).await.status(201);
+    let secret = json!({"scope": "agent:scout", "name": "DEPLOY_KEY", "value": "a value to seal"});
+    hub.operator().call("secrets.set", secret).await;
     let mut before = BTreeMap::new();
     for place in &sealed {
         let keys = sealing_keys(&hub, place).await;

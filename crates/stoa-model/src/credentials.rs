@@ -21,6 +21,8 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 /// Digits that 256 bits need in base 62.
 const RANDOM_DIGITS: usize = 43;
 const CHECKSUM_DIGITS: usize = 6;
+/// The longest credential, in bytes.
+pub const MAX_LENGTH: usize = "stoa_agent_".len() + RANDOM_DIGITS + CHECKSUM_DIGITS;
 
 impl CredentialKind {
     pub fn prefix(self) -> &'static str {
@@ -51,6 +53,17 @@ pub fn recognise(text: &str) -> Option<CredentialKind> {
     }
     let (body, stated) = text.split_at(text.len() - CHECKSUM_DIGITS);
     (checksum(body) == stated).then_some(kind)
+}
+
+/// The length of the credential that a text begins with, if it begins with one.
+pub fn length_at_start(text: &[u8]) -> Option<usize> {
+    if !text.starts_with(b"stoa_") {
+        return None;
+    }
+    let kind = KINDS.into_iter().find(|kind| text.starts_with(kind.prefix().as_bytes()))?;
+    let length = kind.prefix().len() + RANDOM_DIGITS + CHECKSUM_DIGITS;
+    let credential = std::str::from_utf8(text.get(..length)?).ok()?;
+    recognise(credential).map(|_| length)
 }
 
 /// Random bytes as base 62 digits, for secrets that need no prefix.
@@ -89,7 +102,10 @@ mod tests {
         #[test]
         fn every_credential_is_recognised(random: [u8; 32]) {
             for kind in KINDS {
-                prop_assert_eq!(recognise(&kind.render(random)), Some(kind));
+                let credential = kind.render(random);
+                prop_assert_eq!(recognise(&credential), Some(kind));
+                prop_assert_eq!(length_at_start(format!("{credential}0, and more").as_bytes()), Some(credential.len()));
+                prop_assert!(credential.len() <= MAX_LENGTH);
             }
         }
 

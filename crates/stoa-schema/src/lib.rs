@@ -38,4 +38,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(22, "0022", "work_lanes"),
     migration!(23, "0023", "webhooks"),
     migration!(24, "0024", "hooks"),
+    migration!(25, "0025", "secrets"),
 ];

@@ -9,6 +9,8 @@ use super::Failure;
 
 /// Far more than any password, so that a wrong file piped in is noticed before it is read to its end.
 const MAX_PASSWORD_INPUT: u64 = 4096;
+/// Far more than a secret may have: the hub says what is too long.
+const MAX_SECRET_INPUT: u64 = 256 * 1024;
 
 /// A password: asked for twice at a terminal, else read from standard input. There is no argument
 /// for it, because every user of the machine can read arguments.
@@ -42,6 +44,30 @@ pub(super) fn read_password(for_whom: &str) -> Result<String, Failure> {
         return Err(Failure::Usage("the password on standard input must be a single line".to_owned()));
     }
     Ok(password.to_owned())
+}
+
+/// The value of a secret: asked for at a terminal, else read from standard input. The line break after a single line is not part
+/// of it; a value of several lines, like a key file, stays as it is.
+pub(super) fn read_secret(name: &str) -> Result<String, Failure> {
+    if io::stdin().is_terminal() {
+        return rpassword::prompt_password(format!("Value of {name}: "))
+            .map_err(|error| Failure::Other(format!("the value cannot be read: {error}")));
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .take(MAX_SECRET_INPUT + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::Other(format!("the value cannot be read from standard input: {error}")))?;
+    if bytes.is_empty() {
+        return Err(Failure::Usage("there is no value on standard input".to_owned()));
+    }
+    if bytes.len() as u64 > MAX_SECRET_INPUT {
+        return Err(Failure::Usage("what is on standard input is too long for a secret".to_owned()));
+    }
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::Usage("the value on standard input is not UTF-8 text; encode it first".to_owned()))?;
+    let line = text.strip_suffix('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
+    Ok(line.filter(|line| !line.contains('\n')).map_or(text.clone(), str::to_owned))
 }
 
 /// All of standard input.

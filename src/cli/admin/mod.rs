@@ -15,6 +15,7 @@ mod keys;
 mod messages;
 mod oauth;
 mod principals;
+mod secrets;
 mod traces;
 mod users;
 mod webhooks;
@@ -72,6 +73,9 @@ enum Subject {
     /// Incoming webhooks: requests of other services that become messages
     #[command(subcommand, after_help = EXIT_CODES)]
     Hooks(hooks::HooksCommand),
+    /// Secrets: variables for the programs of agents
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Secrets(secrets::SecretsCommand),
     /// Programs that act for people: OAuth clients and what was granted to them
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
@@ -163,6 +167,7 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Keys(command) => command.run(&mut session),
         Subject::Webhooks(command) => command.run(&mut session),
         Subject::Hooks(command) => command.run(&mut session),
+        Subject::Secrets(command) => command.run(&mut session),
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),
         Subject::Messages(command) => command.run(&mut session),

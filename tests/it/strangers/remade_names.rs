@@ -140,6 +140,7 @@ const NAMES: &[(&str, &str)] = &[
     ("principals.folded_handle", "the name itself; nobody gets it a second time"),
     ("principals.handle", "the name itself; nobody gets it a second time"),
     ("schema_migrations.name", "of a migration"),
+    ("secrets.name", "of a variable"),
     ("sessions.user_agent", "a browser"),
     ("uploads.filename", "of the uploader's file"),
     ("work.lease_owner", "a hub"),
