@@ -367,6 +367,9 @@ async fn every_sealed_column_is_sealed_again_when_the_key_is_rotated() {
     ada.post("/api/agents", &json!({"name": "scout"})).header("idempotency-key", "k").await.status(201);
     let app = hub.app().await;
     app.refresh(&app.tokens(&ada, "self").await.refresh).await.tokens();
+    let webhook = json!({"agent": "scout", "url": "https://hooks.example/", "events": ["wiki.changed"]});
+    let webhook = ada.post("/api/webhooks", &webhook).await.status(201).json()["webhook"]["id"].to_string();
+    ada.post(&format!("/api/webhooks/{webhook}/rotate-secret"), &json!({})).await.ok();
     let hook = json!({"name": "CI", "kind": "url", "target": {"channel": "general"}});
     ada.post("/api/hooks", &hook).await.status(201);
     let secret = json!({"scope": "agent:scout", "name": "DEPLOY_KEY", "value": "a value to seal"});

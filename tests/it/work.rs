@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use stoa::events::{Settlement, work};
+use stoa::events::{NewItem, Settlement, work};
 use stoa_db::DbError;
 
 use crate::support::{KEY, LEASE, Labourer, MINUTE, Mood, QUEUE, TestHub, eventually, on_postgres};
@@ -239,5 +239,53 @@ async fn housekeeping_comes_again_and_again() {
     }
     let hub = hub.restart().await;
     assert_eq!(hub.count(chores).await, count);
+    hub.finish().await;
+}
+
+/// Puts items in a lane, in one transaction.
+async fn enqueue_in_lane(hub: &TestHub, lane: &'static str, count: usize) {
+    let enqueued = hub.inner().write(move |tx| {
+        for number in 0..count {
+            let subject = format!("{lane}{number}");
+            let item = NewItem { queue: QUEUE, subject: &subject, due_at_ms: tx.now_ms(), lane, meters: &[] };
+            work::enqueue_in_lane(tx, item)?;
+        }
+        Ok::<_, DbError>(())
+    });
+    enqueued.await.unwrap();
+}
+
+#[tokio::test]
+async fn many_items_of_one_lane_delay_none_of_another() {
+    let labourer = Labourer::in_lanes(2, 1);
+    let hub = TestHub::setup().worker(labourer.clone()).start().await;
+    labourer.door.close();
+    enqueue_in_lane(&hub, "a", 2000).await;
+    labourer.has_begun(1).await;
+    enqueue_in_lane(&hub, "b", 1).await;
+    labourer.has_begun(2).await;
+    let begun: BTreeSet<_> = labourer.tries().into_iter().map(|(subject, _)| subject).collect();
+    assert_eq!(begun, ["a0", "b0"].map(str::to_owned).into());
+    // What is cancelled is not done.
+    let cancelled = hub.inner().write(|tx| work::cancel_lane(tx, QUEUE, "a"));
+    cancelled.await.unwrap();
+    labourer.door.open();
+    hub.settle().await;
+    assert_eq!((labourer.tries().len(), hub.count(LEFT).await), (2, 0));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn lanes_take_turns() {
+    let labourer = Labourer::in_lanes(1, 1);
+    let hub = TestHub::setup().worker(labourer.clone()).start().await;
+    labourer.door.close();
+    enqueue_in_lane(&hub, "a", 3).await;
+    labourer.has_begun(1).await;
+    enqueue_in_lane(&hub, "b", 3).await;
+    labourer.door.open();
+    hub.settle().await;
+    let begun: Vec<String> = labourer.tries().into_iter().map(|(subject, _)| subject).collect();
+    assert_eq!(begun, ["a0", "b0", "a1", "b1", "a2", "b2"]);
     hub.finish().await;
 }

@@ -30,8 +30,11 @@ pub(super) struct Claimed {
     pub(super) items: Vec<WorkItem>,
     pub(super) next_look: Option<i64>,
     /// Lanes of which a meter lets nothing through, and until when.
-    pub(super) blocked: Vec<(String, i64)>,
+    pub(super) blocked: Vec<Blocked>,
 }
+
+/// A lane, and until when it is blocked.
+pub(super) type Blocked = (String, i64);
 
 /// A lane with something in it.
 struct Lane {
@@ -165,7 +168,7 @@ fn choose(
     wish: &Wish,
     candidates: &[Candidate],
     rates: &Rates,
-) -> Result<(Vec<i64>, Vec<(String, i64)>), DbError> {
+) -> Result<(Vec<i64>, Vec<Blocked>), DbError> {
     let mut under_way = count_under_way(tx, wish, candidates)?;
     let mut meters = BTreeMap::new();
     for (name, rate) in rates {

@@ -266,7 +266,7 @@ fn enable_in(tx: &mut Tx<'_>, actor: &Actor, row: &WebhookRow) -> Result<(), Hub
         let detail = "The owner of the agent has to enable this webhook first.";
         return Err(HubError::new(ErrorKind::Forbidden, "confirmation_required", detail));
     }
-    Ok(enable(tx, row)?)
+    enable(tx, row)
 }
 
 /// Turns a webhook on. If it was off because of failures, all that it could not deliver since is sent, oldest first.

@@ -145,6 +145,7 @@ impl Listener for Recorder {
 /// A worker that writes down what it was asked to do.
 pub(crate) struct Labourer {
     concurrency: usize,
+    lane_limit: usize,
     done: watch::Sender<Vec<WorkItem>>,
     moods: Mutex<VecDeque<Mood>>,
     settlements: Mutex<VecDeque<Settlement>>,
@@ -157,8 +158,14 @@ pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
 impl Labourer {
     pub(crate) fn new(concurrency: usize) -> Arc<Self> {
+        Self::in_lanes(concurrency, usize::MAX)
+    }
+
+    /// One that does so many items of a lane at the same time.
+    pub(crate) fn in_lanes(concurrency: usize, lane_limit: usize) -> Arc<Self> {
         Arc::new(Self {
             concurrency,
+            lane_limit,
             done: watch::Sender::new(Vec::new()),
             moods: Mutex::default(),
             settlements: Mutex::default(),
@@ -191,6 +198,10 @@ impl Worker for Labourer {
 
     fn concurrency(&self) -> usize {
         self.concurrency
+    }
+
+    fn lane_limit(&self) -> usize {
+        self.lane_limit
     }
 
     fn lease(&self) -> Duration {
