@@ -1,4 +1,4 @@
-//! Rows of work: written in the transaction of their cause, done by whoever holds the lease.
+//! Rows of work: written in the transaction of their cause, done by the hub that holds the lease.
 //!
 //! Items stand in lanes, which take turns: ten thousand items in one lane do not delay one in another. A lane can have a limit of
 //! items under way, and an item can count against meters, which have a rate. Both hold for all hubs on a database together.
