@@ -85,6 +85,6 @@ pub struct Answer {
     pub body: Bytes,
     /// Whether there was more than the limit, which was not read.
     pub is_cut: bool,
-    /// False if it came from a network that only the operator's settings allow: what is inside is not for everybody.
+    /// False if the operator had to allow the network of the server. Who chose the URL may not be allowed to read what is in there.
     pub is_from_public_address: bool,
 }

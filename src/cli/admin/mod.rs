@@ -79,7 +79,7 @@ enum Subject {
     /// Programs that act for people: OAuth clients and what was granted to them
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
-    /// Webhooks: addresses that are told what happens to agents, and deliveries to them
+    /// Webhooks: addresses to which the hub sends events of agents, and their deliveries
     #[command(subcommand, after_help = EXIT_CODES)]
     Webhooks(webhooks::WebhooksCommand),
     /// Channels: members, settings

@@ -163,7 +163,7 @@ pub fn post(
     Ok(post_to_channel(hub, tx, actor, channel, None, draft, calling)?.stored.id)
 }
 
-/// Sends a DM to somebody whom messages can reach. It mentions nobody.
+/// Sends a DM to a principal that has an inbox. The text mentions no one.
 pub fn post_dm(
     hub: &Hub,
     tx: &mut Tx<'_>,

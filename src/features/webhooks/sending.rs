@@ -7,7 +7,7 @@ use serde_json::Value;
 use stoa_db::{DbError, Tx};
 use stoa_model::webhooks::{Attempt, DeliveryStatus, DisabledReason, MAX_EXCERPT_BYTES, MAX_FAILURES, WebhookEvent};
 use stoa_model::{DeliveryId, Timestamp, WebhookId};
-use stoa_outbound::{Answer, OutboundError, Request, Url};
+use stoa_outbound::{Answer, Request, Url};
 
 use super::delivery_store::{self, DeliveryRow};
 use super::signing::{self, Secrets};
@@ -200,17 +200,13 @@ impl Outgoing {
         let started = std::time::Instant::now();
         let at = hub.clock().now();
         let answer = match hub.outbound() {
-            Ok(client) => client.send(request).await.map_err(|error| error_word(&error)),
+            // One word only: it must not describe a network that the owner cannot see.
+            Ok(client) => client.send(request).await.map_err(|error| error.code()),
             Err(error) => Err(error.code),
         };
         let took = i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX);
         Tried::new(at, took, answer)
     }
-}
-
-/// One word: what is behind an address that cannot be reached is nobody's business.
-fn error_word(error: &OutboundError) -> &'static str {
-    error.code()
 }
 
 impl Tried {
