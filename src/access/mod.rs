@@ -10,5 +10,6 @@ pub mod lines;
 pub mod password;
 pub mod password_line;
 pub mod rate_limit;
+pub mod webhook_signature;
 
 pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach};
