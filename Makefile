@@ -54,7 +54,7 @@ bench: ## measure what the hub costs: some ten minutes on a quiet machine (docs/
 	target/release/stoa-bench mcp
 	target/release/stoa-bench search
 	target/release/stoa-bench fanout
-	target/release/stoa-bench mixed
+	target/release/stoa-bench mixed --webhooks
 
 bench-web: web ## measure the web page of a release in a browser: some three minutes on a quiet machine
 	cargo build --release --locked --bin stoa

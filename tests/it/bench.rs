@@ -187,11 +187,13 @@ fn pages_are_compared_by_size() {
 }
 
 #[test]
-fn mixed_sends_beside_a_held_snapshot() {
-    let report = bench(&["mixed", "--rate", "100", "--clients", "4", "--messages-before", "300"]);
+fn mixed_sends_beside_a_held_snapshot_and_bad_receivers() {
+    let report = bench(&["mixed", "--webhooks", "--rate", "100", "--clients", "4", "--messages-before", "300"]);
     let kinds = report["kinds"].as_array().unwrap();
     assert_eq!((&kinds[0]["beside"], &kinds[1]["beside"]), (&"nothing".into(), &"a held snapshot".into()));
     assert!(is_measured(&kinds[1]["ratio"]), "{report}");
+    let last = kinds.last().unwrap();
+    assert!(last["beside"] == "a dead and a slow receiver" && is_measured(&last["ratio"]), "{report}");
     assert!(kinds[1]["log"][0]["peak"].as_u64().unwrap() > 0, "{report}");
 }
 

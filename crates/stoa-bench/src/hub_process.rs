@@ -72,6 +72,14 @@ impl HubProcess {
         .await
     }
 
+    /// Starts a hub that may call receivers of webhooks on this machine.
+    pub(super) async fn start_calling_this_machine(program: &HubProgram, folder: &Path) -> Result<Self, String> {
+        Self::launch(program, folder, true, |command| {
+            command.env("STOA_ALLOW_HTTP_WEBHOOKS", "1").env("STOA_ALLOW_PRIVATE_NETWORKS", "127.0.0.0/8");
+        })
+        .await
+    }
+
     /// Starts a hub that leaves its search index as it is.
     pub(super) async fn start_without_indexing(program: &HubProgram, folder: &Path) -> Result<Self, String> {
         Self::launch(program, folder, true, |command| {

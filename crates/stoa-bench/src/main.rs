@@ -31,6 +31,7 @@ mod raw_mcp;
 mod raw_writer;
 mod read;
 mod real_time;
+mod receivers;
 mod report;
 mod requests;
 mod search;

@@ -25,6 +25,7 @@ use super::machine::Machine;
 use super::population::Size;
 use super::progress::show_progress;
 use super::real_time::pause;
+use super::receivers::Receivers;
 use super::report::{Budget, Figure, Outcome, json, table, verdict};
 use super::requests::{messages, order};
 
@@ -60,6 +61,10 @@ pub(super) struct MixedArguments {
     /// Messages that are there before
     #[arg(long, default_value_t = 100_000)]
     messages_before: u64,
+
+    /// Measure also beside two webhooks, one with a receiver that is down and one with a slow receiver
+    #[arg(long)]
+    webhooks: bool,
 
     /// Fail when a budget is exceeded
     #[arg(long)]
@@ -110,6 +115,7 @@ enum Beside {
     Nothing,
     Snapshot,
     Export,
+    Webhooks,
 }
 
 impl Beside {
@@ -118,6 +124,7 @@ impl Beside {
             Beside::Nothing => "nothing",
             Beside::Snapshot => "a held snapshot",
             Beside::Export => "an export of all traces",
+            Beside::Webhooks => "a dead and a slow receiver",
         }
     }
 }
@@ -136,7 +143,7 @@ pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> 
     let data = folder.path().join("hub");
     let filled = fill_folder(&data, SIZE, arguments.messages_before, 1).await?;
     show_progress(&format!("made {} messages in {:.1} s", arguments.messages_before, filled.seconds));
-    let hub = HubProcess::start(&program, &data, true, None).await?;
+    let hub = HubProcess::start_calling_this_machine(&program, &data).await?;
     let info = hub.info().await?;
     let mut load = LoadProcess::start()?;
     let mut order = order(&hub, &filled, messages(&filled), 201, arguments.clients.into(), *seconds);
@@ -148,12 +155,20 @@ pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> 
         StatusCode::OK => all.push(Rounds::of(Beside::Export)),
         status => notes.push(format!("this hub has no export of traces ({status}), so none was measured")),
     }
+    if arguments.webhooks {
+        all.push(Rounds::of(Beside::Webhooks));
+    }
+    let receivers = Receivers::start().await?;
     show_progress(&format!("measuring for about {:.0} s", f64::from(*rounds) * seconds * 1.2 * all.len() as f64));
     for _ in 0..*rounds {
         for kind in &mut all {
             let log = Log::watch(&data);
             let snapshot = match kind.beside {
                 Beside::Snapshot => Some(HeldSnapshot::open(&data).map_err(|error| error.to_string())?),
+                _ => None,
+            };
+            let webhooks = match kind.beside {
+                Beside::Webhooks => Some(receivers.register(&hub, filled.population.agents()).await?),
                 _ => None,
             };
             let measured = async {
@@ -177,6 +192,9 @@ pub(super) async fn mixed(arguments: MixedArguments) -> Result<Outcome, String> 
             };
             kind.loads.push(measured.await?);
             drop(snapshot);
+            if let Some(webhooks) = webhooks {
+                webhooks.remove(&hub).await?;
+            }
             // The log is begun anew by a commit that finds nobody in it.
             let mut settle = order.clone();
             settle.extent = super::load::Extent::Seconds((seconds / 4.0).max(0.1));
@@ -263,7 +281,10 @@ async fn export(hub: &HubProcess, cookie: &str) -> Result<StatusCode, String> {
     Ok(status)
 }
 
-async fn ask<B>(hub: &HubProcess, request: Request<B>) -> Result<hyper::Response<hyper::body::Incoming>, String>
+pub(super) async fn ask<B>(
+    hub: &HubProcess,
+    request: Request<B>,
+) -> Result<hyper::Response<hyper::body::Incoming>, String>
 where
     B: hyper::body::Body<Data = Bytes, Error = std::convert::Infallible> + Send + 'static,
 {
