@@ -1,11 +1,12 @@
 //! Webhooks: what is sent to whom, and what happens when nobody answers.
 
+mod examples;
 mod failures;
 mod receiver;
 
 use serde_json::{Value, json};
 
-use crate::support::{Agent, Client, DAY, Human, Setup, TestHub, items};
+use crate::support::{ALL_SCOPES, Agent, Client, DAY, Human, RegistryFile, Setup, TestHub, items};
 use crate::walk::{Row, ToolRow, either, either_thing, refused, shows_own};
 use receiver::Receiver;
 
