@@ -16,6 +16,7 @@ use crate::templates::Template;
 use crate::text::{check_body, check_label};
 use crate::traces::TraceView;
 use crate::validation::{Faults, FieldError, optional_object, or_default};
+use crate::webhooks::{DeliveryStatus, WebhookEvent};
 use crate::{MessageId, Timestamp, handles};
 
 /// Events in one batch.
@@ -332,9 +333,8 @@ pub struct Evidence {
     /// Runs of agents that the message set off.
     #[schema(value_type = Vec<Object>)]
     pub runs: Vec<Value>,
-    /// Deliveries of the message to webhooks.
-    #[schema(value_type = Vec<Object>)]
-    pub deliveries: Vec<Value>,
+    /// Deliveries of the message to webhooks, the first 20.
+    pub deliveries: Vec<DeliveryEvidence>,
     /// What the hub noted of the request that brought the event.
     pub traces: Vec<TraceView>,
 }
@@ -366,6 +366,19 @@ pub struct ReplyEvidence {
     pub body: String,
     pub status: MessageStatus,
     pub created_at: Timestamp,
+}
+
+/// A delivery, without the address that it went to: that is its owner's.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryEvidence {
+    pub event: WebhookEvent,
+    /// The agent whose webhook it is.
+    pub agent: String,
+    pub status: DeliveryStatus,
+    pub attempts: i64,
+    pub created_at: Timestamp,
+    /// When it got this status, or was last tried.
+    pub changed_at: Timestamp,
 }
 
 /// A machine principal, as administrators see it.

@@ -16,12 +16,13 @@ use super::gate::require_scope;
 use super::store::{self, EventRow};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::features::{messages, traces};
+use crate::features::{messages, traces, webhooks};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
 /// Answers that are shown of each message.
 const MAX_REPLIES: i64 = 20;
+const MAX_DELIVERIES: i64 = 20;
 
 /// Which events to tell about.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
@@ -92,6 +93,7 @@ fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(
                 Vec::new()
             };
             told.reactions = message.reactions;
+            told.deliveries = webhooks::list_evidence(tx, message.id, MAX_DELIVERIES)?;
             told.message = Some(MessageEvidence {
                 id: message.id,
                 channel: message.channel,

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use stoa_db::Tx;
+use stoa_model::machines::DeliveryEvidence;
 use stoa_model::page::Page;
 use stoa_model::webhooks::{
     DeliveryDetails, DeliveryRecord, DeliveryRequest, DeliveryStatus, Retried, RetryDeadRequest, WebhookEvent,
 };
-use stoa_model::{DeliveryId, Timestamp, WebhookId};
+use stoa_model::{DeliveryId, MessageId, Timestamp, WebhookId};
 use utoipa::IntoParams;
 
 use super::delivery_store::{self, DeliveryRow, Filter};
@@ -71,6 +72,11 @@ pub async fn list_deliveries(
         })
         .await?;
     page_of(hub, actor, &name, rows.into_iter().map(|row| (row.id.0, row.into())).collect(), limit)
+}
+
+/// The first deliveries about a message, for a machine principal that wrote it.
+pub fn list_evidence(tx: &mut Tx<'_>, message: MessageId, limit: i64) -> Result<Vec<DeliveryEvidence>, HubError> {
+    Ok(delivery_store::list_of_message(tx, message, limit)?)
 }
 
 /// A delivery, with the request as it would be sent now, as far as the agent and the caller see what it is about.

@@ -1,6 +1,7 @@
 //! Deliveries: what is sent to webhooks, and what became of it.
 
 use stoa_db::{DbError, Row, Tx, Value, params};
+use stoa_model::machines::DeliveryEvidence;
 use stoa_model::webhooks::{Attempt, DeliveryRecord, DeliveryStatus, WebhookEvent};
 use stoa_model::{DeliveryId, MessageId, PrincipalId, Timestamp, WebhookId};
 
@@ -142,6 +143,31 @@ pub(super) fn list_deliveries(
     }
     sql.push_str(" order by d.id desc limit $3");
     tx.query(&sql, &values, delivery)
+}
+
+/// The first deliveries about a message.
+pub(super) fn list_of_message(
+    tx: &mut Tx<'_>,
+    message: MessageId,
+    limit: i64,
+) -> Result<Vec<DeliveryEvidence>, DbError> {
+    tx.query(
+        "select d.event, p.handle, d.status, d.attempts, d.created_at, d.changed_at
+         from webhook_deliveries d join webhooks w on w.id = d.webhook_id join principals p on p.id = w.agent_id
+         where d.message_id = $1 order by d.id limit $2",
+        params![message.0, limit],
+        |row| {
+            let attempts: Vec<Attempt> = from_json("attempts", &row.get::<String>("attempts")?)?;
+            Ok(DeliveryEvidence {
+                event: named(row, "event")?,
+                agent: row.get("handle")?,
+                status: named(row, "status")?,
+                attempts: attempts.len() as i64,
+                created_at: Timestamp::from_ms(row.get("created_at")?),
+                changed_at: Timestamp::from_ms(row.get("changed_at")?),
+            })
+        },
+    )
 }
 
 /// Notes a try and what the delivery has come to by it.

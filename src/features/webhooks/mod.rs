@@ -19,6 +19,8 @@ use std::time::Duration;
 
 use crate::feature::{Chore, Feature, Sealed};
 
+pub use deliveries::list_evidence;
+
 pub fn feature() -> Feature {
     Feature {
         routes: http::routes,

@@ -135,6 +135,29 @@ async fn each_event_is_sent_signed_to_those_who_asked_for_it() {
 }
 
 #[tokio::test]
+async fn a_machine_principal_sees_what_was_delivered_of_its_events() {
+    let registry = RegistryFile::new();
+    let machine = registry.add("svc:sense:demo", &ALL_SCOPES);
+    let hub = setup().registry(&registry).start().await;
+    let (machine, ada, receiver) = (hub.machine(&machine), hub.human("ada").await, Receiver::start().await);
+    ada.agent("lookout").await;
+    ada.post("/api/channels", &json!({"name": "alerts"})).await.status(201);
+    ada.add_member("alerts", "lookout").await.ok();
+    register(&ada, "lookout", &receiver.url, &["channel.message"]).await;
+    let config = json!({"routes": [{"type": "alarm", "channel": "alerts", "template": "look at {{id}}"}]});
+    machine.put("/machine/source-configs/main", &config).await.status(201);
+    machine.event(&machine.made("e1", "alarm", json!(1))).await.status(202);
+    receiver.has(1).await;
+    hub.settle().await;
+    let evidence = machine.get("/machine/evidence?event_id=e1").await.status(200);
+    assert!(!evidence.text().contains(&receiver.url), "the address is the owner's");
+    let delivery = &evidence.json()["items"][0]["deliveries"][0];
+    let seen = ["event", "agent", "status", "attempts"].map(|field| delivery[field].clone());
+    assert_eq!(seen, [json!("channel.message"), json!("lookout"), json!("delivered"), json!(1)]);
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn long_texts_are_cut() {
     let Scene { hub, ada, receiver, .. } = scene().await;
     register(&ada, "lookout", &receiver.url, &["message.received"]).await;
