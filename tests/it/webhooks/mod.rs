@@ -1,5 +1,6 @@
 //! Webhooks: what is sent to whom, and what happens when nobody answers.
 
+mod canaries;
 mod examples;
 mod failures;
 mod receiver;
