@@ -12,6 +12,7 @@ pub mod channels;
 pub mod cloud_events;
 pub mod credentials;
 pub mod csv;
+pub mod dispatch;
 pub mod environment;
 pub mod handles;
 pub mod hooks;
