@@ -61,6 +61,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
   },
   server: {
+    // A test compares the page with what the documentation says.
+    fs: { allow: [".", "../docs"] },
     proxy: Object.fromEntries(
       ["/api", "/auth", "/oauth", "/mcp", "/login", "/healthz", "/readyz", "/.well-known"].map((path) => [path, hub]),
     ),

@@ -1,0 +1,2 @@
+import { Webhook } from "standardwebhooks";
+new Webhook(process.env.SECRET).verify(rawBody, headers);

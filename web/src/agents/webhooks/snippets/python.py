@@ -1,0 +1,2 @@
+from standardwebhooks import Webhook
+Webhook(os.environ["SECRET"]).verify(raw_body, headers)
