@@ -180,6 +180,12 @@ export async function webhookRecovers({ hub, watcher }) {
     await until("the rest has arrived", () => receiver.texts(again).length === 2);
     equal(receiver.texts(again), ["four", "five"], "what arrives after the probe of a person");
     await watcher.checkAccess(page, "a webhook that has recovered");
+
+    // The hub has written about it, and leads here.
+    await page.goto(`${hub.url}/dm/system`);
+    await page.locator("article", { hasText: "50 deliveries failed one after another" }).first().waitFor();
+    await page.getByRole("link", { name: "Go to the webhooks of @lookout" }).first().click();
+    await shown.waitFor();
   });
 }
 
@@ -207,7 +213,7 @@ export async function deliveries({ hub, watcher }) {
     await page.getByRole("button", { name: "Show older" }).click();
     await until("the rest is there", async () => (await rows.count()) === 55);
 
-    await page.getByLabel("Status").selectOption("Dead letter");
+    await page.getByRole("group", { name: "Status" }).getByRole("button", { name: "Dead letter" }).click();
     await until("only dead letters are there", async () => (await rows.count()) === 1);
     equal(new URL(page.url()).search, `?webhook=${id}&status=dead`, "the filter in the address");
     await page.keyboard.press("Escape");

@@ -25,7 +25,7 @@ const COLUMNS: Array<Column<Delivery>> = [
       </Link>
     ),
   },
-  { title: "Answer", cell: (delivery) => <Answer delivery={delivery} /> },
+  { title: "Answer", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} /> },
   {
     title: "Time",
     isEnd: true,

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Send, Webhook as WebhookIcon } from "lucide-react";
-import { type ReactNode, useId, useState } from "react";
+import { useId, useState } from "react";
 
 import { sentenceOf } from "../../api/problem";
 import { type Webhook, changeWebhook, testWebhook } from "../../api/webhooks";
@@ -33,6 +33,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
     mutationFn: (enabled: boolean) => changeWebhook(client, webhook.id, { enabled }),
     onSuccess: (_, enabled) => toast(enabled ? "The webhook is enabled." : "The webhook is paused."),
   });
+  const { word, icon, colour, about } = stateOf(webhook);
   const isEnabled = webhook.status !== "disabled";
   const isHolding = holds(webhook);
   const close = () => setOpen(null);
@@ -42,10 +43,16 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
       <div className="flex flex-wrap items-start gap-x-3 gap-y-2 p-4">
         <WebhookIcon size={18} aria-hidden="true" className={classes("mt-1 shrink-0", isEnabled ? "text-approved" : "text-rejected")} />
         <div className="flex min-w-40 flex-1 flex-col gap-1.5">
-          <h2 id={titleId} className="font-mono text-sm font-semibold [overflow-wrap:anywhere]">
-            <Shown text={webhook.url} most={MOST_OF_URL} />
-          </h2>
-          <State webhook={webhook} />
+          <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
+            <h2 id={titleId} className="min-w-0 font-mono text-sm font-semibold [overflow-wrap:anywhere]">
+              <Shown text={webhook.url} most={MOST_OF_URL} />
+            </h2>
+            <Badge colour={colour} icon={icon}>
+              {word}
+            </Badge>
+            {webhook.disabled_at ? <Time at={webhook.disabled_at} /> : null}
+          </div>
+          <Notes webhook={webhook} about={about} />
           <ul aria-label="Events" className="flex flex-wrap gap-1.5">
             {webhook.events.map((event) => (
               <li key={event} className="rounded-sm bg-panel px-1.5 font-mono text-sm text-muted">
@@ -93,36 +100,26 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** The state in a word, and in a sentence where the word is not enough. */
-function State({ webhook }: { webhook: Webhook }) {
-  const { word, icon, colour, about } = stateOf(webhook);
-  const notes: ReactNode[] = [];
-  if (about) notes.push(about);
-  if (webhook.next_probe_at) {
-    notes.push(
-      <>
-        Next probe at <Time at={webhook.next_probe_at} as="clock" />.
-      </>,
-    );
-  }
-  if (webhook.old_secret_until) {
-    notes.push(
-      <>
-        Signed with the old secret, too, until <Time at={webhook.old_secret_until} as="date" />.
-      </>,
-    );
-  }
+/** What the word for the state does not say. */
+function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
   return (
-    <div className="flex flex-wrap items-center gap-x-2 gap-y-1">
-      <Badge colour={colour} icon={icon}>
-        {word}
-      </Badge>
-      {webhook.disabled_at ? <Time at={webhook.disabled_at} /> : null}
-      {notes.map((note, at) => (
-        <p key={at} className="basis-full text-muted">
-          {note}
+    <>
+      {about || webhook.next_probe_at ? (
+        <p className="text-muted">
+          {about}
+          {webhook.next_probe_at ? (
+            <>
+              {" "}
+              Next probe at <Time at={webhook.next_probe_at} as="clock" />.
+            </>
+          ) : null}
         </p>
-      ))}
-    </div>
+      ) : null}
+      {webhook.old_secret_until ? (
+        <p className="text-muted">
+          Signed with the old secret, too, until <Time at={webhook.old_secret_until} as="date" />.
+        </p>
+      ) : null}
+    </>
   );
 }

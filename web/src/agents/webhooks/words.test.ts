@@ -37,6 +37,7 @@ test("answers are words, and unknown ones are shown as they are", () => {
   expect(answerOf({ error: "timed_out" })).toBe("timed out");
   expect(answerOf({ error: "something_new" })).toBe("something_new");
   expect(answerOf({})).toBe("no answer");
+  expect(took(0)).toBe("< 50 ms");
   expect(took(999)).toBe("999 ms");
   expect(took(10_040)).toBe("10.0 s");
 });

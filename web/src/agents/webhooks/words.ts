@@ -95,7 +95,9 @@ export function reasonOf({ status, reason, depth }: Pick<Delivery, "status" | "r
   return reason ? (REASONS[reason] ?? reason) : null;
 }
 
+/** How long an answer took. The hub rounds times of private networks to 100 ms. */
 export function took(milliseconds: number): string {
+  if (milliseconds === 0) return "< 50 ms";
   return milliseconds < 1000 ? `${milliseconds} ms` : `${(milliseconds / 1000).toFixed(1)} s`;
 }
 

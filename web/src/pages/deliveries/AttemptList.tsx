@@ -30,15 +30,15 @@ export function AttemptList({ delivery }: { delivery: Delivery }) {
               <span className={classes("font-medium", isSuccess(attempt) ? "text-approved" : "text-rejected")}>
                 <Shown text={answerOf(attempt)} most={MOST_OF_LINE} />
               </span>{" "}
-              <span className="text-muted">{took(attempt.duration_ms)}</span>
+              <span className="whitespace-nowrap text-muted">{took(attempt.duration_ms)}</span>
             </span>
-            <Time at={attempt.at} as="date" />
+            <Time at={attempt.at} as="second" />
           </li>
         ))}
       </ol>
       {delivery.status === "pending" && delivery.next_attempt_at ? (
         <p className="text-sm text-muted">
-          Next attempt at <Time at={delivery.next_attempt_at} as="date" />.
+          Next attempt at <Time at={delivery.next_attempt_at} as="second" />.
         </p>
       ) : null}
       {delivery.status === "dead" && last ? (

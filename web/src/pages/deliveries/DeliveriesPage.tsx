@@ -12,7 +12,7 @@ import { DeliveryFilters } from "./DeliveryFilters";
 import { DeliveryPane } from "./DeliveryPane";
 import { RetryAllDialog } from "./RetryAllDialog";
 import { deliveryColumns } from "./deliveryColumns";
-import { filterOf } from "./filter";
+import { countIn, filterOf } from "./filter";
 import type { DeliverySearch } from "./search";
 import { usePeek } from "./usePeek";
 
@@ -24,7 +24,7 @@ export function DeliveriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filter = filterOf(search);
-  const list = useInfiniteQuery(deliveriesQuery(filter));
+  const list = useInfiniteQuery({ ...deliveriesQuery(filter), placeholderData: (before) => before });
   const webhooks = useQuery(webhooksQuery());
   const [isRetrying, setRetrying] = useState(false);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
@@ -33,7 +33,7 @@ export function DeliveriesPage() {
   const chosen = (webhooks.data ?? []).filter(
     ({ id, agent }) => (filter.webhook === undefined || id === filter.webhook) && (!filter.agent || agent === filter.agent),
   );
-  const dead = chosen.reduce((sum, webhook) => sum + webhook.dead_letters, 0);
+  const dead = countIn("dead", chosen);
   const narrow = (change: Partial<DeliverySearch>) => void navigate({ search: (now) => ({ ...now, ...change, peek: undefined }) });
   const hasFilter = Object.keys(filter).length > 0;
   return (

@@ -1,12 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 
-import { DELIVERY_EVENTS, DELIVERY_STATUSES, STATUSES, shortAddress } from "../../agents/webhooks/words";
+import { DELIVERY_EVENTS, shortAddress } from "../../agents/webhooks/words";
 import { meQuery } from "../../api/queries";
 import type { Webhook } from "../../api/webhooks";
 import { briefOf } from "../../lib/cut";
-import { Button } from "../../ui/Button";
 import { MomentField } from "../../ui/MomentField";
 import { SelectField } from "../../ui/TextField";
+import { StatusChoice } from "./StatusChoice";
 import type { DeliverySearch } from "./search";
 
 const MOST_OF_URL = 60;
@@ -24,23 +24,10 @@ export function DeliveryFilters({ search, webhooks, onChange }: {
   return (
     <form
       aria-label="Filter"
-      className="grid grid-cols-[repeat(auto-fit,minmax(10rem,1fr))] items-end gap-3 px-6 pt-4 max-md:px-4"
+      className="grid grid-cols-[repeat(auto-fit,minmax(11rem,1fr))] items-end gap-3 px-6 py-4 max-md:px-4 max-sm:grid-cols-2"
       onSubmit={(event) => event.preventDefault()}
     >
-      <SelectField label="Status" value={search.status ?? ""} onChange={(status) => onChange({ status: status || undefined })}>
-        <option value="">Any</option>
-        {DELIVERY_STATUSES.map((status) => (
-          <option key={status} value={status}>
-            {STATUSES[status].word}
-          </option>
-        ))}
-      </SelectField>
-      <SelectField label="Event" value={search.event ?? ""} onChange={(event) => onChange({ event: event || undefined })}>
-        <option value="">Any</option>
-        {DELIVERY_EVENTS.map((event) => (
-          <option key={event}>{event}</option>
-        ))}
-      </SelectField>
+      <StatusChoice search={search} webhooks={shown} onChange={onChange} />
       <SelectField label="Agent" value={search.agent ?? ""} onChange={(agent) => onChange({ agent: agent || undefined, webhook: undefined })}>
         <option value="">All agents</option>
         {agents.map((name) => (
@@ -62,17 +49,18 @@ export function DeliveryFilters({ search, webhooks, onChange }: {
           </option>
         ))}
       </SelectField>
-      <MomentField label="Since" value={search.since} onChange={(since) => onChange({ since })} />
-      <MomentField label="Until" value={search.until} onChange={(until) => onChange({ until })} />
-      <div className="col-span-full">
-        <Button
-          size="form"
-          look="plain"
-          className="px-3!"
-          onClick={() => onChange({ agent: undefined, webhook: undefined, status: undefined, event: undefined, since: undefined, until: undefined })}
-        >
-          Clear
-        </Button>
+      <SelectField label="Event" value={search.event ?? ""} onChange={(event) => onChange({ event: event || undefined })}>
+        <option value="">Any</option>
+        {DELIVERY_EVENTS.map((event) => (
+          <option key={event}>{event}</option>
+        ))}
+      </SelectField>
+      {/* Half of a phone is too narrow for a moment. */}
+      <div className="max-sm:col-span-full">
+        <MomentField label="Since" value={search.since} onChange={(since) => onChange({ since })} />
+      </div>
+      <div className="max-sm:col-span-full">
+        <MomentField label="Until" value={search.until} onChange={(until) => onChange({ until })} />
       </div>
     </form>
   );

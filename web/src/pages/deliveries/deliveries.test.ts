@@ -2,13 +2,23 @@ import { expect, test } from "vitest";
 
 import { pausesOf } from "./attempts";
 import { curlOf } from "./curl";
-import { filterOf } from "./filter";
+import { countIn, filterOf } from "./filter";
 import { deliverySearch } from "./search";
 
 test("the address is read with care", () => {
   const search = { agent: 42, webhook: "7", status: "lost", event: "channel.message", since: "yesterday", until: "2026-11-14", peek: -1, other: 1 };
   expect(filterOf(deliverySearch(search))).toEqual({ agent: "42", webhook: 7, event: "channel.message", until: "2026-11-14" });
   expect(filterOf(deliverySearch({ status: "dead", peek: 3 }))).toEqual({ status: "dead" });
+});
+
+test("what waits is held where the webhook holds it", () => {
+  const webhooks = [
+    { waiting: 3, dead_letters: 1 },
+    { waiting: 5, dead_letters: 50, disabled_reason: "failures" as const },
+    { waiting: 0, dead_letters: 2, disabled_reason: "gone" as const },
+  ];
+  const counts = (["pending", "held", "dead", "delivered"] as const).map((status) => countIn(status, webhooks));
+  expect(counts).toEqual([3, 5, 53, 0]);
 });
 
 test("a command cannot be left by what others wrote", () => {

@@ -43,12 +43,12 @@ export function deliveryColumns(peek: (delivery: Delivery) => void): Array<Colum
       title: "Address",
       isWideOnly: true,
       cell: (delivery) => (
-        <span className="block max-w-60 truncate text-muted">
+        <span className="block max-w-44 truncate text-muted">
           <Shown text={shortAddress(delivery.url)} most={MOST_OF_URL} />
         </span>
       ),
     },
-    { title: "Answer", width: "w-36", cell: (delivery) => <Answer delivery={delivery} /> },
+    { title: "Answer", width: "w-28", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} isShort /> },
     { title: "Attempts", width: "w-20", isEnd: true, isWideOnly: true, cell: ({ attempts }) => attempts.length },
     { title: "When", width: "w-28", isEnd: true, cell: ({ created_at }) => <Time at={created_at} as="age" /> },
   ];
