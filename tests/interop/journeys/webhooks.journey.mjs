@@ -1,5 +1,6 @@
 // Webhooks: from the first one to its recovery, and what was sent.
 
+import { readFileSync } from "node:fs";
 import { equal, until } from "./frame.mjs";
 import { LOCAL_RECEIVERS, Receiver, signaturesBy } from "./receiver.mjs";
 
@@ -96,7 +97,10 @@ export async function webhookCares({ hub, watcher }) {
 
     await page.getByRole("button", { name: "Verify signatures" }).click();
     await dialog(page).getByRole("radio", { name: "Python" }).check();
-    await dialog(page).getByText("standardwebhooks").first().waitFor();
+    await dialog(page).getByRole("button", { name: "Copy" }).click();
+    await dialog(page).getByRole("button", { name: "Copied" }).waitFor();
+    const example = readFileSync(new URL("../../../docs/examples/verify-webhook/verify.py", import.meta.url), "utf8");
+    equal(await page.evaluate(() => navigator.clipboard.readText()), example.trimEnd(), "the example that is copied");
     await watcher.checkAccess(page, "how signatures are verified");
     await page.keyboard.press("Escape");
     await page.setViewportSize({ width: 360, height: 740 });

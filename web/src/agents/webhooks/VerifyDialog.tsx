@@ -17,12 +17,12 @@ export function VerifyDialog({ onClose }: { onClose: () => void }) {
           the raw bytes of the body with the secret of the webhook.
         </p>
         <Choice label="Language" value={name} onChange={setName} options={SNIPPETS.map((one) => ({ value: one.name, label: one.label }))} />
-        <CopyField title={snippet.label} text={snippet.text} />
+        <CopyField title={snippet.file} text={snippet.text.trimEnd()} />
         <ul className="list-disc pl-5 text-muted">
-          <li>Verify the raw bytes, before you parse them.</li>
-          <li>Refuse timestamps that are more than 5 minutes off.</li>
+          <li>{snippet.library}</li>
+          <li>Verify the bytes as they arrived, before you parse them.</li>
           <li>
-            Remember <code className="font-mono text-sm">webhook-id</code>: it is the same at each try, and a delivery may arrive twice.
+            Remember <code className="font-mono text-sm">webhook-id</code>: it is the same at each attempt, and a delivery may arrive twice.
           </li>
           <li>Answer with 2xx within 15 seconds.</li>
         </ul>

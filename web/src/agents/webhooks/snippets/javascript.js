@@ -1,2 +1,0 @@
-import { Webhook } from "standardwebhooks";
-new Webhook(process.env.SECRET).verify(rawBody, headers);

@@ -1,2 +1,0 @@
-from standardwebhooks import Webhook
-Webhook(os.environ["SECRET"]).verify(raw_body, headers)
