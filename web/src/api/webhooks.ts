@@ -29,13 +29,11 @@ export interface DeliveryFilter {
 const MOST = 200;
 const DELIVERIES_PAGE = 50;
 /** The hub's stream does not say what becomes of deliveries, so the page asks for it. */
-const LOOKS_AGAIN_MS = 5000;
+export const LOOKS_AGAIN_MS = 5000;
 const WAITS_MS = 1000;
-/** Who has loaded more pages than this reads older ones, and each look would load all of them again. */
-const MOST_PAGES_RELOADED = 3;
 
 /** Whether asking again cannot help: what is not there, or not for this person, stays so. */
-const isFinal = (error: unknown) => error instanceof Problem && !error.isPassing;
+export const isFinal = (error: unknown) => error instanceof Problem && !error.isPassing;
 
 /** The webhooks of an agent, or of all of the person's agents, newest first. */
 export const webhooksQuery = (agent?: string) =>
@@ -45,7 +43,7 @@ export const webhooksQuery = (agent?: string) =>
     refetchInterval: ({ state }) => (isFinal(state.error) ? false : LOOKS_AGAIN_MS),
   });
 
-/** Deliveries, newest first, page by page. */
+/** Deliveries, newest first, page by page. `useDeliveries` keeps them up to date. */
 export const deliveriesQuery = ({ webhook, ...filter }: DeliveryFilter, limit = DELIVERIES_PAGE) =>
   infiniteQueryOptions({
     queryKey: ["webhooks", "deliveries", { webhook, ...filter }, limit],
@@ -57,8 +55,6 @@ export const deliveriesQuery = ({ webhook, ...filter }: DeliveryFilter, limit = 
     },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.next_cursor ?? undefined,
-    refetchInterval: ({ state }) =>
-      isFinal(state.error) || (state.data?.pages.length ?? 0) > MOST_PAGES_RELOADED ? false : LOOKS_AGAIN_MS,
   });
 
 /** A delivery with its request. While it is on its way, the page asks more often. */

@@ -1,17 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
-
-import { type Webhook, deliveriesQuery } from "../../api/webhooks";
+import type { Delivery, Webhook } from "../../api/webhooks";
 import { Facts } from "../../ui/Facts";
 import { Meter } from "../../ui/Meter";
 import { Time } from "../../ui/Time";
 import { MOST_FAILURES, healthOf, took } from "./words";
 
-/** So many of the latest deliveries say how a webhook does. */
-export const LATEST = 20;
-
 /** How a webhook does: failures in a row, and how its latest deliveries went. */
-export function HealthPart({ webhook }: { webhook: Webhook }) {
-  const latest = useInfiniteQuery(deliveriesQuery({ webhook: webhook.id }, LATEST)).data?.pages[0]?.items;
+export function HealthPart({ webhook, latest }: { webhook: Webhook; latest: readonly Delivery[] | undefined }) {
   const health = latest && healthOf(latest);
   return (
     <section aria-label="Health" className="flex flex-col gap-2 p-4 max-lg:border-b max-lg:border-line lg:border-r lg:border-line">

@@ -1,12 +1,11 @@
-import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 
-import { type Delivery, type Webhook, deliveriesQuery } from "../../api/webhooks";
+import type { Delivery, Webhook } from "../../api/webhooks";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { LATEST } from "./HealthPart";
 import { Answer, StatusBadge } from "./parts";
+import type { useDeliveries } from "./useDeliveries";
 import { took } from "./words";
 
 const SHOWN = 6;
@@ -40,8 +39,7 @@ const COLUMNS: Array<Column<Delivery>> = [
 ];
 
 /** The latest deliveries of a webhook, and the way to all of them. */
-export function LastDeliveries({ webhook }: { webhook: Webhook }) {
-  const latest = useInfiniteQuery(deliveriesQuery({ webhook: webhook.id }, LATEST));
+export function LastDeliveries({ webhook, latest }: { webhook: Webhook; latest: ReturnType<typeof useDeliveries> }) {
   const items = latest.data?.pages[0]?.items ?? [];
   return (
     <section aria-label="Last deliveries" className="flex min-w-0 flex-col gap-1 p-4">

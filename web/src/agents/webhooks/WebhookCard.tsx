@@ -17,14 +17,18 @@ import { HealthPart } from "./HealthPart";
 import { LastDeliveries } from "./LastDeliveries";
 import { TestResult } from "./TestResult";
 import { WebhookDialog } from "./WebhookDialog";
+import { useDeliveries } from "./useDeliveries";
 import { holds, stateOf } from "./words";
 
 const MOST_OF_URL = 200;
+/** So many of the latest deliveries say how a webhook does. */
+const LATEST = 20;
 
 /** One webhook: what it is sent, how it does, and what one can do about it. */
 export function WebhookCard({ webhook }: { webhook: Webhook }) {
   const client = useQueryClient();
   const titleId = useId();
+  const latest = useDeliveries({ webhook: webhook.id }, [webhook], LATEST);
   const [open, setOpen] = useState<"edit" | "rotate" | "delete" | null>(null);
   const [made, setMade] = useState<NewSecret | null>(null);
   const [tested, setTested] = useState<number | null>(null);
@@ -89,8 +93,8 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
         </div>
       ) : null}
       <div className="grid border-t border-line lg:grid-cols-[16rem_minmax(0,1fr)]">
-        <HealthPart webhook={webhook} />
-        <LastDeliveries webhook={webhook} />
+        <HealthPart webhook={webhook} latest={latest.data?.pages[0]?.items} />
+        <LastDeliveries webhook={webhook} latest={latest} />
       </div>
       {open === "edit" ? <WebhookDialog agent={webhook.agent} webhook={webhook} onClose={close} /> : null}
       {open === "rotate" ? <RotateDialog webhook={webhook} onRotated={setMade} onClose={close} /> : null}

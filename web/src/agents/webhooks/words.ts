@@ -111,6 +111,18 @@ export function holds(webhook: Pick<Webhook, "disabled_reason">): boolean {
   return webhook.disabled_reason === "failures";
 }
 
+/** Whether deliveries of a webhook are on their way. */
+export function isSending(webhook: Pick<Webhook, "waiting" | "disabled_reason">): boolean {
+  return webhook.waiting > 0 && !holds(webhook);
+}
+
+/** Is another one as soon as something was delivered, failed or began to wait. */
+export function pulseOf(webhooks: readonly Webhook[]): string {
+  return webhooks
+    .map((one) => [one.id, one.status, one.waiting, one.dead_letters, one.consecutive_failures, one.last_delivery_at].join(" "))
+    .join(", ");
+}
+
 export function stateOf(webhook: Pick<Webhook, "status" | "disabled_reason" | "waiting">): WebhookState {
   if (webhook.status === "active") return { word: "Enabled", icon: "✓", colour: "good", about: null };
   if (webhook.status === "failing") return { word: "Failing", icon: "!", colour: "warning", about: null };

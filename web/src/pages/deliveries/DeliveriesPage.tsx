@@ -1,12 +1,14 @@
-import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 
-import { deliveriesQuery, webhooksQuery } from "../../api/webhooks";
+import { useDeliveries } from "../../agents/webhooks/useDeliveries";
+import { webhooksQuery } from "../../api/webhooks";
 import { Button, IconButton } from "../../ui/Button";
 import { LongTable } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
+import { ShowOlder } from "../../ui/ShowOlder";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { DeliveryFilters } from "./DeliveryFilters";
 import { DeliveryPane } from "./DeliveryPane";
@@ -24,8 +26,8 @@ export function DeliveriesPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const filter = filterOf(search);
-  const list = useInfiniteQuery({ ...deliveriesQuery(filter), placeholderData: (before) => before });
   const webhooks = useQuery(webhooksQuery());
+  const list = useDeliveries(filter, webhooks.data);
   const [isRetrying, setRetrying] = useState(false);
   const items = list.data?.pages.flatMap((page) => page.items) ?? [];
   const loadOlder = list.hasNextPage ? async () => (await list.fetchNextPage()).data?.pages.flatMap((page) => page.items) ?? [] : null;
@@ -81,11 +83,7 @@ export function DeliveriesPage() {
               onRow={peek}
               isCurrent={(delivery) => delivery.id === search.peek}
             />
-            {list.hasNextPage ? (
-              <Button className="self-start" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-                Show older
-              </Button>
-            ) : null}
+            <ShowOlder list={list} />
           </div>
         ) : null}
       </Page>
