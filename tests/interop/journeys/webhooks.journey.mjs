@@ -12,11 +12,11 @@ const card = (page, url) => page.getByRole("region", { name: url });
 
 /** Runs with a hub that calls receivers on this machine, an agent and a receiver. */
 async function withReceiver(hub, run) {
-  await hub.configure(LOCAL_RECEIVERS);
-  await hub.agent("lookout", "Lookout");
+  await hub.configure({ ...LOCAL_RECEIVERS, STOA_AGENT_WEBHOOKS: "confirm" });
+  const lookout = await hub.agent("lookout", "Lookout");
   const receiver = await Receiver.start();
   try {
-    await run(receiver);
+    await run(receiver, lookout);
   } finally {
     receiver.stop();
   }
@@ -29,7 +29,7 @@ async function register(hub, receiver) {
 
 /** A webhook is added, tested, changed, refused by its receiver, enabled, paused and deleted on the page of its agent. */
 export async function webhookCares({ hub, watcher }) {
-  await withReceiver(hub, async (receiver) => {
+  await withReceiver(hub, async (receiver, lookout) => {
     watcher.allow(/422/);
     const context = await watcher.window(hub.admin, { permissions: ["clipboard-read", "clipboard-write"] });
     const page = await watcher.page(context);
@@ -111,6 +111,13 @@ export async function webhookCares({ hub, watcher }) {
     await page.getByRole("menuitem", { name: "Delete" }).click();
     await dialog(page).getByRole("button", { name: "Delete webhook" }).click();
     await page.getByText("No webhooks yet").waitFor();
+
+    // One that the agent registers sends nothing before its owner enables it.
+    await lookout.call("POST", "/api/webhooks", { agent: "lookout", url: receiver.url, events: ["message.received"] });
+    await shown.getByText("Not confirmed").waitFor();
+    await watcher.checkAccess(page, "a webhook that waits for its owner");
+    await shown.getByRole("button", { name: "Enable" }).click();
+    await shown.getByText("Enabled").waitFor();
   });
 }
 

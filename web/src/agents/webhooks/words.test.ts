@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 
-import type { Delivery } from "../../api/webhooks";
-import { answerOf, healthOf, reasonOf, stateOf, statusOf, took } from "./words";
+import type { Delivery, Webhook } from "../../api/webhooks";
+import { answerOf, healthOf, isSending, pulseOf, reasonOf, stateOf, statusOf, took } from "./words";
 
 const delivery = (status: Delivery["status"], times: number[], event: Delivery["event"] = "channel.message") =>
   ({ status, event, attempts: times.map((duration_ms) => ({ at: "2026-11-17T08:00:00.000Z", duration_ms })) }) as Delivery;
@@ -29,6 +29,14 @@ test("each reason to be disabled has its own words", () => {
   const words = [of("failures"), of("gone"), of("by_owner"), of("unconfirmed"), of("unreachable")].map(({ about }) => about);
   expect(new Set(words).size).toBe(5);
   expect(stateOf({ status: "active", waiting: 3 }).about).toBeNull();
+});
+
+test("a webhook shows that something has happened to its deliveries", () => {
+  const still = { id: 1, status: "active", waiting: 0, dead_letters: 2, consecutive_failures: 0, last_delivery_at: "2026-11-17T08:00:00.000Z" } as Webhook;
+  const pulses = [still, { ...still, waiting: 1 }, { ...still, dead_letters: 3 }, { ...still, last_delivery_at: "2026-11-17T08:00:00.001Z" }].map((one) => pulseOf([one]));
+  expect(new Set(pulses).size).toBe(4);
+  expect(pulseOf([{ ...still }])).toBe(pulses[0]);
+  expect([still, { ...still, waiting: 1 }, { ...still, waiting: 1, disabled_reason: "failures" as const }].map(isSending)).toEqual([false, true, false]);
 });
 
 test("answers are words, and unknown ones are shown as they are", () => {
