@@ -127,7 +127,8 @@ pub(super) fn list_deliveries(
     before: i64,
     limit: i64,
 ) -> Result<Vec<DeliveryRow>, DbError> {
-    let mut sql = format!("{SELECT_DELIVERY} where {} and d.id < $2 and d.created_at >= $4 and d.created_at < $5", scope.sql());
+    let mut sql =
+        format!("{SELECT_DELIVERY} where {} and d.id < $2 and d.created_at >= $4 and d.created_at < $5", scope.sql());
     let mut values: Vec<Value<'static>> =
         [scope.id(), before, limit, filter.since, filter.until].map(Value::Integer).to_vec();
     let mut require = |column: &str, value: Value<'static>| {

@@ -31,6 +31,11 @@ export default function WebhooksTab({ agent }: { agent: Agent }) {
           <Plus size={14} aria-hidden="true" /> Add webhook
         </Button>
       </div>
+      {count > 0 && (agent.paused_at || agent.quarantined_at) ? (
+        <p className="text-amber">
+          @{agent.name} is {agent.paused_at ? "paused" : "in quarantine"}. Events are not sent to its webhooks until it is active again.
+        </p>
+      ) : null}
       {webhooks.isError ? <Failed error={webhooks.error} retry={() => void webhooks.refetch()} /> : null}
       {webhooks.isLoading ? <Skeleton rows={2} /> : null}
       {webhooks.data && count === 0 ? (
