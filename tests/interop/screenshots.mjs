@@ -5,6 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Hub, Watcher, launch, until } from "./journeys/frame.mjs";
+import { LOCAL_RECEIVERS, Receiver } from "./journeys/receiver.mjs";
 import { enliven } from "./lively.mjs";
 
 const [binary, folder] = process.argv.slice(2);
@@ -21,7 +22,7 @@ const press = (...keys) => async (page) => {
 };
 
 /** What is taken: a name, an address, and what is done there before. */
-function shotsOf({ question, imports }) {
+function shotsOf({ question, imports, delivery }) {
   const tabs = (path, names) => names.map((tab) => [`${path.slice(1).replaceAll("/", "-")}-${tab}`, `${path}?tab=${tab}`]);
   return [
     ["inbox", "/inbox"],
@@ -41,17 +42,39 @@ function shotsOf({ question, imports }) {
     ["dm", "/dm/scribe"],
     ["dm-of-agents", "/dm/herald?as=scribe"],
     ["agents", "/agents"],
-    ...tabs("/agents/scout", ["overview", "triggers", "instructions", "keys", "conversations", "connect"]),
+    ...tabs("/agents/scout", ["overview", "triggers", "instructions", "keys", "webhooks", "conversations", "connect"]),
     ["agent-paused", "/agents/auditor"],
     ["welcome", "/welcome"],
     ["welcome-connect", "/welcome?agent=scout&step=connect"],
     ["traces", "/traces"],
+    ["deliveries", "/deliveries"],
+    ["delivery", `/deliveries?peek=${delivery.id}`],
     ...tabs("/admin", ["users", "audit", "clients", "machines", "system"]),
     ...["profile", "keys", "apps", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
     ["not-found", "/nowhere/at/all"],
     ["palette", "/inbox", press("Control+k")],
     ["shortcuts", "/inbox", press("?")],
   ];
+}
+
+/** Two webhooks, one of which does well, and the latest delivery. */
+async function callOut({ admin }, receiver) {
+  const events = ["message.received", "message.mentioned", "channel.message"];
+  const register = (url) => admin.call("POST", "/api/webhooks", { agent: "scout", url, events });
+  const refused = (await register(`${receiver.url}/old`)).webhook.id;
+  receiver.status = 410;
+  await admin.dm("scout", "Look at the import alerts.");
+  await until("it is refused", async () => (await admin.call("GET", `/api/webhooks/${refused}`)).disabled_reason === "gone");
+  receiver.status = 200;
+  const { id } = (await register(receiver.url)).webhook;
+  for (const text of ["Which customers wait?", "Who has answered?", "Ask three of them."]) await admin.dm("scout", text);
+  await admin.call("POST", `/api/webhooks/${id}/test`);
+  const sent = () => admin.call("GET", `/api/webhooks/${id}/deliveries?status=delivered`);
+  await until("all have arrived", async () => (await sent()).items.length === 4);
+  receiver.status = 503;
+  await admin.dm("scout", "And who is left?");
+  await until("one fails", () => receiver.requests.length > 5);
+  return (await admin.call("GET", `/api/webhooks/${id}/deliveries`)).items[0];
 }
 
 /** Routes of the page that none of the pictures show. */
@@ -68,9 +91,11 @@ function routesWithout(shots) {
 const hub = await Hub.start(binary);
 const browser = await launch();
 const watcher = new Watcher(browser);
+const receiver = await Receiver.start();
 const remarks = [];
 try {
-  const shots = shotsOf(await enliven(hub));
+  await hub.configure(LOCAL_RECEIVERS);
+  const shots = shotsOf({ ...(await enliven(hub)), delivery: await callOut(hub, receiver) });
   for (const route of routesWithout(shots)) remarks.push(`no picture shows ${route}`);
   const wanted = shots.filter(([name]) => ONLY.length === 0 || ONLY.some((part) => name.includes(part)));
   for (const { name: look, ...options } of LOOKS) {
@@ -101,6 +126,7 @@ try {
 } finally {
   await browser.close();
   await hub.stop();
+  receiver.stop();
 }
 for (const remark of [...remarks, ...new Set(watcher.faults)]) console.error(remark);
 if (remarks.length || watcher.faults.length) process.exit(1);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const SOURCES = ["index.html", "openapi.json", "package-lock.json", "public", "scripts", "src", "tsconfig.json", "vite.config.ts"];
+const SOURCES = ["index.html", "openapi.json", "package-lock.json", "public", "scripts", "src", "tsconfig.json", "vite.config.ts", "../docs/examples"];
 /** Made from the others. */
 const MADE = "src/api/schema.d.ts";
 

@@ -15,6 +15,7 @@ import { meQuery } from "./api/queries";
 import { person } from "./lib/person";
 import { adminSearch } from "./pages/admin/search";
 import { boardSearch } from "./pages/board/filter";
+import { deliverySearch } from "./pages/deliveries/search";
 import { inboxSearch } from "./pages/inbox/search";
 import { searchIn } from "./pages/search/address";
 import { traceSearch } from "./pages/traces/filter";
@@ -130,6 +131,12 @@ const traces = createRoute({
   validateSearch: traceSearch,
   component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
 });
+const deliveries = createRoute({
+  getParentRoute: () => root,
+  path: "/deliveries",
+  validateSearch: deliverySearch,
+  component: lazyRouteComponent(() => import("./pages/deliveries/DeliveriesPage"), "DeliveriesPage"),
+});
 const search = createRoute({
   getParentRoute: () => root,
   path: "/search",
@@ -199,6 +206,7 @@ const tree = root.addChildren([
   agent,
   welcome,
   traces,
+  deliveries,
   search,
   attachments,
   admin,

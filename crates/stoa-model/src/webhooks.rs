@@ -117,6 +117,8 @@ pub struct WebhookView {
     pub waiting: i64,
     /// How many can be retried by hand.
     pub dead_letters: i64,
+    /// When the hub next asks whether the receiver answers, if the webhook is disabled because of failures.
+    pub next_probe_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]

@@ -80,7 +80,7 @@ pub fn add_methods(methods: &mut Methods) {
     });
     methods.add("webhooks.deliveries", |hub, actor, params: DeliveriesParams| async move {
         let list = ListQuery { limit: params.limit, cursor: params.cursor };
-        let query = DeliveryQuery { status: params.status, event: None, agent: params.agent };
+        let query = DeliveryQuery { status: params.status, agent: params.agent, ..Default::default() };
         deliveries::list_deliveries(&hub, &actor, params.webhook, query, list).await
     });
     methods.add("webhooks.retry", |hub, actor, params: DeliveryParams| async move {

@@ -40,6 +40,12 @@ pub struct DeliveryQuery {
     pub event: Option<WebhookEvent>,
     /// Of the webhooks of this agent.
     pub agent: Option<String>,
+    /// The first moment of its cause, as a time or a date.
+    #[param(value_type = Option<String>)]
+    pub since: Option<Timestamp>,
+    /// The moment before which its cause was.
+    #[param(value_type = Option<String>)]
+    pub until: Option<Timestamp>,
 }
 
 pub async fn list_deliveries(
@@ -53,7 +59,9 @@ pub async fn list_deliveries(
     let limit = list.limit()?;
     let words = [query.status.map_or("", DeliveryStatus::name), query.event.map_or("", WebhookEvent::name)];
     let agent = query.agent.as_deref().unwrap_or_default();
-    let name = format!("deliveries {} {} {agent}", webhook.map_or(0, |id| id.0), words.join(" "));
+    let (since, until) = (query.since.map_or(0, Timestamp::as_ms), query.until.map_or(i64::MAX, Timestamp::as_ms));
+    let of_webhook = webhook.map_or(0, |id| id.0);
+    let name = format!("deliveries {of_webhook} {} {since} {until} {agent}", words.join(" "));
     let before: Option<i64> = list.position(hub, actor, &name)?;
     let rows = hub
         .read(move |tx| {
@@ -61,7 +69,7 @@ pub async fn list_deliveries(
                 find_own(tx, scope, webhook)?;
             }
             let agent = find_filter(tx, query.agent.as_deref())?;
-            let filter = Filter { webhook, agent, status: query.status, event: query.event };
+            let filter = Filter { webhook, agent, status: query.status, event: query.event, since, until };
             Ok::<_, HubError>(delivery_store::list_deliveries(
                 tx,
                 scope,

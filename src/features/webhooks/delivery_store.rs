@@ -107,12 +107,16 @@ pub(super) fn find_delivery(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<De
 }
 
 /// Which deliveries a list has.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub(super) webhook: Option<WebhookId>,
     pub(super) agent: Option<PrincipalId>,
     pub(super) status: Option<DeliveryStatus>,
     pub(super) event: Option<WebhookEvent>,
+    /// Caused at this moment or later.
+    pub(super) since: i64,
+    /// Caused before this moment.
+    pub(super) until: i64,
 }
 
 /// Newest first, below `before`.
@@ -123,8 +127,10 @@ pub(super) fn list_deliveries(
     before: i64,
     limit: i64,
 ) -> Result<Vec<DeliveryRow>, DbError> {
-    let mut sql = format!("{SELECT_DELIVERY} where {} and d.id < $2", scope.sql());
-    let mut values = vec![Value::Integer(scope.id()), Value::Integer(before), Value::Integer(limit)];
+    let mut sql =
+        format!("{SELECT_DELIVERY} where {} and d.id < $2 and d.created_at >= $4 and d.created_at < $5", scope.sql());
+    let mut values: Vec<Value<'static>> =
+        [scope.id(), before, limit, filter.since, filter.until].map(Value::Integer).to_vec();
     let mut require = |column: &str, value: Value<'static>| {
         values.push(value);
         sql.push_str(&format!(" and {column} = ${}", values.len()));

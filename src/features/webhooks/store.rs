@@ -30,6 +30,7 @@ pub(super) struct WebhookRow {
     pub(super) created_at: i64,
     pub(super) waiting: i64,
     pub(super) dead_letters: i64,
+    pub(super) next_probe_at: Option<i64>,
 }
 
 impl WebhookRow {
@@ -64,6 +65,7 @@ impl From<WebhookRow> for WebhookView {
             last_delivery_at: row.last_delivery_at.map(Timestamp::from_ms),
             waiting: row.waiting,
             dead_letters: row.dead_letters,
+            next_probe_at: row.next_probe_at.map(Timestamp::from_ms),
         }
     }
 }
@@ -71,7 +73,8 @@ impl From<WebhookRow> for WebhookView {
 const SELECT_WEBHOOK: &str = "select w.id, w.agent_id, p.handle as agent, w.owner_id, w.url, w.events, w.old_secret_until, w.disabled_at,
          w.disabled_reason, w.failures, w.failing_since, w.last_delivery_at, w.created_at,
          (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.status in ('pending', 'held')) as waiting,
-         (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.status = 'dead') as dead_letters
+         (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.status = 'dead') as dead_letters,
+         (select k.due_at from work k where k.queue = 'webhook_probes' and k.subject = 'probe:' || cast(w.id as text)) as next_probe_at
      from webhooks w join principals p on p.id = w.agent_id";
 
 fn webhook(row: &Row<'_>) -> Result<WebhookRow, DbError> {
@@ -91,6 +94,7 @@ fn webhook(row: &Row<'_>) -> Result<WebhookRow, DbError> {
         created_at: row.get("created_at")?,
         waiting: row.get("waiting")?,
         dead_letters: row.get("dead_letters")?,
+        next_probe_at: row.get("next_probe_at")?,
     })
 }
 

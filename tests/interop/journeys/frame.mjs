@@ -40,7 +40,7 @@ export class Hub {
     this.log = "";
     this.process = spawn(this.binary, options, {
       // In a container the socket would be one for all hubs.
-      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock") },
+      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock"), ...this.settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stdout.on("data", (data) => (this.printed += data));
@@ -60,6 +60,23 @@ export class Hub {
     await this.halt();
     rmSync(this.folder, { recursive: true, force: true });
     if (/panic/i.test(this.log)) throw new Error(`the hub panicked:\n${this.log}`);
+  }
+
+  /** Starts the hub again with more settings. */
+  async configure(settings) {
+    this.settings = { ...this.settings, ...settings };
+    await this.halt();
+    await this.run();
+  }
+
+  /** Stops the hub, changes its database, and starts it again: for what takes hours, or a past that nobody can wait for. */
+  async rewrite(...statements) {
+    await this.halt();
+    const { DatabaseSync } = await import("node:sqlite");
+    const database = new DatabaseSync(join(this.folder, "stoa.db"));
+    for (const [sql, ...values] of statements) database.prepare(sql).run(...values);
+    database.close();
+    await this.run();
   }
 
   /** Gives the hub a past of so many messages, half of them in the channel whose name is returned. */

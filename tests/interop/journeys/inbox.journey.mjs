@@ -1,8 +1,5 @@
 // What waits for a person, and what settling it does.
 
-import { DatabaseSync } from "node:sqlite";
-import { join } from "node:path";
-
 import { equal, until } from "./frame.mjs";
 
 const part = (page, name) => page.getByRole("region", { name });
@@ -82,11 +79,7 @@ export async function inboxSettles({ hub, watcher }) {
 export async function quarantine({ hub, watcher }) {
   await hub.agent("scribe");
   // What a hub that judges by reputation does.
-  await hub.halt();
-  const database = new DatabaseSync(join(hub.folder, "stoa.db"));
-  database.prepare("update agents set quarantined_at = ?").run(Date.now() - 3_600_000);
-  database.close();
-  await hub.run();
+  await hub.rewrite(["update agents set quarantined_at = ?", Date.now() - 3_600_000]);
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/agents/scribe`);
   await page.getByText("its reputation fell below 0.3").waitFor();

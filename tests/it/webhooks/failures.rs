@@ -120,6 +120,7 @@ async fn nothing_vanishes_while_a_receiver_is_down() {
         webhook(&ada, id).await["disabled_reason"] == "failures"
     })
     .await;
+    assert!(webhook(&ada, id).await["next_probe_at"].is_string());
     let told = items(ada.get("/api/dm/system/messages").await);
     assert!(told[0]["body"].as_str().unwrap().contains("was disabled: 50 deliveries failed"), "{told:?}");
     let before = receiver.count();
@@ -143,7 +144,8 @@ async fn nothing_vanishes_while_a_receiver_is_down() {
         "oldest first, each once: {:?}",
         differs.map(|at| &arrived[at..])
     );
-    assert_eq!(webhook(&ada, id).await["status"], "active");
+    let recovered = webhook(&ada, id).await;
+    assert_eq!((&recovered["status"], &recovered["next_probe_at"]), (&json!("active"), &Value::Null));
     hub.settle().await;
     hub.finish().await;
 }

@@ -375,3 +375,27 @@ async fn others_see_nothing_of_it() {
     }
     hub.finish().await;
 }
+
+#[tokio::test]
+async fn deliveries_are_found_by_their_time() {
+    let Scene { hub, ada, receiver, .. } = scene().await;
+    register(&ada, "lookout", &receiver.url, &["message.received"]).await;
+    for number in 0..4 {
+        ada.dm("lookout", &format!("{number}")).await;
+        hub.advance(crate::support::MINUTE);
+    }
+    receiver.has(4).await;
+    hub.settle().await;
+    let all = items(ada.get("/api/webhooks/deliveries").await);
+    let ids = |list: &[Value]| list.iter().map(|one| one["id"].as_i64().unwrap()).collect::<Vec<i64>>();
+    let at = |place: usize| all[place]["created_at"].as_str().unwrap();
+    let within = format!("/api/webhooks/deliveries?since={}&until={}", at(2), at(0));
+    assert_eq!(ids(&items(ada.get(&within).await)), ids(&all[1..3]));
+    let first = ada.get(&format!("{within}&limit=1")).await.ok().json();
+    let cursor = first["next_cursor"].as_str().unwrap();
+    let second = items(ada.get(&format!("{within}&limit=1&cursor={cursor}")).await);
+    assert_eq!(ids(&second), ids(&all[2..3]));
+    // A place in one list is none in another.
+    ada.get(&format!("/api/webhooks/deliveries?limit=1&cursor={cursor}")).await.problem(400, "invalid_cursor");
+    hub.finish().await;
+}

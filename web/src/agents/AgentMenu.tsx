@@ -1,33 +1,26 @@
-import { Ellipsis } from "lucide-react";
-import { Suspense, lazy, useState } from "react";
+import { useNavigate } from "@tanstack/react-router";
 
-import type { AgentMenuProps } from "./AgentMenuList";
+import type { Agent } from "../api/types";
+import { MenuButton } from "../ui/MenuButton";
 
-const AgentMenuList = lazy(() => import("./AgentMenuList"));
+interface AgentMenuProps {
+  agent: Agent;
+  onUnquarantine: () => void;
+  onDelete: () => void;
+}
 
-const LOOK =
-  "inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11";
-
-/** The button of an agent's menu. The menu is loaded when somebody first wants it. */
-export function AgentMenu(props: AgentMenuProps) {
-  const label = `More actions for @${props.agent.name}`;
-  const [isWanted, setWanted] = useState(false);
-  const button = (
-    <button
-      type="button"
-      aria-label={label}
-      aria-haspopup="menu"
-      className={LOOK}
-      onClick={() => setWanted(true)}
-    >
-      <Ellipsis size={16} aria-hidden="true" />
-    </button>
-  );
-  return isWanted ? (
-    <Suspense fallback={button}>
-      <AgentMenuList {...props} label={label} look={LOOK} />
-    </Suspense>
-  ) : (
-    button
+/** The menu of an agent. */
+export function AgentMenu({ agent, onUnquarantine, onDelete }: AgentMenuProps) {
+  const navigate = useNavigate();
+  const { name } = agent;
+  return (
+    <MenuButton
+      label={`More actions for @${name}`}
+      actions={[
+        ...(agent.quarantined_at ? [{ label: "Lift the quarantine", onSelect: onUnquarantine }] : []),
+        { label: "Make a new key", onSelect: () => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } }) },
+        { label: "Delete", onSelect: onDelete, isDanger: true },
+      ]}
+    />
   );
 }

@@ -4,9 +4,11 @@ import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { SecretOnce } from "../ui/SecretOnce";
 
-/** A key that was just made. It is closed only on purpose. */
-export function KeyDialog({ title, secret, onClose, children, action }: {
+/** A key or another secret that was just made. It is closed only on purpose. */
+export function KeyDialog({ title, label = "Key", secret, onClose, children, action }: {
   title: string;
+  /** What it is. */
+  label?: string;
   secret: string;
   onClose: () => void;
   children: ReactNode;
@@ -17,7 +19,7 @@ export function KeyDialog({ title, secret, onClose, children, action }: {
     <Dialog title={title} onClose={onClose} isWide isKept>
       <div className="flex flex-col gap-4">
         <p>{children}</p>
-        <SecretOnce label="Key" secret={secret} />
+        <SecretOnce label={label} secret={secret} />
         <div className="flex flex-wrap justify-end gap-2">
           {action}
           <Button size="form" look={action ? "outlined" : "filled"} onClick={onClose}>

@@ -18,6 +18,11 @@ export function clockTime(at: string): string {
   return formatted(at, { timeStyle: "short" });
 }
 
+/** To the second, where the day is known. */
+export function secondTime(at: string): string {
+  return formatted(at, { timeStyle: "medium" });
+}
+
 /** With its zone, for whoever wants to know exactly. */
 export function exactTime(at: string): string {
   return formatted(at, { dateStyle: "full", timeStyle: "long" });

@@ -15,7 +15,6 @@ import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
 import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
-import { lapsedIn } from "./notice";
 import { showSource } from "./source";
 
 export { isWork } from "./work";
@@ -107,7 +106,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
             <Attachments files={message.attachments} />
           </>
         )}
-        {lapsedIn(message) ? (
+        {message.from.kind === "system" ? (
           <Suspense>
             <NoticeLink notice={message} />
           </Suspense>

@@ -6,9 +6,21 @@ export interface About {
   channel: string | null;
 }
 
-/** What a notice of the hub says about an approval that an edit took back. Everybody can send such metadata; only the hub's count. */
-export function lapsedIn({ from, metadata }: Message): About | undefined {
-  const told = from.kind === "system" ? ((metadata as Record<string, unknown>)["lapsed_approval"] as Partial<About> | undefined) : undefined;
-  if (typeof told !== "object" || told === null || typeof told.message_id !== "number") return undefined;
+/** A part of the metadata of a notice. Everybody can send such metadata; only the hub's count. */
+function partOf<Part>({ from, metadata }: Message, name: string): Partial<Part> | undefined {
+  const part = from.kind === "system" ? (metadata as Record<string, unknown>)[name] : undefined;
+  return typeof part === "object" && part !== null ? (part as Partial<Part>) : undefined;
+}
+
+/** The agent whose webhook a notice of the hub is about. */
+export function webhookAgentIn(notice: Message): string | undefined {
+  const agent = partOf<{ agent: unknown }>(notice, "webhook")?.agent;
+  return typeof agent === "string" ? agent : undefined;
+}
+
+/** What a notice of the hub says about an approval that an edit took back. */
+export function lapsedIn(notice: Message): About | undefined {
+  const told = partOf<About>(notice, "lapsed_approval");
+  if (typeof told?.message_id !== "number") return undefined;
   return { message_id: told.message_id, channel: typeof told.channel === "string" ? told.channel : null };
 }

@@ -1,8 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
+import { Suspense, lazy } from "react";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
+import { webhooksQuery } from "../api/webhooks";
 import { AgentGone } from "../agents/AgentGone";
 import { AgentHeader } from "../agents/AgentHeader";
 import { ConnectTab } from "../agents/ConnectTab";
@@ -18,6 +20,9 @@ import { Failed, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { NotFound } from "./NotFound";
 
+// Few agents have webhooks.
+const WebhooksTab = lazy(() => import("../agents/webhooks/WebhooksTab"));
+
 const route = getRouteApi("/agents/$name");
 const LOOKS_AGAIN_MS = 30_000;
 const TITLES: Record<AgentTab, string> = {
@@ -25,6 +30,7 @@ const TITLES: Record<AgentTab, string> = {
   triggers: "Triggers",
   instructions: "Instructions",
   keys: "Keys",
+  webhooks: "Webhooks",
   conversations: "Conversations",
   connect: "Connect",
 };
@@ -40,6 +46,8 @@ export function AgentPage() {
     refetchInterval: ({ state }) => (state.status === "error" ? false : LOOKS_AGAIN_MS),
   });
   const keys = useQuery(keysOfAgentQuery(name)).data?.filter((key) => keyState(key) === "active").length;
+  const webhooks = useQuery({ ...webhooksQuery(name), refetchInterval: false }).data?.length;
+  const counts: Partial<Record<AgentTab, number>> = { keys, webhooks };
   if (revised.error instanceof Problem && revised.error.status === 404) return revised.data ? <AgentGone name={name} /> : <NotFound />;
   if (revised.isError && !revised.data) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
   if (!revised.data) {
@@ -56,12 +64,17 @@ export function AgentPage() {
         label={`Parts of @${name}`}
         value={tab}
         onChange={(next) => void navigate({ search: { tab: next === "overview" ? undefined : next } })}
-        tabs={AGENT_TABS.map((one) => ({ name: one, label: one === "keys" && keys ? `Keys ${keys}` : TITLES[one] }))}
+        tabs={AGENT_TABS.map((one) => ({ name: one, label: counts[one] ? `${TITLES[one]} ${counts[one]}` : TITLES[one] }))}
       >
         {tab === "overview" ? <OverviewTab agent={agent} /> : null}
         {tab === "triggers" ? <TriggersTab agent={agent} /> : null}
         {tab === "instructions" ? <InstructionsTab revised={revised.data} /> : null}
         {tab === "keys" ? <KeysTab name={name} /> : null}
+        {tab === "webhooks" ? (
+          <Suspense fallback={<Skeleton rows={2} />}>
+            <WebhooksTab agent={agent} />
+          </Suspense>
+        ) : null}
         {tab === "conversations" ? <ConversationsTab name={name} /> : null}
         {tab === "connect" ? <ConnectTab name={name} /> : null}
       </Tabs>

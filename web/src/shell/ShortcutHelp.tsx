@@ -75,10 +75,10 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       ],
     },
     {
-      title: "Traces",
+      title: "Traces and deliveries",
       shortcuts: [
-        { keys: ["j"], does: "Next trace" },
-        { keys: ["k"], does: "Previous trace" },
+        { keys: ["j"], does: "Next in the list" },
+        { keys: ["k"], does: "Previous in the list" },
       ],
     },
   ];

@@ -11,6 +11,7 @@ import {
   Paperclip,
   Plus,
   Search,
+  Send,
   ShieldCheck,
   SquareKanban,
 } from "lucide-react";
@@ -127,6 +128,9 @@ export function Sidebar() {
         <SidebarGroup title="Operate">
           <SidebarRow to="/traces" icon={<Activity size={16} />}>
             Traces
+          </SidebarRow>
+          <SidebarRow to="/deliveries" icon={<Send size={16} />}>
+            Deliveries
           </SidebarRow>
           {me?.user.role === "admin" ? (
             <SidebarRow to="/admin" icon={<ShieldCheck size={16} />}>

@@ -9,6 +9,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Attachments", to: "/attachments" },
   { label: "Bring in an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
+  { label: "Deliveries", to: "/deliveries" },
   { label: "Settings: profile, password, sessions", to: "/settings/profile" },
   { label: "Settings: keys", to: "/settings/keys" },
   { label: "Settings: apps", to: "/settings/apps" },

@@ -10,7 +10,7 @@ export function LongTable<Row>(props: DataTableProps<Row>) {
   return props.rows.length > FEW ? <Drawn {...props} /> : <DataTable {...props} />;
 }
 
-function Drawn<Row>({ label, columns, rows, keyOf }: DataTableProps<Row>) {
+function Drawn<Row>({ label, columns, rows, keyOf, onRow, isCurrent }: DataTableProps<Row>) {
   const { box: body, virtual, margin, onFocus, onBlur } = useVirtualList<HTMLTableSectionElement, Row>({ rows, keyOf, size: ROW });
   const items = virtual.getVirtualItems();
   let end = margin;
@@ -24,7 +24,15 @@ function Drawn<Row>({ label, columns, rows, keyOf }: DataTableProps<Row>) {
             end = item.end;
             return [
               gap > 0 ? <Gap key={`before ${item.key}`} height={gap} /> : null,
-              <Cells key={item.key} ref={virtual.measureElement} index={item.index} columns={columns} row={rows[item.index]!} />,
+              <Cells
+                key={item.key}
+                ref={virtual.measureElement}
+                index={item.index}
+                columns={columns}
+                row={rows[item.index]!}
+                onRow={onRow}
+                isCurrent={isCurrent?.(rows[item.index]!)}
+              />,
             ];
           })}
           <Gap height={virtual.getTotalSize() + margin - end} />

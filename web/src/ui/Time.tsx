@@ -1,7 +1,7 @@
 import { useEffect, useState } from "react";
 
 import { appearance } from "../lib/appearance";
-import { age, ago, clockTime, dateTime, exactTime } from "../lib/time";
+import { age, ago, clockTime, dateTime, exactTime, secondTime } from "../lib/time";
 import { store, useStore } from "../lib/store";
 
 const minute = store(Date.now());
@@ -20,7 +20,7 @@ export function useMinute(): number {
   return now;
 }
 
-const WORDS = { ago, age, clock: clockTime, date: dateTime };
+const WORDS = { ago, age, clock: clockTime, second: secondTime, date: dateTime };
 
 /** How long ago something was, in words or short, or at what time of day; the exact moment is told on demand. */
 export function Time({ at, as = "ago" }: { at: string; as?: keyof typeof WORDS }) {

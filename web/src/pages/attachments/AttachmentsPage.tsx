@@ -7,9 +7,10 @@ import { bytes } from "../../lib/bytes";
 import { addressOf, safeName, typeWord } from "../../messages/files";
 import { lightbox } from "../../messages/lightbox";
 import { isImage } from "../../messages/pictures";
-import { Button, IconButton } from "../../ui/Button";
+import { IconButton } from "../../ui/Button";
 import { type Column, DataTable } from "../../ui/DataTable";
 import { Page } from "../../ui/Page";
+import { ShowOlder } from "../../ui/ShowOlder";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
@@ -62,11 +63,7 @@ export function AttachmentsPage() {
       {files.length > 0 ? (
         <div className="flex flex-col gap-3 px-6 py-2 max-md:px-4">
           <DataTable label="Attachments" columns={columns} rows={files} keyOf={(file) => file.sha256} />
-          {list.hasNextPage ? (
-            <Button className="self-start" disabled={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>
-              Show older
-            </Button>
-          ) : null}
+          <ShowOlder list={list} />
         </div>
       ) : null}
     </Page>

@@ -1,4 +1,5 @@
 import type { Trace, TraceFilter } from "../../api/traces";
+import { countParam, momentParam, textParam } from "../../lib/searchParams";
 
 /** What the address of the page says. */
 export interface TraceSearch extends TraceFilter {
@@ -7,30 +8,14 @@ export interface TraceSearch extends TraceFilter {
   peek?: number;
 }
 
-function words(value: unknown): string | undefined {
-  // Names made of digits only arrive as numbers.
-  const text = typeof value === "number" ? String(value) : value;
-  return typeof text === "string" && text !== "" ? text : undefined;
-}
-
-function moment(value: unknown): string | undefined {
-  const text = words(value);
-  return text && !Number.isNaN(new Date(text).getTime()) ? text : undefined;
-}
-
-function count(value: unknown): number | undefined {
-  const number = Number(value);
-  return Number.isSafeInteger(number) && number > 0 ? number : undefined;
-}
-
 export function traceSearch(search: Record<string, unknown>): TraceSearch {
   return {
-    agent: words(search["agent"]),
-    action: words(search["action"]),
-    since: moment(search["since"]),
-    until: moment(search["until"]),
-    offset: count(search["offset"]),
-    peek: count(search["peek"]),
+    agent: textParam(search["agent"]),
+    action: textParam(search["action"]),
+    since: momentParam(search["since"]),
+    until: momentParam(search["until"]),
+    offset: countParam(search["offset"]),
+    peek: countParam(search["peek"]),
   };
 }
 

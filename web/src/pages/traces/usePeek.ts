@@ -1,9 +1,9 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { type KeyboardEvent, useRef } from "react";
+import { useRef } from "react";
 
 import { TRACES_PAGE, type Trace, tracesQuery } from "../../api/traces";
-import { hasSingleKeys } from "../../lib/appearance";
+import { peekKeys } from "../../ui/peekKeys";
 import { filterOf, neighbour } from "./filter";
 
 const route = getRouteApi("/traces");
@@ -41,14 +41,13 @@ export function usePeek(items: Trace[], total: number) {
       }
     }
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && search.peek !== undefined && !event.defaultPrevented) return close();
-    if (event.ctrlKey || event.metaKey || event.altKey || !hasSingleKeys()) return;
-    if ((event.target as HTMLElement).closest("input, select, textarea, [role=dialog]")) return;
-    if (event.key !== "j" && event.key !== "k") return;
-    event.preventDefault();
-    if (peeked) void step(event.key === "j" ? 1 : -1);
-    else if (items[0]) peek(items[0]);
-  };
+  const onKeyDown = peekKeys({
+    isOpen: search.peek !== undefined,
+    close,
+    step: (by) => {
+      if (peeked) void step(by);
+      else if (items[0]) peek(items[0]);
+    },
+  });
   return { at, peeked, peek, close, step, onKeyDown };
 }
