@@ -5,11 +5,14 @@ import { FEW } from "./VirtualList";
 
 const LongRows = lazy(() => import("./LongRows")) as unknown as typeof import("./LongRows").default;
 
-/** A table that may have very many rows: only those about in sight are drawn. Its columns have widths, so that they stay where they are. */
+/**
+ * A table that may have very many rows: only those about in sight are drawn. Its columns have widths, so that they stay where they are.
+ * Few people have so many rows, so the page loads the code for them when it needs it.
+ */
 export function LongTable<Row>(props: DataTableProps<Row>) {
   if (props.rows.length <= FEW) return <DataTable {...props} />;
   return (
-    <Suspense fallback={<DataTable {...props} rows={props.rows.slice(0, FEW)} />}>
+    <Suspense>
       <LongRows {...props} />
     </Suspense>
   );
