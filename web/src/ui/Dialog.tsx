@@ -1,6 +1,6 @@
 import * as Radix from "@radix-ui/react-dialog";
 import { X } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 
 import { IconButton } from "./Button";
 
@@ -22,12 +22,20 @@ export function Dialog({
   /** There is only text in it, so the keyboard scrolls the whole. */
   isText?: boolean;
 }) {
+  // Radix knows only its own triggers. By the time it looks, a field of the dialog may already have the focus.
+  const [opener] = useState(() => document.activeElement);
+  const returnFocus = (event: Event) => {
+    event.preventDefault();
+    const isLost = document.activeElement === null || document.activeElement === document.body;
+    if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
+  };
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Radix.Portal>
         <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           onInteractOutside={(event) => isKept && event.preventDefault()}
           onEscapeKeyDown={(event) => isKept && event.preventDefault()}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[95vw] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-bg shadow-lg ${isWide ? "max-w-2xl" : "max-w-md"}`}
