@@ -47,7 +47,7 @@ function shotsOf({ question, imports }) {
     ["welcome-connect", "/welcome?agent=scout&step=connect"],
     ["traces", "/traces"],
     ...tabs("/admin", ["users", "audit", "clients", "machines", "system"]),
-    ...["profile", "keys", "apps", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
+    ...["profile", "keys", "apps", "hooks", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
     ["not-found", "/nowhere/at/all"],
     ["palette", "/inbox", press("Control+k")],
     ["shortcuts", "/inbox", press("?")],

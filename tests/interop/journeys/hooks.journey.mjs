@@ -64,13 +64,42 @@ export async function urlHook({ hub, watcher }) {
   await article(page, "Version 2 is live").waitFor();
   equal(await article(page, "forged").count(), 0, "messages without the secret");
 
+  await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 360, height: 740 });
   for (const path of ["/settings/hooks", `/settings/hooks?hook=${url.split("/").at(-2)}`]) {
     await page.goto(hub.url + path);
     await page.getByText("Deploys").first().waitFor();
     equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, `whether ${path} fits a phone`);
-    await watcher.checkAccess(page, `${path} on a phone`);
+    await watcher.checkAccess(page, `${path} on a phone, dark`);
   }
+}
+
+/** If the hub does not answer, the page says so, and retries when the person wants it. Everything works with the keyboard. */
+export async function hooksByKeyboard({ hub, watcher }) {
+  await hub.admin.call("POST", "/api/hooks", { name: "Monitor", kind: "standard", target: { channel: "general" } });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  watcher.allow(/status of 403/);
+  await page.route("**/api/hooks?*", (route) => route.fulfill({ status: 403, json: { code: "forbidden", detail: "Not today." } }));
+  await page.goto(`${hub.url}/settings/hooks`);
+  await page.getByRole("alert").getByText("Not today.").waitFor();
+  await watcher.checkAccess(page, "hooks that cannot be loaded");
+  await page.unroute("**/api/hooks?*");
+  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await page.getByRole("link", { name: "Monitor" }).press("Enter");
+  await page.getByText("No requests yet").waitFor();
+  // The link is no longer in the page. The next step of the keyboard is the first link of the hook.
+  await page.keyboard.press("Tab");
+  equal(await page.evaluate(() => document.activeElement.textContent), "All hooks", "where the keyboard is in a hook");
+  await page.getByRole("button", { name: "Edit" }).press("Enter");
+  const name = page.getByRole("dialog").getByLabel("Name", { exact: true });
+  await name.fill("Watch");
+  await name.press("Enter");
+  await page.getByRole("heading", { name: "Watch" }).waitFor();
+  await until("the focus is back", () => page.evaluate(() => document.activeElement.textContent === "Edit"));
+  await page.getByRole("link", { name: "All hooks" }).press("Enter");
+  await page.getByRole("link", { name: "Watch" }).waitFor();
+  await page.keyboard.press("Tab");
+  equal(await page.evaluate(() => document.activeElement.textContent), "New hook", "where the keyboard is in the list");
 }
 
 /** GitHub signs its requests. The page says what to enter there, and why the hub refused a request. */
@@ -145,8 +174,8 @@ export async function githubHook({ hub, watcher }) {
   await article(page, "It still leaks").waitFor();
   await page.goBack();
 
-  await page.getByRole("switch", { name: "Takes requests" }).click();
-  await page.getByText("Disabled", { exact: true }).waitFor();
+  await page.getByRole("switch", { name: "Enabled", checked: true }).click();
+  await page.getByRole("switch", { name: "Enabled", checked: false }).waitFor();
   const third = issue("Is anybody there?");
   equal(await post(url, third, signed(fresh, third, "issues", "d-5")), [409, null], "a disabled hook");
   await page.getByText("The hook or its owner is disabled.").waitFor();

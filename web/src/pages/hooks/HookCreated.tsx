@@ -59,7 +59,7 @@ function GithubSteps({ created }: { created: CreatedHook }) {
       </div>
       <Facts
         items={[
-          ["SSL verification", created.url.startsWith("https:") ? "Enable SSL verification" : "Not possible: this hub has no HTTPS address"],
+          ["SSL verification", created.url.startsWith("https:") ? "Enable SSL verification" : "Disable (the URL has no HTTPS)"],
           ["Which events", githubEvents(created.hook.events)],
           ["Active", "yes"],
         ]}

@@ -68,7 +68,7 @@ export function HookDetails({ hook }: { hook: Hook }) {
           </p>
         ) : null}
         <Switch
-          label="Takes requests"
+          label="Enabled"
           hint="The hub refuses the requests of a disabled hook."
           isOn={hook.enabled}
           disabled={isSwitching}

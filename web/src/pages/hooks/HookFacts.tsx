@@ -2,7 +2,6 @@ import type { Hook } from "../../api/hooks";
 import { Facts } from "../../ui/Facts";
 import { Shown } from "../../ui/Shown";
 import { Time } from "../../ui/Time";
-import { HookState } from "./HookState";
 import { HookTarget } from "./HookTarget";
 import { KINDS } from "./words";
 
@@ -14,7 +13,6 @@ export function HookFacts({ hook }: { hook: Hook }) {
   return (
     <Facts
       items={[
-        ["State", <HookState key="state" hook={hook} />],
         ["Kind", KINDS[hook.kind].label],
         ["Posts to", <HookTarget key="target" hook={hook} />],
         ...(hook.kind === "url" ? [] : [["Events", hook.events.length ? <Events key="events" events={hook.events} /> : "all"] as const]),

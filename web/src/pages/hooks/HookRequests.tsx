@@ -53,7 +53,7 @@ export function HookRequests({ hook }: { hook: Hook }) {
 function Foreign({ text }: { text: string | null | undefined }) {
   if (!text) return <span className="text-muted">none</span>;
   return (
-    <code className="font-mono text-sm break-all">
+    <code className="block w-max max-w-48 font-mono text-sm break-words">
       <Shown text={text} most={MOST} />
     </code>
   );
