@@ -63,6 +63,10 @@ export async function urlHook({ hub, watcher }) {
   await page.getByRole("link", { name: "Open message" }).click();
   await article(page, "Version 2 is live").waitFor();
   equal(await article(page, "forged").count(), 0, "messages without the secret");
+  await page.goBack();
+  await page.getByRole("link", { name: "Search for its messages" }).click();
+  await page.getByText("1 message", { exact: true }).waitFor();
+  await article(page, "Version 2 is live").waitFor();
 
   await page.emulateMedia({ colorScheme: "dark" });
   await page.setViewportSize({ width: 360, height: 740 });

@@ -1,3 +1,5 @@
+import { Link } from "@tanstack/react-router";
+
 import type { Hook } from "../../api/hooks";
 import { Facts } from "../../ui/Facts";
 import { Shown } from "../../ui/Shown";
@@ -26,7 +28,12 @@ export function HookFacts({ hook }: { hook: Hook }) {
             "default message"
           ),
         ],
-        ["Author", <code key="author" className="font-mono text-sm">{hook.author}</code>, "The handle of its messages. Search for agent: and this handle to find them."],
+        [
+          "Messages",
+          <Link key="messages" to="/search" search={{ q: `from:${hook.author}` }} className="inline-flex min-h-6 items-center text-accent hover:underline">
+            Search for its messages
+          </Link>,
+        ],
         ["Created", <Time key="created" at={hook.created_at} />],
       ]}
     />
