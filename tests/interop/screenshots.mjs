@@ -50,7 +50,7 @@ function shotsOf({ question, imports, delivery }) {
     ["deliveries", "/deliveries"],
     ["delivery", `/deliveries?peek=${delivery.id}`],
     ...tabs("/admin", ["users", "audit", "clients", "machines", "system"]),
-    ...["profile", "keys", "apps", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
+    ...["profile", "keys", "apps", "hooks", "notifications", "appearance"].map((part) => [`settings-${part}`, `/settings/${part}`]),
     ["not-found", "/nowhere/at/all"],
     ["palette", "/inbox", press("Control+k")],
     ["shortcuts", "/inbox", press("?")],

@@ -181,6 +181,12 @@ const apps = createRoute({
   path: "/apps",
   component: lazyRouteComponent(() => import("./pages/settings/AppsPage"), "AppsPage"),
 });
+const hooks = createRoute({
+  getParentRoute: () => settings,
+  path: "/hooks",
+  validateSearch: (search): { hook?: string } => ({ hook: search["hook"] === undefined ? undefined : String(search["hook"]) }),
+  component: lazyRouteComponent(() => import("./pages/hooks/HooksPage"), "HooksPage"),
+});
 const notifications = createRoute({
   getParentRoute: () => settings,
   path: "/notifications",
@@ -210,7 +216,7 @@ const tree = root.addChildren([
   search,
   attachments,
   admin,
-  settings.addChildren([settingsIndex, profile, keys, apps, notifications, appearance]),
+  settings.addChildren([settingsIndex, profile, keys, apps, hooks, notifications, appearance]),
 ]);
 
 /** The typed search stays as it is: `"a phrase"` and `007` are not JSON. */

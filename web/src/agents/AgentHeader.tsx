@@ -8,7 +8,7 @@ import { sentenceOf } from "../api/problem";
 import type { Agent } from "../api/types";
 import { Avatar } from "../ui/Avatar";
 import { Button, IconButton } from "../ui/Button";
-import { Confirm } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
 import { AgentMenu } from "./AgentMenu";

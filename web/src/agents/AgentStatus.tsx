@@ -2,7 +2,7 @@ import { CircleCheck, CirclePause, ShieldAlert } from "lucide-react";
 
 import type { Agent } from "../api/types";
 import { Badge } from "../ui/Badge";
-import { standing } from "./chain";
+import { standing } from "./statuses";
 
 /** Whether the agent may work, always as picture and word. */
 export function AgentStatus({ agent }: { agent: Agent }) {

@@ -2,7 +2,7 @@ import { useQueryClient } from "@tanstack/react-query";
 
 import { unquarantineAgent } from "../api/agents";
 import type { Agent } from "../api/types";
-import { Confirm } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { toast } from "../ui/Toasts";
 
 /** Asks before it lifts a quarantine, because that also resets the reputation. */

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
-import { type Archetype, createAgent } from "../api/agents";
+import { type Archetype, createAgent } from "../api/newAgent";
 import { useRepeatKey } from "../lib/repeat";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 
-import { type Trust, trustQuery } from "../api/agents";
 import { sentenceOf } from "../api/problem";
 import { channelsQuery } from "../api/queries";
+import { type Trust, trustQuery } from "../api/trust";
 import { Explained } from "../ui/Explained";
 import { Meter } from "../ui/Meter";
 import { type Threshold, thresholdsOf } from "../workflow/trust";

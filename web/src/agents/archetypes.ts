@@ -1,4 +1,4 @@
-import type { Archetype } from "../api/agents";
+import type { Archetype } from "../api/newAgent";
 
 /** Kinds of agents, and what each is for. */
 export const ARCHETYPES: ReadonlyArray<{ name: Archetype; label: string; about: string }> = [

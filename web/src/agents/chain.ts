@@ -1,4 +1,5 @@
 import type { Agent } from "../api/types";
+import { standing } from "./statuses";
 
 /** What the hub asks, in this order, before a message starts a run of an agent. */
 export interface ChainStep {
@@ -16,10 +17,6 @@ const MODES: Record<Agent["trigger_mode"], string> = {
   reactive: "reactive: a direct message or a mention is to start it",
   disabled: "disabled: switched off",
 };
-
-export function standing(agent: Agent): "quarantined" | "paused" | "active" {
-  return agent.quarantined_at ? "quarantined" : agent.paused_at ? "paused" : "active";
-}
 
 export function chainOf(agent: Agent): ChainStep[] {
   const isFree = standing(agent) === "active";

@@ -1,6 +1,5 @@
 import type { Agent } from "../api/types";
-import { standing } from "./chain";
-import type { Status } from "./statuses";
+import { type Status, standing } from "./statuses";
 
 /** Those that have what is typed in their name, and are as one wants them. */
 export function filterAgents(agents: readonly Agent[], typed: string, status: Status | undefined): Agent[] {

@@ -8,7 +8,6 @@ import type { Agent } from "./types";
 
 type Schemas = components["schemas"];
 
-export type Archetype = Schemas["Archetype"];
 export type ApiKey = Schemas["ApiKeyView"];
 export type AgentChanges = Schemas["UpdateAgentRequest"];
 export type Trace = Schemas["TraceView"];
@@ -19,9 +18,6 @@ export interface RevisedAgent {
   agent: Agent;
   etag: string | null;
 }
-
-/** How much the agent is trusted with one kind of action. */
-export type Trust = Schemas["TrustView"];
 
 /** What the stream last told of somebody's coming and going. */
 export interface Presence {
@@ -108,30 +104,12 @@ export async function deleteAgent(client: QueryClient, name: string): Promise<vo
   for (const queryKey of [["me"], ["agents"], ["keys"]]) void client.invalidateQueries({ queryKey });
 }
 
-/** Makes an agent. The answer has its key, which is never shown again. */
-export async function createAgent(
-  client: QueryClient,
-  agent: { name: string; display_name?: string; archetype: Archetype },
-  repeat: string,
-): Promise<Schemas["CreatedAgent"]> {
-  const made = await ok(api.POST("/api/agents", { params: { header: { "Idempotency-Key": repeat } }, body: agent }));
-  for (const queryKey of [["me"], ["agents"]]) void client.invalidateQueries({ queryKey });
-  return made;
-}
-
 /** Gives an agent a new key; the one before stops working. */
 export async function rotateKey(client: QueryClient, name: string): Promise<string> {
   const made = await change(client, name, ok(api.POST("/api/agents/{name}/key", { params: { path: { name } } })));
   void client.invalidateQueries({ queryKey: ["agent", name] });
   return made.key;
 }
-
-/** Trust by kind of action. */
-export const trustQuery = (agent: string) =>
-  queryOptions({
-    queryKey: ["trust", agent],
-    queryFn: () => ok(api.GET("/api/trust/{agent}", { params: { path: { agent } } })),
-  });
 
 /** What was done in the last day, newest first: by one agent, or by the person and all of theirs. */
 export const dayOfTracesQuery = (agent?: string) =>

@@ -7,8 +7,8 @@ import { PLACES } from "./Attachments";
 import { FileName } from "./FileName";
 import { addressOf, safeName, typeWord } from "./files";
 import { lightbox } from "./lightbox";
+import { useMayDraw } from "./mayDraw";
 import { isImage } from "./pictures";
-import { useMayDraw } from "./pixels";
 
 /** The files of a message. Each has a place of a known size, so that nothing moves when a picture comes. */
 export default function AttachmentCards({ files }: { files: readonly Attachment[] }) {

@@ -8,7 +8,7 @@ import { Button, IconButton } from "../ui/Button";
 import { FileName } from "./FileName";
 import { addressOf, safeName } from "./files";
 import { lightbox } from "./lightbox";
-import { useMayDraw } from "./pixels";
+import { useMayDraw } from "./mayDraw";
 
 /** A picture in large, and the others of the same message beside it. It is loaded when somebody first opens one. */
 export default function Lightbox() {

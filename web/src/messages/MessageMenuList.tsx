@@ -6,7 +6,7 @@ import { useState } from "react";
 import { api, ok } from "../api/client";
 import { channelsQuery, meQuery } from "../api/queries";
 import type { Me, Message, Reaction } from "../api/types";
-import { Confirm } from "../ui/Dialog";
+import { Confirm } from "../ui/Confirm";
 import { MenuItem } from "../ui/MenuItem";
 import { toast } from "../ui/Toasts";
 import { copy } from "../ui/copy";

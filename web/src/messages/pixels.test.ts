@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 
-import { MOST_PIXELS, pixelsIn } from "./pixels";
+import { MOST_PIXELS } from "./mayDraw";
+import { pixelsIn } from "./pixels";
 
 const bytes = (...parts: Array<string | number[]>) =>
   Uint8Array.from(parts.flatMap((part) => (typeof part === "string" ? Array.from(part, (one) => one.charCodeAt(0)) : part)));

@@ -1,11 +1,5 @@
-import { useQuery } from "@tanstack/react-query";
-
 import type { Attachment } from "../api/types";
 import { addressOf } from "./files";
-import { hasThumbnail } from "./pictures";
-
-/** A picture with more pixels than this is a file like any other: 48 kB can become 2 GB when a browser decodes them. */
-export const MOST_PIXELS = 40_000_000;
 
 /** So much of a file is read to find its size. Photographs may have a small picture and a profile of colours before it. */
 const HEAD = 128 * 1024;
@@ -53,25 +47,11 @@ function pixelsInJpeg(bytes: DataView): number | null {
   return null;
 }
 
-async function readPixels(file: Attachment): Promise<number | null> {
+/** How many pixels a file has; null if neither the hub nor the file says it. */
+export async function readPixels(file: Attachment): Promise<number | null> {
   // A hub that has measured the picture says so.
   const { width, height } = file as { width?: number | null; height?: number | null };
   if (width && height) return width * height;
   const answer = await fetch(addressOf(file), { headers: { Range: `bytes=0-${HEAD - 1}` } });
   return answer.ok ? pixelsIn(new Uint8Array(await answer.arrayBuffer())) : null;
-}
-
-/** Whether a picture may be drawn without anybody asking for it. Undefined while that is not known. In large, it may be a long file. */
-export function useMayDraw(file: Attachment | undefined, isLarge = false): boolean | undefined {
-  const isWanted = file !== undefined && (isLarge || hasThumbnail(file));
-  const pixels = useQuery({
-    queryKey: ["pixels", file?.sha256],
-    queryFn: () => readPixels(file!),
-    enabled: isWanted,
-    // A file never changes.
-    staleTime: Number.POSITIVE_INFINITY,
-    retry: false,
-  });
-  if (!isWanted || pixels.isError) return false;
-  return pixels.data === undefined ? undefined : pixels.data !== null && pixels.data > 0 && pixels.data <= MOST_PIXELS;
 }

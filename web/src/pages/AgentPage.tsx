@@ -7,17 +7,13 @@ import { Problem } from "../api/problem";
 import { webhooksQuery } from "../api/webhooks";
 import { AgentGone } from "../agents/AgentGone";
 import { AgentHeader } from "../agents/AgentHeader";
-import { ConnectTab } from "../agents/ConnectTab";
-import { ConversationsTab } from "../agents/ConversationsTab";
-import { InstructionsTab } from "../agents/InstructionsTab";
-import { KeysTab } from "../agents/KeysTab";
 import { OverviewTab } from "../agents/OverviewTab";
-import { TriggersTab } from "../agents/TriggersTab";
 import { keyState } from "../agents/keys";
 import { AGENT_TABS, type AgentTab } from "../agents/tabs";
 import { Page } from "../ui/Page";
 import { Failed, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
+import { lazyPart } from "../ui/lazyPart";
 import { NotFound } from "./NotFound";
 
 // Few agents have webhooks.
@@ -34,6 +30,12 @@ const TITLES: Record<AgentTab, string> = {
   conversations: "Conversations",
   connect: "Connect",
 };
+
+const TriggersTab = lazyPart(() => import("../agents/TriggersTab").then((part) => part.TriggersTab), <Skeleton />);
+const InstructionsTab = lazyPart(() => import("../agents/InstructionsTab").then((part) => part.InstructionsTab), <Skeleton />);
+const KeysTab = lazyPart(() => import("../agents/KeysTab").then((part) => part.KeysTab), <Skeleton />);
+const ConversationsTab = lazyPart(() => import("../agents/ConversationsTab").then((part) => part.ConversationsTab), <Skeleton />);
+const ConnectTab = lazyPart(() => import("../agents/ConnectTab").then((part) => part.ConnectTab), <Skeleton />);
 
 /** One agent, for its owner. */
 export function AgentPage() {

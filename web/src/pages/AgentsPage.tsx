@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useMemo } from "react";
 
 import { agentsQuery, dayOfTracesQuery } from "../api/agents";
 import type { Agent } from "../api/types";
 import { AgentStatus } from "../agents/AgentStatus";
-import { NewAgentDialog } from "../agents/NewAgentDialog";
 import { type Span, barsOf, byAgent, spanOf } from "../agents/activity";
 import { filterAgents } from "../agents/filter";
 import { STATUSES, type Status } from "../agents/statuses";
 import { WORDS } from "../agents/words";
 import { clockTime } from "../lib/time";
+import { making } from "../shell/making";
 import { Avatar } from "../ui/Avatar";
 import { Button } from "../ui/Button";
 import type { Column } from "../ui/DataTable";
@@ -28,7 +28,6 @@ export function AgentsPage() {
   const agents = useQuery(agentsQuery);
   const { q, status } = route.useSearch();
   const navigate = route.useNavigate();
-  const [isMaking, setMaking] = useState(false);
   const shown = useMemo(() => filterAgents(agents.data ?? [], q ?? "", status), [agents.data, q, status]);
   const change = (next: { q?: string; status?: Status }) =>
     void navigate({ search: (now) => ({ ...now, ...next }), replace: true });
@@ -37,13 +36,12 @@ export function AgentsPage() {
       title="Agents"
       actions={
         agents.data?.length ? (
-          <Button look="filled" onClick={() => setMaking(true)}>
+          <Button look="filled" onClick={() => making.set("agent")}>
             New agent
           </Button>
         ) : null
       }
     >
-      {isMaking ? <NewAgentDialog onClose={() => setMaking(false)} /> : null}
       {agents.isError ? <Failed error={agents.error} retry={() => void agents.refetch()} /> : null}
       {agents.isLoading ? <Skeleton /> : null}
       {agents.data?.length === 0 ? (
@@ -56,7 +54,7 @@ export function AgentsPage() {
             >
               Bring in an agent, step by step
             </Link>
-            <Button size="form" onClick={() => setMaking(true)}>
+            <Button size="form" onClick={() => making.set("agent")}>
               New agent
             </Button>
           </div>

@@ -13,6 +13,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Settings: profile, password, sessions", to: "/settings/profile" },
   { label: "Settings: keys", to: "/settings/keys" },
   { label: "Settings: apps", to: "/settings/apps" },
+  { label: "Settings: incoming webhooks", to: "/settings/hooks" },
   { label: "Settings: notifications", to: "/settings/notifications" },
   { label: "Settings: appearance", to: "/settings/appearance" },
   { label: "Admin", to: "/admin", isForAdmins: true },

@@ -2,9 +2,7 @@ import * as Radix from "@radix-ui/react-dialog";
 import { X } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
-import { sentenceOf } from "../api/problem";
-import { Button, IconButton } from "./Button";
-import { Field, INPUT, Refusal } from "./Field";
+import { IconButton } from "./Button";
 
 /** Asks for something before the page goes on. It is there as long as it is rendered. */
 export function Dialog({
@@ -24,12 +22,20 @@ export function Dialog({
   /** There is only text in it, so the keyboard scrolls the whole. */
   isText?: boolean;
 }) {
+  // Radix knows only its own triggers. By the time it looks, a field of the dialog may already have the focus.
+  const [opener] = useState(() => document.activeElement);
+  const returnFocus = (event: Event) => {
+    event.preventDefault();
+    const isLost = document.activeElement === null || document.activeElement === document.body;
+    if (isLost && opener instanceof HTMLElement && opener.isConnected) opener.focus();
+  };
   return (
     <Radix.Root open onOpenChange={(isOpen) => (isOpen ? undefined : onClose())}>
       <Radix.Portal>
         <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
         <Radix.Content
           aria-describedby={undefined}
+          onCloseAutoFocus={returnFocus}
           onInteractOutside={(event) => isKept && event.preventDefault()}
           onEscapeKeyDown={(event) => isKept && event.preventDefault()}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[95vw] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-bg shadow-lg ${isWide ? "max-w-2xl" : "max-w-md"}`}
@@ -48,74 +54,5 @@ export function Dialog({
         </Radix.Content>
       </Radix.Portal>
     </Radix.Root>
-  );
-}
-
-/** Makes sure of what cannot be taken back. With `typed`, the person writes it down first. */
-export function Confirm({
-  title,
-  children,
-  action,
-  typed,
-  onConfirm,
-  onClose,
-}: {
-  title: string;
-  children: ReactNode;
-  action: string;
-  typed?: string;
-  onConfirm: () => Promise<unknown>;
-  onClose: () => void;
-}) {
-  const [text, setText] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const [error, setError] = useState<string | null>(null);
-  const confirm = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      await onConfirm();
-      onClose();
-    } catch (problem) {
-      setError(sentenceOf(problem));
-      setBusy(false);
-    }
-  };
-  return (
-    <Dialog title={title} onClose={onClose}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void confirm();
-        }}
-      >
-        <div>{children}</div>
-        {typed === undefined ? null : (
-          <Field label={`Type ${typed} to confirm`}>
-            {(wiring) => (
-              <input
-                {...wiring}
-                autoFocus
-                autoComplete="off"
-                spellCheck={false}
-                value={text}
-                onChange={(event) => setText(event.target.value)}
-                className={INPUT}
-              />
-            )}
-          </Field>
-        )}
-        {error ? <Refusal>{error}</Refusal> : null}
-        <div className="flex flex-wrap justify-end gap-2">
-          <Button size="form" onClick={onClose}>
-            Cancel
-          </Button>
-          <Button type="submit" look="danger" size="form" disabled={isBusy || (typed !== undefined && text !== typed)}>
-            {action}
-          </Button>
-        </div>
-      </form>
-    </Dialog>
   );
 }

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import type { Trust } from "../api/agents";
+import type { Trust } from "../api/trust";
 import type { Channel, Message } from "../api/types";
 import { actionTypeOf, effectOf, thresholdsOf } from "./trust";
 

@@ -1,4 +1,4 @@
-import type { Trust } from "../api/agents";
+import type { Trust } from "../api/trust";
 import type { Channel, Message } from "../api/types";
 
 /** What people's words add to the trust in an agent, or take. */

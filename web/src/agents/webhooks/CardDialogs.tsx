@@ -3,7 +3,7 @@ import { useState } from "react";
 
 import { type Webhook, deleteWebhook, rotateSecret } from "../../api/webhooks";
 import { Choice } from "../../ui/Choice";
-import { Confirm } from "../../ui/Dialog";
+import { Confirm } from "../../ui/Confirm";
 import { Shown } from "../../ui/Shown";
 import { toast } from "../../ui/Toasts";
 import { KeyDialog } from "../KeyDialog";

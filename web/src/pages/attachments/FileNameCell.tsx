@@ -3,8 +3,8 @@ import { useState } from "react";
 
 import type { AttachmentDetails } from "../../api/attachments";
 import { addressOf, safeName, shortName } from "../../messages/files";
+import { useMayDraw } from "../../messages/mayDraw";
 import { isImage } from "../../messages/pictures";
-import { useMayDraw } from "../../messages/pixels";
 
 /** The name of a file, with a small picture of it if it is an image. */
 export function FileNameCell({ file, onOpen }: { file: AttachmentDetails; onOpen: () => void }) {

@@ -7,7 +7,7 @@ import type { Channel, Message, WorkflowState } from "../../api/types";
 import type { Scope } from "../../api/workflow";
 import { useMinute } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
-import { RejectDialog } from "../../workflow/RejectDialog";
+import { Reject } from "../../workflow/Reject";
 import { moveTo } from "../../workflow/moves";
 import { seatOf } from "../../workflow/seatOf";
 import { authorOf, useMove } from "../../workflow/useMove";
@@ -122,7 +122,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
         />
       ) : null}
       {rejecting ? (
-        <RejectDialog
+        <Reject
           message={rejecting}
           reject={() => move(rejecting, "rejected")}
           onClose={() => {

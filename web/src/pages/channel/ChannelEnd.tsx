@@ -6,7 +6,7 @@ import { api, ok } from "../../api/client";
 import { sentenceOf } from "../../api/problem";
 import type { ChannelDetails, Me } from "../../api/types";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
+import { Confirm } from "../../ui/Confirm";
 import { Section } from "../../ui/Section";
 import { toast } from "../../ui/Toasts";
 

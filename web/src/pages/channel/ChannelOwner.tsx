@@ -4,7 +4,7 @@ import { useState } from "react";
 import { type RevisedChannel, withRevision } from "../../api/channel";
 import { api } from "../../api/client";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
+import { Confirm } from "../../ui/Confirm";
 import { Section } from "../../ui/Section";
 import { SelectField } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";

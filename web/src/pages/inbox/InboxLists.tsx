@@ -2,7 +2,7 @@ import { useState } from "react";
 
 import type { Me, Message } from "../../api/types";
 import { Empty } from "../../ui/States";
-import { RejectDialog } from "../../workflow/RejectDialog";
+import { Reject } from "../../workflow/Reject";
 import { titleOf } from "../../workflow/title";
 import { useMove } from "../../workflow/useMove";
 import { InboxRow, type RowKind, rowId } from "./InboxRow";
@@ -57,7 +57,7 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
       {(show === "all" || show === "unread") && groups.unread.length > 0 ? <UnreadList unread={groups.unread} /> : null}
       {show === "unread" && groups.unread.length === 0 ? <Empty title="You have read everything" /> : null}
       {rejecting ? (
-        <RejectDialog message={rejecting} reject={() => move(rejecting, "rejected")} onClose={() => setRejecting(null)} />
+        <Reject message={rejecting} reject={() => move(rejecting, "rejected")} onClose={() => setRejecting(null)} />
       ) : null}
     </div>
   );

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 
-import { trustQuery } from "../../api/agents";
+import { trustQuery } from "../../api/trust";
 import type { Message } from "../../api/types";
 import { effectOf } from "../../workflow/trust";
 

@@ -8,16 +8,18 @@ import { meQuery } from "../../api/queries";
 import { Avatar } from "../../ui/Avatar";
 import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Confirm";
 import { type Column, DataTable } from "../../ui/DataTable";
-import { Confirm } from "../../ui/Dialog";
 import { AgentName, KeyChannels } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
+import { lazyPart } from "../../ui/lazyPart";
 import { AgentKeys } from "./AgentKeys";
-import { NewKey } from "./NewKey";
 import { permissionWords } from "./permissions";
+
+const NewKey = lazyPart(() => import("./NewKey").then((part) => part.NewKey));
 
 function isExpired(key: ApiKey): boolean {
   return Boolean(key.expires_at) && new Date(key.expires_at!).getTime() <= Date.now();

@@ -6,14 +6,16 @@ import { type OauthClient, clientsQuery } from "../../api/account";
 import { api, ok } from "../../api/client";
 import { meQuery } from "../../api/queries";
 import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Confirm";
 import { type Column, DataTable } from "../../ui/DataTable";
-import { Confirm } from "../../ui/Dialog";
 import { AgentName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 import { toast } from "../../ui/Toasts";
-import { NewClientDialog } from "./NewClientDialog";
+import { lazyPart } from "../../ui/lazyPart";
+
+const NewClientDialog = lazyPart(() => import("./NewClientDialog").then((part) => part.NewClientDialog));
 
 /** The OAuth clients of the person. */
 export function OauthClients() {

@@ -27,7 +27,7 @@ export function SettingsLayout() {
               <li key={one.to}>
                 <Link
                   to={one.to}
-                  className="flex h-7 items-center rounded-md px-2 text-muted hover:bg-panel hover:text-fg aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-fg pointer-coarse:h-11"
+                  className="flex h-7 items-center rounded-md px-2 whitespace-nowrap text-muted hover:bg-panel hover:text-fg aria-[current=page]:bg-selected aria-[current=page]:font-medium aria-[current=page]:text-fg pointer-coarse:h-11"
                 >
                   {one.label}
                 </Link>

@@ -3,6 +3,7 @@ export const SETTINGS = [
   { to: "/settings/profile", label: "Profile" },
   { to: "/settings/keys", label: "Keys" },
   { to: "/settings/apps", label: "Apps" },
+  { to: "/settings/hooks", label: "Incoming webhooks" },
   { to: "/settings/notifications", label: "Notifications" },
   { to: "/settings/appearance", label: "Appearance" },
 ] as const;

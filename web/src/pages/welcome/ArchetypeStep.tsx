@@ -1,5 +1,5 @@
 import { ARCHETYPES } from "../../agents/archetypes";
-import type { Archetype } from "../../api/agents";
+import type { Archetype } from "../../api/newAgent";
 import { StepButtons } from "./StepButtons";
 import { StepLead } from "./StepLead";
 

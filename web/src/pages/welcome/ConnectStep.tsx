@@ -11,7 +11,7 @@ import { rotateKey } from "../../api/agents";
 import type { Agent } from "../../api/types";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
-import { Confirm } from "../../ui/Dialog";
+import { Confirm } from "../../ui/Confirm";
 import { StepLead } from "./StepLead";
 
 const route = getRouteApi("/welcome");

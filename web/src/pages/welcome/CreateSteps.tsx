@@ -4,7 +4,7 @@ import { type FormEvent, useState } from "react";
 
 import { rememberKey } from "../../agents/freshKeys";
 import { STEPS, type WelcomeStep } from "../../agents/welcome";
-import { type Archetype, createAgent } from "../../api/agents";
+import { type Archetype, createAgent } from "../../api/newAgent";
 import { api, ok } from "../../api/client";
 import { Problem, sentenceOf } from "../../api/problem";
 import { useRepeatKey } from "../../lib/repeat";

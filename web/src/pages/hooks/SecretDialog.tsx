@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type Hook, changeHook } from "../../api/hooks";
+import { Button } from "../../ui/Button";
+import { Choice } from "../../ui/Choice";
+import { Dialog } from "../../ui/Dialog";
+import { SecretOnce } from "../../ui/SecretOnce";
+import { FormError, TextField, fieldError } from "../../ui/TextField";
+import { toast } from "../../ui/Toasts";
+import { newSecret } from "./form";
+
+/** Replaces the secret of a hook: by a new one, or by the one that the other service has chosen. */
+export function SecretDialog({ hook, onClose }: { hook: Hook; onClose: () => void }) {
+  const client = useQueryClient();
+  const [source, setSource] = useState<"new" | "theirs">("new");
+  const [typed, setTyped] = useState("");
+  // A retry sends the same secret.
+  const [fresh] = useState(() => newSecret(hook.kind));
+  const replace = useMutation({
+    mutationFn: () => changeHook(client, hook.id, { secret: source === "new" ? fresh : typed.trim() }),
+    onSuccess: () => {
+      if (source === "new") return;
+      toast("The secret was replaced.");
+      onClose();
+    },
+  });
+  if (replace.isSuccess && source === "new") {
+    return (
+      <Dialog title="New secret" onClose={onClose} isKept isWide>
+        <div className="flex flex-col gap-4">
+          <p>Enter it at the other service now. Until then the hub refuses its requests.</p>
+          <SecretOnce label="Secret" secret={fresh} />
+          <div className="flex justify-end">
+            <Button size="form" look="filled" onClick={onClose}>
+              I have saved it
+            </Button>
+          </div>
+        </div>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog title="Replace secret" onClose={onClose}>
+      <form
+        className="flex flex-col gap-4"
+        onSubmit={(event) => {
+          event.preventDefault();
+          replace.mutate();
+        }}
+      >
+        <p>The hub refuses requests that are signed with the current secret from then on.</p>
+        <Choice
+          label="New secret"
+          value={source}
+          onChange={setSource}
+          options={[
+            { value: "new", label: "Create one" },
+            { value: "theirs", label: "Use the one of the service" },
+          ]}
+        />
+        {source === "theirs" ? (
+          <TextField
+            label="Secret of the service"
+            error={fieldError(replace.error, "secret")}
+            type="password"
+            required
+            value={typed}
+            onChange={setTyped}
+            autoComplete="new-password"
+          />
+        ) : null}
+        <FormError error={replace.error} shown={source === "theirs" ? ["secret"] : []} />
+        <div className="flex flex-wrap justify-end gap-2">
+          <Button size="form" onClick={onClose}>
+            Cancel
+          </Button>
+          <Button type="submit" look="danger" size="form" disabled={replace.isPending}>
+            Replace secret
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
