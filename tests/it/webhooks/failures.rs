@@ -10,7 +10,7 @@ use crate::support::{MINUTE, TestHub, eventually, items};
 const SECOND: Duration = Duration::from_secs(1);
 
 /// Lets all tries of what waits happen.
-async fn run_out_of_tries(hub: &TestHub) {
+pub(super) async fn run_out_of_tries(hub: &TestHub) {
     for pause in [Duration::ZERO, SECOND, 5 * SECOND, 30 * SECOND] {
         hub.advance(pause);
         hub.settle().await;

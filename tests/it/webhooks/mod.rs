@@ -1,7 +1,10 @@
 //! Webhooks: what is sent to whom, and what happens when nobody answers.
 
+mod addresses;
 mod failures;
 mod receiver;
+mod rude;
+mod trap;
 
 use serde_json::{Value, json};
 
