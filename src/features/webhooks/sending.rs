@@ -60,6 +60,11 @@ pub(super) fn enqueue(
     )
 }
 
+/// Takes a delivery out of its line.
+pub(super) fn cancel(tx: &mut Tx<'_>, delivery: DeliveryId) -> Result<(), DbError> {
+    work::cancel(tx, QUEUE, &delivery.to_string())
+}
+
 pub(super) fn lane(webhook: WebhookId) -> String {
     webhook.to_string()
 }

@@ -1,6 +1,7 @@
 //! Webhooks: what is sent to whom, and what happens when nobody answers.
 
 mod addresses;
+mod backlog;
 mod failures;
 mod receiver;
 mod rude;
