@@ -3,8 +3,8 @@
 use serde_json::json;
 use stoa_db::{DbError, params};
 
-use super::{Receiver, Scene, deliveries, register, scene, webhook};
-use crate::support::{MINUTE, TestHub, eventually};
+use super::{Receiver, Scene, advance_while_sending, deliveries, register, scene, webhook};
+use crate::support::{TestHub, eventually};
 
 /// Lets so many deliveries of a webhook wait, without any work to send them.
 async fn fill(hub: &TestHub, webhook: i64, count: i64) {
@@ -38,7 +38,7 @@ async fn ten_thousand_deliveries_of_a_webhook_wait_and_no_more() {
         ada.dm("lookout", text).await;
     }
     other.has(3).await;
-    hub.advance(MINUTE);
+    advance_while_sending(&hub, 70, 1).await;
     let state = async |number: usize| {
         let latest = deliveries(&ada, id).await;
         (latest[number]["status"].as_str().unwrap().to_owned(), latest[number]["reason"].as_str().map(str::to_owned))
