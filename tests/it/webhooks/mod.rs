@@ -2,6 +2,7 @@
 
 mod addresses;
 mod backlog;
+mod crashes;
 mod failures;
 mod receiver;
 mod rude;
