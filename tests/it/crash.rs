@@ -171,7 +171,7 @@ impl Crowd {
     }
 }
 
-fn number_from(name: &str) -> Option<u64> {
+pub(crate) fn number_from(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
 }
 

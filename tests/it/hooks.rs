@@ -28,13 +28,13 @@ pub(crate) fn walk_rows() -> Vec<Row> {
 /// A part of what GitHub sends for an issue, byte for byte as it is signed.
 const OPENED: &str = r#"{"action":"opened","issue":{"url":"https://api.github.com/repos/octo/hub/issues/7","html_url":"https://github.com/octo/hub/issues/7","id":1296269,"number":7,"title":"The hub forgets @ada","user":{"login":"octocat","id":1,"type":"User"},"labels":[],"state":"open","body":"Ask @ada.\r\n"},"repository":{"id":35129377,"name":"hub","full_name":"octo/hub","private":false,"owner":{"login":"octo"}},"sender":{"login":"octocat","id":1}}"#;
 
-struct TestHook {
-    id: String,
-    url: String,
-    secret: String,
+pub(crate) struct TestHook {
+    pub(crate) id: String,
+    pub(crate) url: String,
+    pub(crate) secret: String,
 }
 
-async fn make(owner: &Human, request: Value) -> TestHook {
+pub(crate) async fn make(owner: &Human, request: Value) -> TestHook {
     let created = owner.post("/api/hooks", &request).await.status(201).json();
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let url = text(&created["url"]);
@@ -48,7 +48,7 @@ fn sign(secret: &[u8], text: &[u8]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-fn github(hub: &TestHub, hook: &TestHook, event: &str, delivery: &str, body: &str) -> Call {
+pub(crate) fn github(hub: &TestHub, hook: &TestHook, event: &str, delivery: &str, body: &str) -> Call {
     let signature: String =
         sign(hook.secret.as_bytes(), body.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
     hub.nobody()
@@ -59,7 +59,7 @@ fn github(hub: &TestHub, hook: &TestHook, event: &str, delivery: &str, body: &st
         .body("application/json", body.to_owned())
 }
 
-fn standard(hub: &TestHub, hook: &TestHook, id: &str, seconds: i64, body: &str) -> Call {
+pub(crate) fn standard(hub: &TestHub, hook: &TestHook, id: &str, seconds: i64, body: &str) -> Call {
     let key = STANDARD.decode(hook.secret.strip_prefix("whsec_").unwrap()).unwrap();
     let signature = STANDARD.encode(sign(&key, format!("{id}.{seconds}.{body}").as_bytes()));
     hub.nobody()
@@ -70,11 +70,11 @@ fn standard(hub: &TestHub, hook: &TestHook, id: &str, seconds: i64, body: &str) 
         .body("application/json", body.to_owned())
 }
 
-async fn said(reader: &Human, channel: &str) -> Vec<Value> {
+pub(crate) async fn said(reader: &Human, channel: &str) -> Vec<Value> {
     items(reader.get(&format!("/api/channels/{channel}/messages")).await.ok())
 }
 
-async fn outcomes(owner: &Human, hook: &TestHook) -> Vec<String> {
+pub(crate) async fn outcomes(owner: &Human, hook: &TestHook) -> Vec<String> {
     let requests = items(owner.get(&format!("/api/hooks/{}/requests", hook.id)).await.ok());
     requests.iter().map(|request| request["outcome"].as_str().unwrap().to_owned()).collect()
 }

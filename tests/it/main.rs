@@ -42,6 +42,7 @@ mod engines;
 mod followers;
 mod freezes;
 mod hooks;
+mod hooks_abuse;
 mod hostile;
 mod hosts;
 mod hubs;

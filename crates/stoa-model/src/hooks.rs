@@ -287,7 +287,7 @@ impl HookContent {
     /// The message that this request becomes; its body is empty if there is nothing to say.
     pub fn message(self, kind: HookKind, template: Option<&str>) -> Result<HookMessage, String> {
         let Some(template) = template else {
-            let body = self.default_message(kind);
+            let body = printable(&self.default_message(kind));
             return Ok(HookMessage { body: cut(body.trim(), MAX_RENDERED_BYTES), own_words: String::new() });
         };
         let template = Template::parse(template)?;
@@ -297,7 +297,7 @@ impl HookContent {
             ("id".to_owned(), text(self.id)),
             ("body".to_owned(), self.body),
         ]);
-        let body = template.render(&fields, MAX_RENDERED_BYTES).trim().to_owned();
+        let body = printable(&template.render(&fields, MAX_RENDERED_BYTES)).trim().to_owned();
         Ok(HookMessage { body, own_words: template.own_words() })
     }
 
@@ -410,6 +410,12 @@ fn value_at(document: &Value, path: &[&str]) -> Option<String> {
         Value::Bool(truth) => Some(truth.to_string()),
         _ => None,
     }
+}
+
+/// Somebody else's text with its lines: without characters that are invisible or change how their neighbours look.
+fn printable(text: &str) -> String {
+    let is_harmless = |character: &char| matches!(character, '\n' | '\t') || !is_unprintable(*character);
+    without_stacked_marks(&text.chars().filter(is_harmless).collect::<String>())
 }
 
 /// One line of somebody else's text: without invisible characters, and not too long.

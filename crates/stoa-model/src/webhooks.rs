@@ -15,6 +15,8 @@ pub const MAX_WEBHOOKS_OF_OWNER: i64 = 100;
 pub const MAX_FAILURES: i64 = 50;
 /// A delivery at this depth is noted and not sent.
 pub const MAX_DEPTH: i64 = 5;
+/// Deliveries of one webhook that wait, pending or held.
+pub const MAX_WAITING: i64 = 10_000;
 /// What is kept of an answer.
 pub const MAX_EXCERPT_BYTES: usize = 4 * 1024;
 /// What a delivery may be long.

@@ -57,12 +57,15 @@ pub fn is_public(address: IpAddr) -> bool {
     }
 }
 
-/// Where clouds tell their machines about themselves: Amazon and most others, Azure, Alibaba.
-const METADATA: [Network; 4] = [
-    Network::v4(169, 254, 169, 254, 32),
-    Network::v4(168, 63, 129, 16, 32),
-    Network::v4(100, 100, 100, 200, 32),
-    Network::v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254], 128),
+/// Where clouds tell their machines about themselves, and give them passwords.
+const METADATA: [Network; 7] = [
+    Network::v4(169, 254, 0, 0, 16), // link-local: Amazon, Google, Azure, Tencent and most others
+    Network::v4(168, 63, 129, 16, 32), // Azure
+    Network::v4(100, 100, 100, 200, 32), // Alibaba
+    Network::v4(192, 0, 0, 192, 32), // Oracle
+    Network::v6([0xfd00, 0xec2, 0, 0, 0, 0, 0, 0], 32), // Amazon
+    Network::v6([0xfd20, 0xce, 0, 0, 0, 0, 0, 0], 32), // Google
+    Network::v6([0xfd00, 0xc1, 0, 0, 0, 0, 0, 0], 32), // Oracle
 ];
 
 pub(crate) fn is_metadata(address: IpAddr) -> bool {
@@ -78,4 +81,21 @@ pub(crate) fn innermost(address: IpAddr) -> IpAddr {
         }
         _ => address,
     }
+}
+
+/// IPv4 addresses in forms that are never public: compatible, behind a translator of one's own, and 6to4.
+const COMPATIBLE: Network = Network::v6([0, 0, 0, 0, 0, 0, 0, 0], 96);
+const LOCAL_NAT64: Network = Network::v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48);
+const SIX_TO_FOUR: Network = Network::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16);
+
+/// The IPv4 address that such a form may lead to, or the address itself.
+pub(crate) fn hidden(address: IpAddr) -> IpAddr {
+    let IpAddr::V6(outer) = address else { return address };
+    let bytes = outer.octets();
+    let inner = match bytes {
+        [.., a, b, c, d] if COMPATIBLE.contains(address) || LOCAL_NAT64.contains(address) => [a, b, c, d],
+        [_, _, a, b, c, d, ..] if SIX_TO_FOUR.contains(address) => [a, b, c, d],
+        _ => return address,
+    };
+    IpAddr::V4(inner.into())
 }

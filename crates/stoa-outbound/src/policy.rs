@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use url::Url;
 
-use crate::address::{innermost, is_metadata};
+use crate::address::{hidden, innermost, is_metadata};
 use crate::target::Target;
 use crate::{Network, OutboundError, is_public};
 
@@ -24,11 +24,13 @@ pub struct Policy {
 impl Policy {
     pub fn permits(&self, address: IpAddr) -> bool {
         let address = innermost(address);
-        if self.deny.iter().any(|network| network.contains(address)) {
+        let inside = hidden(address);
+        if self.deny.iter().any(|network| network.contains(address) || network.contains(inside)) {
             return false;
         }
         // What a cloud tells its own machines holds their passwords. A network around it does not mean it; its own address does.
-        let is_named = |network: &&Network| !is_metadata(address) || network.is_single();
+        let is_metadata = is_metadata(address) || is_metadata(inside);
+        let is_named = |network: &&Network| !is_metadata || network.is_single();
         is_public(address) || self.allow.iter().filter(is_named).any(|network| network.contains(address))
     }
 

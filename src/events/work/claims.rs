@@ -22,6 +22,9 @@ pub(super) struct Wish {
     pub(super) after_lane: String,
     /// Lanes of which this hub does none now.
     pub(super) avoided: BTreeSet<String>,
+    /// Lanes that have only a part of the room, and how much of it is left for them.
+    pub(super) slow: BTreeSet<String>,
+    pub(super) slow_room: usize,
 }
 
 /// What was taken, and when it is worth while to look again.
@@ -81,10 +84,14 @@ fn find_candidates(tx: &mut Tx<'_>, wish: &Wish) -> Result<(Vec<Candidate>, Opti
     let (before, after) = lanes.drain(..).partition::<Vec<_>, _>(|lane| lane.name <= wish.after_lane);
     let mut next_look: Option<i64> = None;
     let mut of_lanes = Vec::new();
+    let mut slow_room = wish.slow_room;
     for lane in after.into_iter().chain(before) {
-        let room = wish.lane_limit.saturating_sub(lane.under_way).min(wish.room);
+        let is_slow = wish.slow.contains(&lane.name);
+        let most = if is_slow { slow_room.min(wish.room) } else { wish.room };
+        let room = wish.lane_limit.saturating_sub(lane.under_way).min(most);
         let due_at = if room == 0 { None } else { lane.due_at };
         if due_at.is_some_and(|due_at| due_at <= now) && !wish.avoided.contains(&lane.name) {
+            slow_room -= if is_slow { room } else { 0 };
             of_lanes.push((lane.name, room));
         } else {
             // What has died gives its items back without saying so.

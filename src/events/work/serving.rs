@@ -85,12 +85,13 @@ impl Places {
         self.concurrency.saturating_sub(self.running.len())
     }
 
-    /// Lanes of which nothing is to be begun now.
-    fn avoided(&self) -> BTreeSet<String> {
+    /// How many more items of slow lanes may be begun now.
+    fn slow_room(&self) -> usize {
+        if self.concurrency == 1 {
+            return self.room();
+        }
         let slow_ones: usize = self.slow.iter().filter_map(|lane| self.lanes.get(lane)).sum();
-        let are_slow_avoided = self.concurrency > 1 && slow_ones >= self.concurrency / 2;
-        let slow = self.slow.iter().filter(|_| are_slow_avoided);
-        self.blocked.keys().chain(slow).cloned().collect()
+        (self.concurrency / 2).saturating_sub(slow_ones)
     }
 
     fn begin(&mut self, hub: &Hub, worker: &Arc<dyn Worker>, item: WorkItem) {
@@ -131,7 +132,9 @@ async fn fill(hub: &Hub, worker: &Arc<dyn Worker>, places: &mut Places) -> Resul
             room: places.room(),
             lane_limit: worker.lane_limit(),
             after_lane: places.last_lane.clone(),
-            avoided: places.avoided(),
+            avoided: places.blocked.keys().cloned().collect(),
+            slow: places.slow.clone(),
+            slow_room: places.slow_room(),
         };
         let Claimed { items, next_look, blocked } = claims::claim(hub, &**worker, wish).await?;
         items.into_iter().for_each(|item| places.begin(hub, worker, item));

@@ -7,7 +7,8 @@ use stoa_db::Tx;
 use stoa_model::machines::DeliveryEvidence;
 use stoa_model::page::Page;
 use stoa_model::webhooks::{
-    DeliveryDetails, DeliveryRecord, DeliveryRequest, DeliveryStatus, Retried, RetryDeadRequest, WebhookEvent,
+    DeliveryDetails, DeliveryRecord, DeliveryRequest, DeliveryStatus, MAX_WAITING, Retried, RetryDeadRequest,
+    WebhookEvent,
 };
 use stoa_model::{DeliveryId, MessageId, Timestamp, WebhookId};
 use utoipa::IntoParams;
@@ -138,6 +139,10 @@ pub async fn retry_delivery(hub: &Hub, actor: &Actor, id: DeliveryId) -> Result<
         }
         let is_test = row.event == WebhookEvent::WebhookPing;
         require_enabled(tx, row.webhook, is_test)?;
+        if delivery_store::find_room(tx, row.webhook)? == 0 {
+            let detail = format!("{MAX_WAITING} deliveries of this webhook are waiting.");
+            return Err(HubError::conflict("backlog_full", detail).hint("Retry when some of them have arrived."));
+        }
         repeat(tx, row.webhook, &[id])?;
         find_own_delivery(tx, scope, id).map(Into::into)
     })
@@ -156,7 +161,8 @@ pub async fn retry_dead(
         find_own(tx, scope, id)?;
         require_enabled(tx, id, false)?;
         let since = request.since.map_or(0, Timestamp::as_ms);
-        let dead = delivery_store::list_to_repeat(tx, id, DeliveryStatus::Dead, since, MAX_RETRIED)?;
+        let limit = MAX_RETRIED.min(delivery_store::find_room(tx, id)?);
+        let dead = delivery_store::list_to_repeat(tx, id, DeliveryStatus::Dead, since, limit)?;
         let dead: Vec<DeliveryId> = dead.into_iter().map(|(id, _)| id).collect();
         repeat(tx, id, &dead)?;
         Ok(Retried { retried: i64::try_from(dead.len()).unwrap_or(i64::MAX) })
@@ -194,6 +200,20 @@ pub(super) fn prune(_: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     }
     pruned += delivery_store::expire_held(tx, now - milliseconds(KEPT_FOR), BATCH)?;
     Ok(pruned)
+}
+
+/// Ends the newest deliveries of a webhook of which more wait than may. Sends do not count them: on PostgreSQL, sends that read what
+/// others insert would have to be repeated.
+pub(super) fn limit_backlogs(_: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
+    let mut ended = 0;
+    for webhook in delivery_store::list_long_backlogs(tx, MAX_WAITING)? {
+        for delivery in delivery_store::list_beyond(tx, webhook, MAX_WAITING, BATCH)? {
+            delivery_store::update_dead(tx, delivery, "backlog")?;
+            sending::cancel(tx, delivery)?;
+            ended += 1;
+        }
+    }
+    Ok(ended)
 }
 
 pub(super) fn update_gauges(hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {

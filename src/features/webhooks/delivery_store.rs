@@ -2,7 +2,7 @@
 
 use stoa_db::{DbError, Row, Tx, Value, params};
 use stoa_model::machines::DeliveryEvidence;
-use stoa_model::webhooks::{Attempt, DeliveryRecord, DeliveryStatus, WebhookEvent};
+use stoa_model::webhooks::{Attempt, DeliveryRecord, DeliveryStatus, MAX_WAITING, WebhookEvent};
 use stoa_model::{DeliveryId, MessageId, PrincipalId, Timestamp, WebhookId};
 
 use super::store::Scope;
@@ -100,6 +100,41 @@ pub(super) fn insert_delivery(tx: &mut Tx<'_>, new: &NewDelivery<'_>) -> Result<
         ],
         |row| row.get("id").map(DeliveryId),
     )
+}
+
+/// Webhooks of which more deliveries may wait than `most`. The ends of an index tell; most webhooks need no count.
+pub(super) fn list_long_backlogs(tx: &mut Tx<'_>, most: i64) -> Result<Vec<WebhookId>, DbError> {
+    let end = |end: &str, status: &str| {
+        format!("(select {end}(d.id) from webhook_deliveries d where d.webhook_id = w.id and d.status = '{status}')")
+    };
+    let span = |status: &str| format!("coalesce({} - {} + 1, 0)", end("max", status), end("min", status));
+    let sql = format!("select w.id from webhooks w where {} + {} > $1", span("pending"), span("held"));
+    tx.query(&sql, params![most], |row| row.get("id").map(WebhookId))
+}
+
+/// Deliveries of a webhook that wait although so many older ones do.
+pub(super) fn list_beyond(
+    tx: &mut Tx<'_>,
+    webhook: WebhookId,
+    older: i64,
+    limit: i64,
+) -> Result<Vec<DeliveryId>, DbError> {
+    tx.query(
+        "select id from webhook_deliveries where webhook_id = $1 and status in ('pending', 'held') order by id limit $2 offset $3",
+        params![webhook.0, limit, older],
+        |row| row.get("id").map(DeliveryId),
+    )
+}
+
+/// How many more deliveries of a webhook may wait. Reads the index only, and no more of it than may wait.
+pub(super) fn find_room(tx: &mut Tx<'_>, webhook: WebhookId) -> Result<i64, DbError> {
+    let waiting: i64 = tx.query_one(
+        "select count(*) as waiting from (
+             select 1 from webhook_deliveries where webhook_id = $1 and status in ('pending', 'held') limit $2) waiting",
+        params![webhook.0, MAX_WAITING],
+        |row| row.get("waiting"),
+    )?;
+    Ok(MAX_WAITING - waiting)
 }
 
 pub(super) fn find_delivery(tx: &mut Tx<'_>, id: DeliveryId) -> Result<Option<DeliveryRow>, DbError> {

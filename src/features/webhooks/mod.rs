@@ -29,7 +29,10 @@ pub fn feature() -> Feature {
         mcp_order: 60,
         planner: Some(planner::plan),
         workers: vec![Arc::new(sending::Sender), Arc::new(probing::Prober)],
-        chores: vec![Chore { name: "webhooks", every: Duration::from_secs(600), run: deliveries::prune }],
+        chores: vec![
+            Chore { name: "webhooks", every: Duration::from_secs(600), run: deliveries::prune },
+            Chore { name: "webhook backlogs", every: Duration::from_secs(60), run: deliveries::limit_backlogs },
+        ],
         sealed: Some(Sealed { columns: &["webhooks.secret", "webhooks.old_secret"], seal_again: signing::seal_again }),
         metrics: Some(deliveries::update_gauges),
         ..Feature::new("webhooks")

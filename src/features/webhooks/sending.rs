@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use serde_json::Value;
 use stoa_db::{DbError, Tx};
+use stoa_model::text::is_unprintable;
 use stoa_model::webhooks::{Attempt, DeliveryStatus, DisabledReason, MAX_EXCERPT_BYTES, MAX_FAILURES, WebhookEvent};
 use stoa_model::{DeliveryId, Timestamp, WebhookId};
 use stoa_outbound::{Answer, Request, Url};
@@ -57,6 +58,11 @@ pub(super) fn enqueue(
             meters: &[&agent, &host],
         },
     )
+}
+
+/// Takes a delivery out of its line.
+pub(super) fn cancel(tx: &mut Tx<'_>, delivery: DeliveryId) -> Result<(), DbError> {
+    work::cancel(tx, QUEUE, &delivery.to_string())
 }
 
 pub(super) fn lane(webhook: WebhookId) -> String {
@@ -256,9 +262,12 @@ impl Tried {
     }
 }
 
-/// The beginning of an answer, as text that a column of either engine can hold.
+/// The beginning of an answer, as text that changes neither a terminal nor its neighbours on a page.
 fn excerpt(body: &[u8]) -> String {
-    let text = String::from_utf8_lossy(body.get(..MAX_EXCERPT_BYTES).unwrap_or(body)).replace('\0', "\u{fffd}");
+    let text = String::from_utf8_lossy(body.get(..MAX_EXCERPT_BYTES).unwrap_or(body)).replace("\r\n", "\n");
+    let is_harmless = |character: char| matches!(character, '\n' | '\t') || !is_unprintable(character);
+    let text: String =
+        text.chars().map(|each| if is_harmless(each) { each } else { char::REPLACEMENT_CHARACTER }).collect();
     let end = text.char_indices().map(|(at, character)| at + character.len_utf8());
     let end = end.take_while(|end| *end <= MAX_EXCERPT_BYTES).last().unwrap_or(0);
     text.get(..end).unwrap_or_default().to_owned()
@@ -313,6 +322,7 @@ mod tests {
     fn excerpts_are_text() {
         assert_eq!(excerpt(b"ok"), "ok");
         assert_eq!(excerpt(b"a\0b\xff"), "a\u{fffd}b\u{fffd}");
+        assert_eq!(excerpt("\u{202e}\u{1b}[2J\r\n\tok".as_bytes()), "\u{fffd}\u{fffd}[2J\n\tok");
         assert_eq!(excerpt(&[b'x'; 5000]).len(), MAX_EXCERPT_BYTES);
         assert!(excerpt(&[0xff; 5000]).len() <= MAX_EXCERPT_BYTES);
     }

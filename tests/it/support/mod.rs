@@ -40,7 +40,7 @@ pub(crate) use machines::{ALL_SCOPES, Identity, Letter, Machine, RegistryFile, T
 pub(crate) use mcp::{LATEST, Messages, meta};
 use place::Folder;
 pub(crate) use place::{TestDatabase, make_data_with_tables, off_the_runtime, on_postgres};
-pub(crate) use probes::{Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
+pub(crate) use probes::{Door, Gate, LEASE, Labourer, Mood, QUEUE, Recorder, eventually};
 pub(crate) use sse::{EventStream, Frame};
 
 /// 2027-01-15T08:00:00Z: every test begins here, unless it says otherwise.

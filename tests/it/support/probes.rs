@@ -37,7 +37,7 @@ pub(crate) enum Mood {
 pub(crate) struct Door(watch::Sender<bool>);
 
 impl Door {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(watch::Sender::new(true))
     }
 
@@ -49,7 +49,7 @@ impl Door {
         self.0.send_replace(true);
     }
 
-    async fn pass(&self) {
+    pub(crate) async fn pass(&self) {
         let _ = self.0.subscribe().wait_for(|is_open| *is_open).await;
     }
 }

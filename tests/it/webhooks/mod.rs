@@ -1,13 +1,22 @@
 //! Webhooks: what is sent to whom, and what happens when nobody answers.
 
+mod addresses;
+mod backlog;
 mod canaries;
+mod crashes;
 mod examples;
 mod failures;
 mod receiver;
+mod rude;
+mod sharing;
+mod trap;
+
+use std::time::Duration;
 
 use serde_json::{Value, json};
+use stoa_db::{DbError, params};
 
-use crate::support::{ALL_SCOPES, Agent, Client, DAY, Human, RegistryFile, Setup, TestHub, items};
+use crate::support::{ALL_SCOPES, Agent, Client, DAY, Human, RegistryFile, Setup, TestHub, eventually, items};
 use crate::walk::{Row, ToolRow, either, either_thing, refused, shows_own};
 use receiver::Receiver;
 
@@ -65,6 +74,27 @@ async fn deliveries(client: &Client, webhook: i64) -> Vec<Value> {
 
 async fn webhook(client: &Client, id: i64) -> Value {
     client.get(&format!("/api/webhooks/{id}")).await.ok().json()
+}
+
+const UNDER_WAY: &str = "select count(*) as n from work where queue = 'webhooks' and lease_owner is not null";
+
+/// Moves time in small steps, so that hubs can extend the leases of so many requests under way.
+async fn advance_while_sending(hub: &TestHub, seconds: u64, requests: i64) {
+    for _ in 0..seconds / 10 {
+        hub.advance(Duration::from_secs(10));
+        let wanted = hub.now_ms() + 30_000;
+        eventually("the leases are extended", async || {
+            let extended: Result<i64, DbError> = hub
+                .inner()
+                .read(move |tx| {
+                    let sql = "select count(*) as n from work where queue = 'webhooks' and lease_until >= $1";
+                    tx.query_one(sql, params![wanted], |row| row.get("n"))
+                })
+                .await;
+            extended.unwrap() == requests
+        })
+        .await;
+    }
 }
 
 struct Scene {
