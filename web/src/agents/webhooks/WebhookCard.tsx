@@ -4,7 +4,6 @@ import { useId, useState } from "react";
 
 import { sentenceOf } from "../../api/problem";
 import { type Webhook, changeWebhook, testWebhook } from "../../api/webhooks";
-import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Refusal } from "../../ui/Field";
 import { MenuButton } from "../../ui/MenuButton";
@@ -17,6 +16,7 @@ import { HealthPart } from "./HealthPart";
 import { LastDeliveries } from "./LastDeliveries";
 import { TestResult } from "./TestResult";
 import { WebhookDialog } from "./WebhookDialog";
+import { WordBadge } from "./parts";
 import { useDeliveries } from "./useDeliveries";
 import { holds, stateOf } from "./words";
 
@@ -37,7 +37,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
     mutationFn: (enabled: boolean) => changeWebhook(client, webhook.id, { enabled }),
     onSuccess: (_, enabled) => toast(enabled ? "The webhook is enabled." : "The webhook is paused."),
   });
-  const { word, icon, colour, about } = stateOf(webhook);
+  const state = stateOf(webhook);
   const isEnabled = webhook.status !== "disabled";
   const isHolding = holds(webhook);
   const close = () => setOpen(null);
@@ -51,12 +51,10 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
             <h2 id={titleId} className="min-w-0 font-mono text-sm font-semibold [overflow-wrap:anywhere]">
               <Shown text={webhook.url} most={MOST_OF_URL} />
             </h2>
-            <Badge colour={colour} icon={icon}>
-              {word}
-            </Badge>
+            <WordBadge words={state} />
             {webhook.disabled_at ? <Time at={webhook.disabled_at} /> : null}
           </div>
-          <Notes webhook={webhook} about={about} />
+          <Notes webhook={webhook} about={state.about} />
           <ul aria-label="Events" className="flex flex-wrap gap-1.5">
             {webhook.events.map((event) => (
               <li key={event} className="rounded-sm bg-panel px-1.5 font-mono text-sm text-muted">
