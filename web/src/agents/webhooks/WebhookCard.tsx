@@ -21,10 +21,10 @@ import { useDeliveries } from "./useDeliveries";
 import { holds, stateOf } from "./words";
 
 const MOST_OF_URL = 200;
-/** So many of the latest deliveries say how a webhook does. */
+/** The health is that of so many deliveries. */
 const LATEST = 20;
 
-/** One webhook: what it is sent, how it does, and what one can do about it. */
+/** One webhook: its address, state, health and last deliveries, with its actions. */
 export function WebhookCard({ webhook }: { webhook: Webhook }) {
   const client = useQueryClient();
   const titleId = useId();
@@ -102,7 +102,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** What the word for the state does not say. */
+/** Details of the state, and until when the old secret signs. */
 function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
   return (
     <>
@@ -119,7 +119,7 @@ function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
       ) : null}
       {webhook.old_secret_until ? (
         <p className="text-muted">
-          Signed with the old secret, too, until <Time at={webhook.old_secret_until} as="date" />.
+          Also signed with the old secret until <Time at={webhook.old_secret_until} as="date" />.
         </p>
       ) : null}
     </>

@@ -34,7 +34,7 @@ export function StatusBadge({ delivery }: { delivery: Pick<Delivery, "status" | 
 
 const COLOURS: Partial<Record<Delivery["status"], string>> = { pending: "text-amber", held: "text-amber", dead: "text-rejected" };
 
-/** What the receiver answered at last. `isShort` is for lists with little room: the number of a status is enough. */
+/** The last answer of the receiver. `isShort` is for lists with little room: the number of the status is enough. */
 export function Answer({ delivery, isShort }: { delivery: Delivery; isShort?: boolean }) {
   const last = delivery.attempts.at(-1);
   if (delivery.status === "suppressed_loop") return <span className="text-muted">depth {delivery.depth}</span>;

@@ -76,7 +76,7 @@ const ERRORS: Record<string, string> = {
   broken: "connection broken",
 };
 
-/** What a receiver answered, or why it did not. Words that the page does not know are shown as they are. */
+/** The answer of a receiver, or why there is none. Unknown words are shown as they are. */
 export function answerOf({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status) return ANSWERS[status] ? `${status} ${ANSWERS[status]}` : String(status);
   return error ? (ERRORS[error] ?? error) : "no answer";
@@ -90,7 +90,7 @@ const REASONS: Record<string, string> = {
   deleted: "The message was deleted.",
 };
 
-/** Why a delivery is where it is, if its attempts do not say it. */
+/** Why a delivery has its status, if its attempts do not show it. */
 export function reasonOf({ status, reason, depth }: Pick<Delivery, "status" | "reason" | "depth">): string | null {
   if (status === "suppressed_loop") return `It would continue a chain of automation that is ${depth} steps long.`;
   if (status === "held") return "The webhook is disabled because of failures. Stoa sends it when the receiver answers again.";
@@ -104,11 +104,11 @@ export function took(milliseconds: number): string {
 }
 
 export interface WebhookState extends Words {
-  /** What it means, where the word is not enough. */
+  /** The meaning, where the word is not enough. */
   about: string | null;
 }
 
-/** Whether a webhook keeps what it cannot send. */
+/** Whether a webhook keeps deliveries that it cannot send. */
 export function holds(webhook: Pick<Webhook, "disabled_reason">): boolean {
   return webhook.disabled_reason === "failures";
 }
@@ -118,7 +118,7 @@ export function isSending(webhook: Pick<Webhook, "waiting" | "disabled_reason">)
   return webhook.waiting > 0 && !holds(webhook);
 }
 
-/** Is another one as soon as something was delivered, failed or began to wait. */
+/** A text that changes when a delivery arrives, fails or starts to wait. */
 export function pulseOf(webhooks: readonly Webhook[]): string {
   return webhooks
     .map((one) => [one.id, one.status, one.waiting, one.dead_letters, one.consecutive_failures, one.last_delivery_at].join(" "))
@@ -152,7 +152,7 @@ export interface Health {
   medianMs: number | null;
 }
 
-/** How the latest deliveries went. Tests do not count, as they do not count for the hub. */
+/** The results of deliveries. Tests do not count, as they do not count for the hub. */
 export function healthOf(deliveries: readonly Delivery[]): Health {
   const ended = deliveries.filter(({ event, status }) => event !== "webhook.ping" && (status === "delivered" || status === "dead"));
   const delivered = ended.filter(({ status }) => status === "delivered");

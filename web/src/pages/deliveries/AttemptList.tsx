@@ -13,7 +13,7 @@ const DEAD_DAYS = 30;
 
 const isSuccess = ({ status }: Attempt) => status !== null && status !== undefined && status >= 200 && status < 300;
 
-/** Each try: when, what was answered, and how long it took. */
+/** The attempts: time, answer and duration. */
 export function AttemptList({ delivery }: { delivery: Delivery }) {
   const pauses = pausesOf(delivery.attempts);
   const last = delivery.attempts.at(-1);
