@@ -1,4 +1,4 @@
-// Something that a webhook calls: it keeps what it is sent, and answers as it is told to.
+// A receiver of webhooks: it keeps the requests, and answers with the status that a journey chooses.
 
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
@@ -28,7 +28,7 @@ export class Receiver {
     this.server.close();
   }
 
-  /** What the messages say that it was sent, in their order. */
+  /** The texts of the messages in its requests, in their order. */
   texts(from = 0) {
     return this.requests.slice(from).flatMap(({ body }) => body.data.body ?? []);
   }

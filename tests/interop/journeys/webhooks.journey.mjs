@@ -72,7 +72,7 @@ export async function webhookCares({ hub, watcher }) {
     await dialog(page).getByText("Both secrets are valid for 24 hours").waitFor();
     const fresh = await dialog(page).getByRole("textbox", { name: "Secret" }).textContent();
     await page.getByRole("button", { name: "I have saved it" }).click();
-    await shown.getByText(/Signed with the old secret, too/).waitFor();
+    await shown.getByText(/Also signed with the old secret/).waitFor();
     await shown.getByRole("button", { name: "Send test" }).click();
     await until("the test has arrived", () => receiver.requests.length === 3);
     equal([secret, fresh].map((one) => signaturesBy(one, receiver.requests[2])), [1, 1], "signatures by either secret");

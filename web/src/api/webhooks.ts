@@ -28,11 +28,11 @@ export interface DeliveryFilter {
 
 const MOST = 200;
 const DELIVERIES_PAGE = 50;
-/** The hub's stream does not say what becomes of deliveries, so the page asks for it. */
+/** The event stream does not report deliveries, so the page polls. */
 export const LOOKS_AGAIN_MS = 5000;
 const WAITS_MS = 1000;
 
-/** Whether asking again cannot help: what is not there, or not for this person, stays so. */
+/** Whether a retry cannot help, for example because the webhook was deleted. */
 export const isFinal = (error: unknown) => error instanceof Problem && !error.isPassing;
 
 /** The webhooks of an agent, or of all of the person's agents, newest first. */
@@ -57,7 +57,7 @@ export const deliveriesQuery = ({ webhook, ...filter }: DeliveryFilter, limit = 
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   });
 
-/** A delivery with its request. While it is on its way, the page asks more often. */
+/** A delivery with its request. The page polls more often while it is pending. */
 export const deliveryQuery = (id: number) =>
   queryOptions({
     queryKey: ["webhooks", "delivery", id],
@@ -69,7 +69,7 @@ export const deliveryQuery = (id: number) =>
     },
   });
 
-/** Does something to a webhook or a delivery, and loads again all that shows it. */
+/** Changes a webhook or a delivery, then reloads the queries that show it. */
 async function change<T>(client: QueryClient, call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -87,14 +87,14 @@ export function changeWebhook(client: QueryClient, id: number, changes: WebhookC
   return change(client, ok(api.PATCH("/api/webhooks/{id}", { params: { path: { id } }, body: changes })));
 }
 
-/** Its deliveries are deleted with it, so nothing asks for them again. */
+/** The hub deletes the deliveries too, so the page does not reload them. */
 export async function deleteWebhook(client: QueryClient, id: number) {
   await ok(api.DELETE("/api/webhooks/{id}", { params: { path: { id } } }));
   client.setQueriesData<Webhook[]>({ queryKey: ["webhooks", "list"] }, (now) => now?.filter((webhook) => webhook.id !== id));
   void client.invalidateQueries({ queryKey: ["webhooks", "list"] });
 }
 
-/** Sends a test. What comes of it is in its delivery. */
+/** Sends a test. Its delivery has the result. */
 export function testWebhook(client: QueryClient, id: number) {
   return change(client, ok(api.POST("/api/webhooks/{id}/test", { params: { path: { id } } })));
 }

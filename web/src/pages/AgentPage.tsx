@@ -1,6 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { Suspense, lazy } from "react";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
@@ -15,9 +14,6 @@ import { Failed, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { lazyPart } from "../ui/lazyPart";
 import { NotFound } from "./NotFound";
-
-// Few agents have webhooks.
-const WebhooksTab = lazy(() => import("../agents/webhooks/WebhooksTab"));
 
 const route = getRouteApi("/agents/$name");
 const LOOKS_AGAIN_MS = 30_000;
@@ -34,6 +30,7 @@ const TITLES: Record<AgentTab, string> = {
 const TriggersTab = lazyPart(() => import("../agents/TriggersTab").then((part) => part.TriggersTab), <Skeleton />);
 const InstructionsTab = lazyPart(() => import("../agents/InstructionsTab").then((part) => part.InstructionsTab), <Skeleton />);
 const KeysTab = lazyPart(() => import("../agents/KeysTab").then((part) => part.KeysTab), <Skeleton />);
+const WebhooksTab = lazyPart(() => import("../agents/webhooks/WebhooksTab").then((part) => part.WebhooksTab), <Skeleton />);
 const ConversationsTab = lazyPart(() => import("../agents/ConversationsTab").then((part) => part.ConversationsTab), <Skeleton />);
 const ConnectTab = lazyPart(() => import("../agents/ConnectTab").then((part) => part.ConnectTab), <Skeleton />);
 
@@ -72,11 +69,7 @@ export function AgentPage() {
         {tab === "triggers" ? <TriggersTab agent={agent} /> : null}
         {tab === "instructions" ? <InstructionsTab revised={revised.data} /> : null}
         {tab === "keys" ? <KeysTab name={name} /> : null}
-        {tab === "webhooks" ? (
-          <Suspense fallback={<Skeleton rows={2} />}>
-            <WebhooksTab agent={agent} />
-          </Suspense>
-        ) : null}
+        {tab === "webhooks" ? <WebhooksTab agent={agent} /> : null}
         {tab === "conversations" ? <ConversationsTab name={name} /> : null}
         {tab === "connect" ? <ConnectTab name={name} /> : null}
       </Tabs>

@@ -11,7 +11,7 @@ export interface MenuAction {
 
 const LOOK = "inline-flex size-7 items-center justify-center rounded-md text-muted hover:bg-panel hover:text-fg pointer-coarse:size-11";
 
-/** The button of a menu of seldom actions. The menu is loaded when somebody first wants it. */
+/** A button that opens a menu. The code of the menu is loaded at the first click. */
 export function MenuButton({ label, actions }: { label: string; actions: readonly MenuAction[] }) {
   const [isWanted, setWanted] = useState(false);
   const button = (

@@ -4,7 +4,7 @@ import { Ellipsis } from "lucide-react";
 import type { MenuAction } from "./MenuButton";
 import { MenuItem } from "./MenuItem";
 
-/** A menu, with the look of its button, which is there before the menu is. It opens as it comes: it was loaded because somebody wants it. */
+/** A menu with its button, which `MenuButton` draws before the menu is loaded. It opens at once, because a click has loaded it. */
 export default function MenuList({ label, look, actions }: { label: string; look: string; actions: readonly MenuAction[] }) {
   return (
     <Menu.Root modal={false} defaultOpen>

@@ -4,7 +4,7 @@ import { Meter } from "../../ui/Meter";
 import { Time } from "../../ui/Time";
 import { MOST_FAILURES, healthOf, took } from "./words";
 
-/** How a webhook does: failures in a row, and how its latest deliveries went. */
+/** Failures in a row, and the results of the latest deliveries. */
 export function HealthPart({ webhook, latest }: { webhook: Webhook; latest: readonly Delivery[] | undefined }) {
   const health = latest && healthOf(latest);
   return (

@@ -13,7 +13,7 @@ import { answerOf, took } from "./words";
 const TITLES = { pending: "Sending the test", delivered: "Test delivered", dead: "Test failed" } as const;
 const COLOURS = { pending: "text-muted", delivered: "text-approved", dead: "text-rejected" } as const;
 
-/** What came of a test. */
+/** The result of a test. */
 export function TestResult({ id, onClose }: { id: number; onClose: () => void }) {
   const client = useQueryClient();
   const test = useQuery(deliveryQuery(id));

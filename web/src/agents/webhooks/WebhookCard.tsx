@@ -4,7 +4,6 @@ import { useId, useState } from "react";
 
 import { sentenceOf } from "../../api/problem";
 import { type Webhook, changeWebhook, testWebhook } from "../../api/webhooks";
-import { Badge } from "../../ui/Badge";
 import { Button } from "../../ui/Button";
 import { Refusal } from "../../ui/Field";
 import { MenuButton } from "../../ui/MenuButton";
@@ -17,14 +16,15 @@ import { HealthPart } from "./HealthPart";
 import { LastDeliveries } from "./LastDeliveries";
 import { TestResult } from "./TestResult";
 import { WebhookDialog } from "./WebhookDialog";
+import { WordBadge } from "./parts";
 import { useDeliveries } from "./useDeliveries";
 import { holds, stateOf } from "./words";
 
 const MOST_OF_URL = 200;
-/** So many of the latest deliveries say how a webhook does. */
+/** The health is that of so many deliveries. */
 const LATEST = 20;
 
-/** One webhook: what it is sent, how it does, and what one can do about it. */
+/** One webhook: its address, state, health and last deliveries, with its actions. */
 export function WebhookCard({ webhook }: { webhook: Webhook }) {
   const client = useQueryClient();
   const titleId = useId();
@@ -37,7 +37,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
     mutationFn: (enabled: boolean) => changeWebhook(client, webhook.id, { enabled }),
     onSuccess: (_, enabled) => toast(enabled ? "The webhook is enabled." : "The webhook is paused."),
   });
-  const { word, icon, colour, about } = stateOf(webhook);
+  const state = stateOf(webhook);
   const isEnabled = webhook.status !== "disabled";
   const isHolding = holds(webhook);
   const close = () => setOpen(null);
@@ -51,12 +51,10 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
             <h2 id={titleId} className="min-w-0 font-mono text-sm font-semibold [overflow-wrap:anywhere]">
               <Shown text={webhook.url} most={MOST_OF_URL} />
             </h2>
-            <Badge colour={colour} icon={icon}>
-              {word}
-            </Badge>
+            <WordBadge words={state} />
             {webhook.disabled_at ? <Time at={webhook.disabled_at} /> : null}
           </div>
-          <Notes webhook={webhook} about={about} />
+          <Notes webhook={webhook} about={state.about} />
           <ul aria-label="Events" className="flex flex-wrap gap-1.5">
             {webhook.events.map((event) => (
               <li key={event} className="rounded-sm bg-panel px-1.5 font-mono text-sm text-muted">
@@ -104,7 +102,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
   );
 }
 
-/** What the word for the state does not say. */
+/** Details of the state, and until when the old secret signs. */
 function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
   return (
     <>
@@ -121,7 +119,7 @@ function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
       ) : null}
       {webhook.old_secret_until ? (
         <p className="text-muted">
-          Signed with the old secret, too, until <Time at={webhook.old_secret_until} as="date" />.
+          Also signed with the old secret until <Time at={webhook.old_secret_until} as="date" />.
         </p>
       ) : null}
     </>

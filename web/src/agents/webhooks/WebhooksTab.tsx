@@ -12,7 +12,7 @@ import { WebhookDialog } from "./WebhookDialog";
 import { MOST_WEBHOOKS } from "./words";
 
 /** Where the hub sends events of an agent. */
-export default function WebhooksTab({ agent }: { agent: Agent }) {
+export function WebhooksTab({ agent }: { agent: Agent }) {
   const webhooks = useQuery(webhooksQuery(agent.name));
   const [isAdding, setAdding] = useState(false);
   const [isVerifying, setVerifying] = useState(false);

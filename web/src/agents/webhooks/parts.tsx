@@ -1,21 +1,40 @@
+import { ArrowLeftRight, Check, CheckCheck, CircleHelp, CirclePause, CircleX, Clock, type LucideIcon, RotateCw, TriangleAlert } from "lucide-react";
+
 import type { Delivery } from "../../api/webhooks";
 import { Badge } from "../../ui/Badge";
 import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Time } from "../../ui/Time";
-import { answerOf, statusOf } from "./words";
+import { type IconName, type Words, answerOf, statusOf } from "./words";
 
-export function StatusBadge({ delivery }: { delivery: Pick<Delivery, "status" | "attempts"> }) {
-  const { word, icon, colour } = statusOf(delivery);
+const ICONS: Record<IconName, LucideIcon> = {
+  check: Check,
+  checks: CheckCheck,
+  cross: CircleX,
+  loop: ArrowLeftRight,
+  pause: CirclePause,
+  question: CircleHelp,
+  retry: RotateCw,
+  wait: Clock,
+  warning: TriangleAlert,
+};
+
+/** A state in a word, with its picture and colour. */
+export function WordBadge({ words: { word, icon, colour } }: { words: Words }) {
+  const Icon = ICONS[icon];
   return (
-    <Badge colour={colour} icon={icon}>
+    <Badge colour={colour} icon={<Icon size={12} />}>
       {word}
     </Badge>
   );
 }
 
+export function StatusBadge({ delivery }: { delivery: Pick<Delivery, "status" | "attempts"> }) {
+  return <WordBadge words={statusOf(delivery)} />;
+}
+
 const COLOURS: Partial<Record<Delivery["status"], string>> = { pending: "text-amber", held: "text-amber", dead: "text-rejected" };
 
-/** What the receiver answered at last. `isShort` is for lists with little room: the number of a status is enough. */
+/** The last answer of the receiver. `isShort` is for lists with little room: the number of the status is enough. */
 export function Answer({ delivery, isShort }: { delivery: Delivery; isShort?: boolean }) {
   const last = delivery.attempts.at(-1);
   if (delivery.status === "suppressed_loop") return <span className="text-muted">depth {delivery.depth}</span>;

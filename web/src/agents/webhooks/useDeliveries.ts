@@ -5,12 +5,12 @@ import { type DeliveryFilter, LOOKS_AGAIN_MS, type Webhook, deliveriesQuery, isF
 import { isSending, pulseOf } from "./words";
 
 const SELDOM_MS = 30_000;
-/** Who has loaded more pages than this reads older ones, and each look would load all of them again. */
+/** With more pages than this, the person reads older deliveries, and each reload would fetch all pages. */
 const MOST_PAGES_RELOADED = 3;
 
 /**
- * Deliveries, kept up to date. Each may carry 20 answers of 4 KiB, so they are loaded again only when their webhooks say that something
- * has happened, often while something is on its way, and seldom otherwise.
+ * Deliveries, kept up to date. Each may carry 20 answers of 4 KiB, so the page reloads them when their webhooks change, every 5 seconds
+ * while something is sent, and seldom otherwise.
  */
 export function useDeliveries(filter: DeliveryFilter, webhooks: readonly Webhook[] | undefined, limit?: number) {
   const client = useQueryClient();
@@ -31,7 +31,7 @@ export function useDeliveries(filter: DeliveryFilter, webhooks: readonly Webhook
     const hasHappened = lastPulse.current !== undefined && lastPulse.current !== pulse;
     lastPulse.current = pulse;
     if (hasHappened && isFollowed) void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
-    // Only what happens to the webhooks counts, not another filter.
+    // A change of the filter is no reason to reload.
   }, [pulse]);
   return list;
 }

@@ -56,7 +56,7 @@ test("a delivery that failed before is retrying", () => {
   expect(statusOf(delivery("dead", [4])).word).toBe("Dead letter");
 });
 
-test("a reason is told only where the attempts do not say it", () => {
+test("a reason is shown only where the attempts do not show it", () => {
   expect(reasonOf({ status: "dead", reason: null, depth: 0 })).toBeNull();
   expect(reasonOf({ status: "dead", reason: "deleted", depth: 0 })).toBe("The message was deleted.");
   expect(reasonOf({ status: "suppressed_loop", depth: 5 })).toContain("5 steps");

@@ -1,10 +1,12 @@
 import type { Attempt, Delivery, DeliveryStatus, Webhook, WebhookEvent } from "../../api/webhooks";
 
+/** Which picture stands beside a word. */
+export type IconName = "check" | "checks" | "cross" | "loop" | "pause" | "question" | "retry" | "wait" | "warning";
 type Colour = "plain" | "good" | "busy" | "warning" | "bad";
 
 export interface Words {
   word: string;
-  icon: string;
+  icon: IconName;
   colour: Colour;
 }
 
@@ -22,18 +24,18 @@ export const EVENTS: ReadonlyArray<{ name: WebhookEvent; when: string }> = [
 export const DELIVERY_EVENTS: readonly WebhookEvent[] = [...EVENTS.map(({ name }) => name), "webhook.ping"];
 
 export const STATUSES: Record<DeliveryStatus, Words> = {
-  pending: { word: "Waiting", icon: "◷", colour: "busy" },
-  delivered: { word: "Delivered", icon: "✓", colour: "good" },
-  dead: { word: "Dead letter", icon: "✕", colour: "bad" },
-  held: { word: "Held", icon: "⏸", colour: "warning" },
-  suppressed_loop: { word: "Suppressed", icon: "⇄", colour: "plain" },
+  pending: { word: "Waiting", icon: "wait", colour: "busy" },
+  delivered: { word: "Delivered", icon: "checks", colour: "good" },
+  dead: { word: "Dead letter", icon: "cross", colour: "bad" },
+  held: { word: "Held", icon: "pause", colour: "warning" },
+  suppressed_loop: { word: "Suppressed", icon: "loop", colour: "plain" },
 };
 
 export const DELIVERY_STATUSES = Object.keys(STATUSES) as DeliveryStatus[];
 
 /** A delivery that failed before is not only waiting. */
 export function statusOf(delivery: Pick<Delivery, "status" | "attempts">): Words {
-  return delivery.status === "pending" && delivery.attempts.length > 0 ? { word: "Retrying", icon: "↻", colour: "warning" } : STATUSES[delivery.status];
+  return delivery.status === "pending" && delivery.attempts.length > 0 ? { word: "Retrying", icon: "retry", colour: "warning" } : STATUSES[delivery.status];
 }
 
 const ANSWERS: Record<number, string> = {
@@ -74,7 +76,7 @@ const ERRORS: Record<string, string> = {
   broken: "connection broken",
 };
 
-/** What a receiver answered, or why it did not. Words that the page does not know are shown as they are. */
+/** The answer of a receiver, or why there is none. Unknown words are shown as they are. */
 export function answerOf({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status) return ANSWERS[status] ? `${status} ${ANSWERS[status]}` : String(status);
   return error ? (ERRORS[error] ?? error) : "no answer";
@@ -88,7 +90,7 @@ const REASONS: Record<string, string> = {
   deleted: "The message was deleted.",
 };
 
-/** Why a delivery is where it is, if its attempts do not say it. */
+/** Why a delivery has its status, if its attempts do not show it. */
 export function reasonOf({ status, reason, depth }: Pick<Delivery, "status" | "reason" | "depth">): string | null {
   if (status === "suppressed_loop") return `It would continue a chain of automation that is ${depth} steps long.`;
   if (status === "held") return "The webhook is disabled because of failures. Stoa sends it when the receiver answers again.";
@@ -102,11 +104,11 @@ export function took(milliseconds: number): string {
 }
 
 export interface WebhookState extends Words {
-  /** What it means, where the word is not enough. */
+  /** The meaning, where the word is not enough. */
   about: string | null;
 }
 
-/** Whether a webhook keeps what it cannot send. */
+/** Whether a webhook keeps deliveries that it cannot send. */
 export function holds(webhook: Pick<Webhook, "disabled_reason">): boolean {
   return webhook.disabled_reason === "failures";
 }
@@ -116,7 +118,7 @@ export function isSending(webhook: Pick<Webhook, "waiting" | "disabled_reason">)
   return webhook.waiting > 0 && !holds(webhook);
 }
 
-/** Is another one as soon as something was delivered, failed or began to wait. */
+/** A text that changes when a delivery arrives, fails or starts to wait. */
 export function pulseOf(webhooks: readonly Webhook[]): string {
   return webhooks
     .map((one) => [one.id, one.status, one.waiting, one.dead_letters, one.consecutive_failures, one.last_delivery_at].join(" "))
@@ -124,22 +126,22 @@ export function pulseOf(webhooks: readonly Webhook[]): string {
 }
 
 export function stateOf(webhook: Pick<Webhook, "status" | "disabled_reason" | "waiting">): WebhookState {
-  if (webhook.status === "active") return { word: "Enabled", icon: "✓", colour: "good", about: null };
-  if (webhook.status === "failing") return { word: "Failing", icon: "!", colour: "warning", about: null };
+  if (webhook.status === "active") return { word: "Enabled", icon: "check", colour: "good", about: null };
+  if (webhook.status === "failing") return { word: "Failing", icon: "warning", colour: "warning", about: null };
   switch (webhook.disabled_reason) {
     case "failures": {
       const held = webhook.waiting === 1 ? "1 delivery" : `${webhook.waiting.toLocaleString()} deliveries`;
       const about = `${MOST_FAILURES} deliveries failed in a row. Stoa holds ${held} for up to 72 hours and sends them when the receiver answers again.`;
-      return { word: "Disabled", icon: "✕", colour: "bad", about };
+      return { word: "Disabled", icon: "cross", colour: "bad", about };
     }
     case "gone":
-      return { word: "Refused", icon: "✕", colour: "bad", about: "The receiver answered 410 Gone. Stoa does not call it again until you enable the webhook." };
+      return { word: "Refused", icon: "cross", colour: "bad", about: "The receiver answered 410 Gone. Stoa does not call it again until you enable the webhook." };
     case "unreachable":
-      return { word: "Disabled", icon: "✕", colour: "bad", about: "The receiver did not answer for 72 hours. Stoa sends nothing until you enable the webhook." };
+      return { word: "Disabled", icon: "cross", colour: "bad", about: "The receiver did not answer for 72 hours. Stoa sends nothing until you enable the webhook." };
     case "unconfirmed":
-      return { word: "Not confirmed", icon: "?", colour: "warning", about: "The agent registered this webhook. Stoa sends nothing until you enable it." };
+      return { word: "Not confirmed", icon: "question", colour: "warning", about: "The agent registered this webhook. Stoa sends nothing until you enable it." };
     default:
-      return { word: "Paused", icon: "⏸", colour: "plain", about: "Stoa sends nothing and keeps no events until you enable the webhook." };
+      return { word: "Paused", icon: "pause", colour: "plain", about: "Stoa sends nothing and keeps no events until you enable the webhook." };
   }
 }
 
@@ -150,7 +152,7 @@ export interface Health {
   medianMs: number | null;
 }
 
-/** How the latest deliveries went. Tests do not count, as they do not count for the hub. */
+/** The results of deliveries. Tests do not count, as they do not count for the hub. */
 export function healthOf(deliveries: readonly Delivery[]): Health {
   const ended = deliveries.filter(({ event, status }) => event !== "webhook.ping" && (status === "delivered" || status === "dead"));
   const delivered = ended.filter(({ status }) => status === "delivered");

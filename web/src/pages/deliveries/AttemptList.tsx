@@ -1,3 +1,5 @@
+import { Check, CircleX } from "lucide-react";
+
 import { answerOf, took } from "../../agents/webhooks/words";
 import type { Attempt, Delivery } from "../../api/webhooks";
 import { dateTime } from "../../lib/time";
@@ -11,7 +13,7 @@ const DEAD_DAYS = 30;
 
 const isSuccess = ({ status }: Attempt) => status !== null && status !== undefined && status >= 200 && status < 300;
 
-/** Each try: when, what was answered, and how long it took. */
+/** The attempts: time, answer and duration. */
 export function AttemptList({ delivery }: { delivery: Delivery }) {
   const pauses = pausesOf(delivery.attempts);
   const last = delivery.attempts.at(-1);
@@ -23,9 +25,11 @@ export function AttemptList({ delivery }: { delivery: Delivery }) {
         {delivery.attempts.map((attempt, at) => (
           <li key={`${attempt.at} ${at}`} className="grid grid-cols-[4rem_1rem_minmax(0,1fr)_auto] items-baseline gap-x-2 py-0.5">
             <span className="text-right text-sm text-muted">{pauses[at]}</span>
-            <span aria-hidden="true" className={isSuccess(attempt) ? "text-approved" : "text-rejected"}>
-              {isSuccess(attempt) ? "✓" : "✕"}
-            </span>
+            {isSuccess(attempt) ? (
+              <Check size={14} aria-hidden="true" className="self-center text-approved" />
+            ) : (
+              <CircleX size={14} aria-hidden="true" className="self-center text-rejected" />
+            )}
             <span className="[overflow-wrap:anywhere]">
               <span className={classes("font-medium", isSuccess(attempt) ? "text-approved" : "text-rejected")}>
                 <Shown text={answerOf(attempt)} most={MOST_OF_LINE} />

@@ -20,7 +20,7 @@ import { usePeek } from "./usePeek";
 
 const route = getRouteApi("/deliveries");
 
-/** What the hub sent to the webhooks of the person's agents, or waits to send. */
+/** Deliveries to the webhooks of the person's agents. */
 export function DeliveriesPage() {
   const client = useQueryClient();
   const search = route.useSearch();

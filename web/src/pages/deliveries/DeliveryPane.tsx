@@ -29,7 +29,7 @@ interface DeliveryPaneProps {
   onClose: () => void;
 }
 
-/** One delivery beside the list: its attempts, what is sent, and what was answered. */
+/** One delivery beside the list: its attempts, its request and the last answer. */
 export function DeliveryPane({ id, webhooks, ...pane }: DeliveryPaneProps) {
   const delivery = useQuery(deliveryQuery(id));
   const webhook = webhooks.find((one) => one.id === delivery.data?.webhook_id);
@@ -66,7 +66,7 @@ function Details({ delivery, webhook }: { delivery: DeliveryDetails; webhook: We
           <Button
             look="filled"
             onClick={(event) => {
-              // The button leaves with its reason. The keys of the pane need the focus in it.
+              // The button disappears after a retry. The keys of the pane work only while the focus is in it.
               event.currentTarget.closest("aside")?.querySelector("h2")?.focus();
               retry();
             }}

@@ -7,10 +7,10 @@ import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 
 const MOST_OF_URL = 300;
 
-/** These are made when a request is sent, and are others at each attempt. */
+/** Headers whose value differs at each attempt. */
 const MADE_WHEN_SENT: Record<string, string> = { "webhook-timestamp": "the time of the attempt" };
 
-/** What is sent: headers and body. */
+/** The request: headers and body. */
 export function RequestPart({ delivery }: { delivery: DeliveryDetails }) {
   const [part, setPart] = useState<"body" | "headers">("body");
   const { request } = delivery;

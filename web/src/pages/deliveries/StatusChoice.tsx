@@ -4,7 +4,7 @@ import { Button } from "../../ui/Button";
 import { countIn } from "./filter";
 import type { DeliverySearch } from "./search";
 
-/** One status or all of them, and the way out of the whole filter. */
+/** Chooses one status or all, and clears the filter. */
 export function StatusChoice({ search, webhooks, onChange }: {
   search: DeliverySearch;
   webhooks: readonly Webhook[];
