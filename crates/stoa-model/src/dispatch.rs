@@ -259,13 +259,14 @@ mod tests {
         }
     }
 
-    type Case = (Decision, fn(&mut Situation));
+    /// Changes a situation so that something speaks against a run.
+    type Change = fn(&mut Situation);
 
     /// Everything that can speak against a run, in the order of the chain.
-    fn chain() -> Vec<Case> {
+    fn chain() -> Vec<(Decision, Change)> {
         use DeferredReason as Later;
         use NotWokenReason as Not;
-        let refusals: [(Not, fn(&mut Situation)); 18] = [
+        let refusals: [(Not, Change); 18] = [
             (Not::NoWake, |it| it.is_no_wake = true),
             (Not::ActingOff, |it| it.is_acting_off = true),
             (Not::Quarantined, |it| it.is_quarantined = true),
@@ -285,7 +286,7 @@ mod tests {
             (Not::OthersBudget, |it| it.foreign_runs_today = 50),
             (Not::GoalBudget, |it| it.is_goal_budget_spent = true),
         ];
-        let waits: [(Later, fn(&mut Situation)); 2] =
+        let waits: [(Later, Change); 2] =
             [(Later::Cooldown, |it| it.is_cooling_down = true), (Later::Sequential, |it| it.is_running = true)];
         let refusals = refusals.map(|(reason, apply)| (Decision::Not(reason), apply)).into_iter();
         refusals.chain(waits.map(|(reason, apply)| (Decision::Later(reason), apply))).collect()
