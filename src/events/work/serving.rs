@@ -55,12 +55,19 @@ pub(crate) async fn serve(hub: Hub, worker: Arc<dyn Worker>) {
 struct Places {
     concurrency: usize,
     running: JoinSet<Ended>,
-    lanes: BTreeMap<String, usize>,
-    /// Lanes whose last item took long.
+    lanes: BTreeMap<String, Lane>,
+    /// Lanes whose last item took long, or is taking long.
     slow: BTreeSet<String>,
     /// Lanes that a meter lets nothing through for, and until when.
     blocked: BTreeMap<String, i64>,
     last_lane: String,
+}
+
+/// The items of one lane that are under way.
+struct Lane {
+    count: usize,
+    /// When the first of them was begun.
+    since: i64,
 }
 
 /// An item that is no longer worked on.
@@ -90,12 +97,19 @@ impl Places {
         if self.concurrency == 1 {
             return self.room();
         }
-        let slow_ones: usize = self.slow.iter().filter_map(|lane| self.lanes.get(lane)).sum();
+        let slow_ones: usize = self.slow.iter().filter_map(|lane| self.lanes.get(lane)).map(|lane| lane.count).sum();
         (self.concurrency / 2).saturating_sub(slow_ones)
     }
 
+    /// Notes which lanes are slow before their items have ended.
+    fn note_slow(&mut self, now: i64) {
+        let is_slow = |lane: &Lane| now - lane.since > milliseconds(SLOW);
+        self.slow.extend(self.lanes.iter().filter(|(_, lane)| is_slow(lane)).map(|(name, _)| name.clone()));
+    }
+
     fn begin(&mut self, hub: &Hub, worker: &Arc<dyn Worker>, item: WorkItem) {
-        *self.lanes.entry(item.lane.clone()).or_default() += 1;
+        let since = hub.clock().now_ms();
+        self.lanes.entry(item.lane.clone()).or_insert(Lane { count: 0, since }).count += 1;
         self.last_lane.clone_from(&item.lane);
         let (hub, worker) = (hub.clone(), worker.clone());
         self.running.spawn(async move {
@@ -108,9 +122,9 @@ impl Places {
 
     fn note_end(&mut self, ended: Option<Ended>) {
         let Some(Ended { lane, is_slow }) = ended else { return };
-        if let Some(count) = self.lanes.get_mut(&lane) {
-            *count -= 1;
-            if *count == 0 {
+        if let Some(under_way) = self.lanes.get_mut(&lane) {
+            under_way.count -= 1;
+            if under_way.count == 0 {
                 self.lanes.remove(&lane);
             }
         }
@@ -127,6 +141,7 @@ async fn fill(hub: &Hub, worker: &Arc<dyn Worker>, places: &mut Places) -> Resul
     loop {
         let now = hub.clock().now_ms();
         places.blocked.retain(|_, until| *until > now);
+        places.note_slow(now);
         let wish = Wish {
             queue: worker.queue(),
             room: places.room(),
