@@ -209,7 +209,7 @@ pub struct Attempt {
     pub duration_ms: i64,
     /// Why there was no answer.
     pub error: Option<String>,
-    /// The beginning of the answer.
+    /// The beginning of the answer: up to 4 KiB, in lists 160 characters.
     pub response_excerpt: Option<String>,
 }
 

@@ -30,6 +30,8 @@ const DEAD_FOR: Duration = Duration::from_secs(30 * 24 * 3600);
 /// What arrived, or was never to be sent, can be looked at for this long.
 const SHOWN_FOR: Duration = Duration::from_secs(7 * 24 * 3600);
 const BATCH: i64 = 500;
+/// Characters of an answer in a list.
+const MAX_LISTED_EXCERPT: usize = 160;
 /// Dead letters that one call retries.
 const MAX_RETRIED: i64 = 1000;
 
@@ -80,7 +82,18 @@ pub async fn list_deliveries(
             )?)
         })
         .await?;
-    page_of(hub, actor, &name, rows.into_iter().map(|row| (row.id.0, row.into())).collect(), limit)
+    page_of(hub, actor, &name, rows.into_iter().map(|row| (row.id.0, in_list(row))).collect(), limit)
+}
+
+/// A delivery as lists show it: with the beginnings of its answers, so that a page stays short.
+fn in_list(row: DeliveryRow) -> DeliveryRecord {
+    let mut record = DeliveryRecord::from(row);
+    for excerpt in record.attempts.iter_mut().filter_map(|attempt| attempt.response_excerpt.as_mut()) {
+        if let Some((end, _)) = excerpt.char_indices().nth(MAX_LISTED_EXCERPT) {
+            excerpt.truncate(end);
+        }
+    }
+    record
 }
 
 /// The first deliveries about a message, for a machine principal that wrote it.
