@@ -25,6 +25,14 @@ pub(super) struct Wish {
     /// Lanes that have only a part of the room, and how much of it is left for them.
     pub(super) slow: BTreeSet<String>,
     pub(super) slow_room: usize,
+    /// How many items each group of lanes has under way here, and how many it may have.
+    pub(super) groups: BTreeMap<String, usize>,
+    pub(super) group_limit: usize,
+}
+
+/// Lanes with a name like `group/lane` share a part of a hub's places, so that a group with many lanes does not get all of them.
+pub(super) fn group_of(lane: &str) -> Option<&str> {
+    lane.split_once('/').map(|(group, _)| group)
 }
 
 /// What was taken, and when it is worth while to look again.
@@ -85,13 +93,19 @@ fn find_candidates(tx: &mut Tx<'_>, wish: &Wish) -> Result<(Vec<Candidate>, Opti
     let mut next_look: Option<i64> = None;
     let mut of_lanes = Vec::new();
     let mut slow_room = wish.slow_room;
+    let mut groups = wish.groups.clone();
     for lane in after.into_iter().chain(before) {
         let is_slow = wish.slow.contains(&lane.name);
         let most = if is_slow { slow_room.min(wish.room) } else { wish.room };
+        let of_group = group_of(&lane.name).map(|group| groups.entry(group.to_owned()).or_default());
+        let most = of_group.as_ref().map_or(most, |count| most.min(wish.group_limit.saturating_sub(**count)));
         let room = wish.lane_limit.saturating_sub(lane.under_way).min(most);
         let due_at = if room == 0 { None } else { lane.due_at };
         if due_at.is_some_and(|due_at| due_at <= now) && !wish.avoided.contains(&lane.name) {
             slow_room -= if is_slow { room } else { 0 };
+            if let Some(count) = of_group {
+                *count += room;
+            }
             of_lanes.push((lane.name, room));
         } else {
             // What has died gives its items back without saying so.

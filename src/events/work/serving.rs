@@ -101,6 +101,17 @@ impl Places {
         (self.concurrency / 2).saturating_sub(slow_ones)
     }
 
+    /// How many items each group of lanes has under way.
+    fn groups(&self) -> BTreeMap<String, usize> {
+        let mut groups = BTreeMap::new();
+        for (name, lane) in &self.lanes {
+            if let Some(group) = claims::group_of(name) {
+                *groups.entry(group.to_owned()).or_default() += lane.count;
+            }
+        }
+        groups
+    }
+
     /// Notes which lanes are slow before their items have ended.
     fn note_slow(&mut self, now: i64) {
         let is_slow = |lane: &Lane| now - lane.since > milliseconds(SLOW);
@@ -150,6 +161,8 @@ async fn fill(hub: &Hub, worker: &Arc<dyn Worker>, places: &mut Places) -> Resul
             avoided: places.blocked.keys().cloned().collect(),
             slow: places.slow.clone(),
             slow_room: places.slow_room(),
+            groups: places.groups(),
+            group_limit: (places.concurrency / 2).max(1),
         };
         let Claimed { items, next_look, blocked } = claims::claim(hub, &**worker, wish).await?;
         items.into_iter().for_each(|item| places.begin(hub, worker, item));

@@ -7,7 +7,7 @@ use serde_json::Value;
 use stoa_db::{DbError, Tx};
 use stoa_model::text::is_unprintable;
 use stoa_model::webhooks::{Attempt, DeliveryStatus, DisabledReason, MAX_EXCERPT_BYTES, MAX_FAILURES, WebhookEvent};
-use stoa_model::{DeliveryId, Timestamp, WebhookId};
+use stoa_model::{DeliveryId, PrincipalId, Timestamp, WebhookId};
 use stoa_outbound::{Answer, Request, Url};
 
 use super::delivery_store::{self, DeliveryRow};
@@ -54,7 +54,7 @@ pub(super) fn enqueue(
             queue: QUEUE,
             subject: &delivery.to_string(),
             due_at_ms,
-            lane: &lane(subscriber.webhook),
+            lane: &lane(subscriber.owner, subscriber.webhook),
             meters: &[&agent, &host],
         },
     )
@@ -65,8 +65,9 @@ pub(super) fn cancel(tx: &mut Tx<'_>, delivery: DeliveryId) -> Result<(), DbErro
     work::cancel(tx, QUEUE, &delivery.to_string())
 }
 
-pub(super) fn lane(webhook: WebhookId) -> String {
-    webhook.to_string()
+/// The line of a webhook. Lines of one owner share half of a hub's places.
+pub(super) fn lane(owner: PrincipalId, webhook: WebhookId) -> String {
+    format!("{owner}/{webhook}")
 }
 
 pub(super) struct Sender;

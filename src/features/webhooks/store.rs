@@ -270,6 +270,7 @@ pub(super) fn delete_old_secrets(tx: &mut Tx<'_>) -> Result<u64, DbError> {
 pub(super) struct Subscriber {
     pub(super) webhook: WebhookId,
     pub(super) agent: PrincipalId,
+    pub(super) owner: PrincipalId,
     pub(super) url: String,
     pub(super) is_held: bool,
 }
@@ -284,12 +285,13 @@ const LISTENS: &str = "w.events & $1 <> 0 and (w.disabled_at is null or w.disabl
 /// Most hubs have few webhooks and some large channels, so webhooks are looked at first.
 fn subscribers(tx: &mut Tx<'_>, condition: &str, values: &[Value<'_>]) -> Result<Vec<Subscriber>, DbError> {
     let sql = format!(
-        "select w.id, w.agent_id, w.url, w.disabled_at from webhooks w where {LISTENS} and {condition} order by w.id limit 1000"
+        "select w.id, w.agent_id, w.owner_id, w.url, w.disabled_at from webhooks w where {LISTENS} and {condition} order by w.id limit 1000"
     );
     tx.query(&sql, values, |row| {
         Ok(Subscriber {
             webhook: WebhookId(row.get("id")?),
             agent: PrincipalId(row.get("agent_id")?),
+            owner: PrincipalId(row.get("owner_id")?),
             url: row.get("url")?,
             is_held: row.get::<Option<i64>>("disabled_at")?.is_some(),
         })
@@ -333,13 +335,18 @@ pub(super) fn list_of_conversation(tx: &mut Tx<'_>, conversation: ConversationId
 
 /// A webhook as the one that a delivery is for.
 pub(super) fn find_subscriber(tx: &mut Tx<'_>, id: WebhookId) -> Result<Option<Subscriber>, DbError> {
-    tx.query_optional("select id, agent_id, url, disabled_reason from webhooks where id = $1", params![id.0], |row| {
-        let reason: Option<DisabledReason> = named_or_null(row, "disabled_reason")?;
-        Ok(Subscriber {
-            webhook: WebhookId(row.get("id")?),
-            agent: PrincipalId(row.get("agent_id")?),
-            url: row.get("url")?,
-            is_held: reason == Some(DisabledReason::Failures),
-        })
-    })
+    tx.query_optional(
+        "select id, agent_id, owner_id, url, disabled_reason from webhooks where id = $1",
+        params![id.0],
+        |row| {
+            let reason: Option<DisabledReason> = named_or_null(row, "disabled_reason")?;
+            Ok(Subscriber {
+                webhook: WebhookId(row.get("id")?),
+                agent: PrincipalId(row.get("agent_id")?),
+                owner: PrincipalId(row.get("owner_id")?),
+                url: row.get("url")?,
+                is_held: reason == Some(DisabledReason::Failures),
+            })
+        },
+    )
 }

@@ -25,11 +25,15 @@ fn total(receivers: &[Receiver]) -> usize {
 #[tokio::test]
 async fn slow_receivers_leave_half_of_the_places_to_others() {
     let Scene { hub, ada, receiver: quick, .. } = scene().await;
-    let slow = receivers_of(&ada, "lookout", 8).await;
-    ada.agent("porter").await;
-    register(&ada, "porter", &quick.url, &["message.received"]).await;
+    let (bob, eve) = (hub.human("bob").await, hub.human("eve").await);
+    bob.agent("watcher").await;
+    let mut slow = receivers_of(&ada, "lookout", 4).await;
+    slow.extend(receivers_of(&bob, "watcher", 4).await);
+    eve.agent("porter").await;
+    register(&eve, "porter", &quick.url, &["message.received"]).await;
     slow.iter().for_each(|receiver| receiver.door.close());
     ada.dm("lookout", "one").await;
+    bob.dm("watcher", "one").await;
     eventually("all are under way", async || total(&slow) == 8).await;
     // The hub learns that they are slow.
     hub.advance(3 * SECOND);
@@ -37,15 +41,40 @@ async fn slow_receivers_leave_half_of_the_places_to_others() {
     hub.settle().await;
     slow.iter().for_each(|receiver| receiver.door.close());
     ada.dm("lookout", "two").await;
+    bob.dm("watcher", "two").await;
     eventually("some are under way", async || total(&slow) >= 8 + 4).await;
     for number in 1..=5 {
-        ada.dm("porter", "hello").await;
+        eve.dm("porter", "hello").await;
         quick.has(number).await;
     }
     assert_eq!(total(&slow), 8 + 4);
     slow.iter().for_each(|receiver| receiver.door.open());
     hub.settle().await;
     assert_eq!(total(&slow), 8 + 8);
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn one_owner_leaves_half_of_the_places_to_others() {
+    let Scene { hub, ada, receiver: quick, .. } = scene().await;
+    let eve = hub.human("eve").await;
+    ada.agent("second").await;
+    let mut held = receivers_of(&ada, "lookout", 5).await;
+    held.extend(receivers_of(&ada, "second", 5).await);
+    eve.agent("porter").await;
+    register(&eve, "porter", &quick.url, &["message.received"]).await;
+    held.iter().for_each(|receiver| receiver.door.close());
+    ada.dm("lookout", "hello").await;
+    ada.dm("second", "hello").await;
+    eventually("some are under way", async || total(&held) >= 4).await;
+    for number in 1..=5 {
+        eve.dm("porter", "hello").await;
+        quick.has(number).await;
+    }
+    assert_eq!(total(&held), 4);
+    held.iter().for_each(|receiver| receiver.door.open());
+    hub.settle().await;
+    assert_eq!(total(&held), 10);
     hub.finish().await;
 }
 
