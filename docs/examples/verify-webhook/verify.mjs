@@ -3,10 +3,18 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 const TOLERANCE_SECONDS = 300;
 const REMEMBERED_IDS = 10_000;
 // Keep the ids in your database if several processes receive deliveries.
-const seen = new Set();
+const handled = new Set();
+
+/** Remembers an event that you have handled. Do this last: the hub sends again what you do not answer with 2xx. */
+export function remember(event) {
+  handled.add(event.id);
+  if (handled.size > REMEMBERED_IDS) {
+    handled.delete(handled.values().next().value);
+  }
+}
 
 /**
- * Returns the event, or null if you have received it before. Throws if the request is not from the hub.
+ * Returns the event, or null if you have handled it before. Throws if the request is not from the hub.
  * `headers` have lower-case names; `rawBody` is a Buffer with the body as it arrived.
  */
 export function verify(secret, headers, rawBody) {
@@ -25,12 +33,5 @@ export function verify(secret, headers, rawBody) {
   if (!isSigned) {
     throw new Error("The signature is wrong.");
   }
-  if (seen.has(id)) {
-    return null;
-  }
-  seen.add(id);
-  if (seen.size > REMEMBERED_IDS) {
-    seen.delete(seen.values().next().value);
-  }
-  return JSON.parse(rawBody);
+  return handled.has(id) ? null : JSON.parse(rawBody);
 }

@@ -7,11 +7,18 @@ import time
 TOLERANCE_SECONDS = 300
 REMEMBERED_IDS = 10_000
 # Keep the ids in your database if several processes receive deliveries.
-seen = {}
+handled = {}
+
+
+def remember(event):
+    """Remembers an event that you have handled. Do this last: the hub sends again what you do not answer with 2xx."""
+    handled[event["id"]] = True
+    if len(handled) > REMEMBERED_IDS:
+        del handled[next(iter(handled))]
 
 
 def verify(secret, headers, raw_body):
-    """Returns the event, or None if you have received it before. Raises ValueError if the request is not from the hub.
+    """Returns the event, or None if you have handled it before. Raises ValueError if the request is not from the hub.
 
     `headers` have lower-case names; `raw_body` is the body as it arrived, as bytes.
     """
@@ -25,9 +32,4 @@ def verify(secret, headers, raw_body):
     given = headers.get("webhook-signature", "").encode().split(b" ")
     if not any([hmac.compare_digest(signature, expected) for signature in given]):
         raise ValueError("The signature is wrong.")
-    if delivery in seen:
-        return None
-    seen[delivery] = True
-    if len(seen) > REMEMBERED_IDS:
-        del seen[next(iter(seen))]
-    return json.loads(raw_body)
+    return None if delivery in handled else json.loads(raw_body)

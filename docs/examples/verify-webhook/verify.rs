@@ -10,17 +10,27 @@ const REMEMBERED_IDS: usize = 10_000;
 pub struct Verifier {
     key: Vec<u8>,
     // Keep the ids in your database if several processes receive deliveries.
-    seen: HashSet<String>,
+    handled: HashSet<String>,
     order: VecDeque<String>,
 }
 
 impl Verifier {
     pub fn new(secret: &str) -> Result<Self, base64::DecodeError> {
         let key = STANDARD.decode(secret.trim_start_matches("whsec_"))?;
-        Ok(Self { key, seen: HashSet::new(), order: VecDeque::new() })
+        Ok(Self { key, handled: HashSet::new(), order: VecDeque::new() })
     }
 
-    /// Returns whether the delivery is new, or an error if the request is not from the hub. `header` finds a header by its
+    /// Remembers a delivery that you have handled. Do this last: the hub sends again what you do not answer with 2xx.
+    pub fn remember(&mut self, id: &str) {
+        if self.handled.insert(id.to_owned()) {
+            self.order.push_back(id.to_owned());
+        }
+        if self.order.len() > REMEMBERED_IDS {
+            self.order.pop_front().map(|oldest| self.handled.remove(&oldest));
+        }
+    }
+
+    /// Returns whether you have yet to handle the delivery, or an error if the request is not from the hub. `header` finds a header by its
     /// lower-case name, `body` is the body as it arrived, and `now` the time in seconds since 1970.
     pub fn verify<'a>(
         &mut self,
@@ -43,13 +53,6 @@ impl Verifier {
         if !is_signed {
             return Err("The signature is wrong.");
         }
-        let is_new = self.seen.insert(id.to_owned());
-        if is_new {
-            self.order.push_back(id.to_owned());
-        }
-        if self.order.len() > REMEMBERED_IDS {
-            self.order.pop_front().map(|oldest| self.seen.remove(&oldest));
-        }
-        Ok(is_new)
+        Ok(!self.handled.contains(id))
     }
 }
