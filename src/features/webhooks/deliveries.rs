@@ -1,5 +1,6 @@
 //! Looking at deliveries, and sending them again.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -66,6 +67,7 @@ pub async fn list_deliveries(
     let of_webhook = webhook.map_or(0, |id| id.0);
     let name = format!("deliveries {of_webhook} {} {since} {until} {agent}", words.join(" "));
     let before: Option<i64> = list.position(hub, actor, &name)?;
+    let actor_in = actor.clone();
     let rows = hub
         .read(move |tx| {
             if let Some(webhook) = webhook {
@@ -73,13 +75,9 @@ pub async fn list_deliveries(
             }
             let agent = find_filter(tx, query.agent.as_deref())?;
             let filter = Filter { webhook, agent, status: query.status, event: query.event, since, until };
-            Ok::<_, HubError>(delivery_store::list_deliveries(
-                tx,
-                scope,
-                &filter,
-                before.unwrap_or(i64::MAX),
-                limit + 1,
-            )?)
+            let mut rows = delivery_store::list_deliveries(tx, scope, &filter, before.unwrap_or(i64::MAX), limit + 1)?;
+            hide_answers(tx, &actor_in, &mut rows)?;
+            Ok::<_, HubError>(rows)
         })
         .await?;
     page_of(hub, actor, &name, rows.into_iter().map(|row| (row.id.0, in_list(row))).collect(), limit)
@@ -106,11 +104,29 @@ pub async fn get_delivery(hub: &Hub, actor: &Actor, id: DeliveryId) -> Result<De
     let scope = scope_of_reader(actor)?;
     let (hub_in, actor) = (hub.clone(), actor.clone());
     hub.read(move |tx| {
-        let row = find_own_delivery(tx, scope, id)?;
+        let mut row = find_own_delivery(tx, scope, id)?;
+        hide_answers(tx, &actor, std::slice::from_mut(&mut row))?;
         let request = request_of(&hub_in, tx, &actor, &row)?;
         Ok(DeliveryDetails { delivery: row.into(), request })
     })
     .await
+}
+
+/// Takes away answers to deliveries about messages that the caller does not see, or that were deleted: receivers may have
+/// repeated what they were sent.
+fn hide_answers(tx: &mut Tx<'_>, actor: &Actor, rows: &mut [DeliveryRow]) -> Result<(), HubError> {
+    let asked: Vec<MessageId> = rows.iter().filter_map(|row| row.message).collect();
+    let seen = if asked.is_empty() || actor.is_operator() {
+        Vec::new()
+    } else {
+        messages::find_visible_among(tx, actor, &asked)?
+    };
+    let seen: HashSet<MessageId> =
+        seen.into_iter().filter(|message| message.deleted_at.is_none()).map(|message| message.id).collect();
+    for row in rows.iter_mut().filter(|row| row.message.is_some_and(|message| !seen.contains(&message))) {
+        row.attempts.iter_mut().for_each(|attempt| attempt.response_excerpt = None);
+    }
+    Ok(())
 }
 
 fn find_own_delivery(tx: &mut Tx<'_>, scope: Scope, id: DeliveryId) -> Result<DeliveryRow, HubError> {

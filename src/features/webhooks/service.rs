@@ -68,10 +68,22 @@ fn is_trusted(actor: &Actor) -> bool {
     actor.is_person() || actor.is_operator()
 }
 
+/// A sentence as a part of another.
+fn in_phrase(sentence: &str) -> String {
+    let sentence = sentence.trim_end_matches('.');
+    sentence.strip_prefix("The ").map_or_else(|| sentence.to_owned(), |rest| format!("the {rest}"))
+}
+
+/// Whether a person has to enable what the caller registers or changes.
+fn must_be_confirmed(hub: &Hub, actor: &Actor) -> bool {
+    !is_trusted(actor) && hub.config().agent_webhooks == AgentWebhooks::Confirm
+}
+
 /// The URL as it is called, if the hub calls it at all.
 fn check_url(hub: &Hub, actor: &Actor, url: &str) -> Result<String, HubError> {
     let checked = hub.outbound()?.policy().check_url(url);
-    let checked = checked.map_err(|error| HubError::invalid_field("url", error.to_string()))?;
+    let checked = checked
+        .map_err(|error| HubError::invalid_field("url", format!("is refused: {}", in_phrase(&error.to_string()))))?;
     let is_own = |base: &str| {
         let same = |base: &Url| {
             base.host() == checked.host() && base.port_or_known_default() == checked.port_or_known_default()
@@ -105,8 +117,8 @@ pub async fn create_webhook(
             return Err(HubError::conflict("too_many_webhooks", format!("{whose} can have {limit} webhooks."))
                 .hint("Delete one that is no longer needed."));
         }
-        let must_be_confirmed = !is_trusted(&actor_in) && hub_in.config().agent_webhooks == AgentWebhooks::Confirm;
-        let disabled_reason = must_be_confirmed.then_some(DisabledReason::Unconfirmed);
+        let must_wait = must_be_confirmed(&hub_in, &actor_in);
+        let disabled_reason = must_wait.then_some(DisabledReason::Unconfirmed);
         let new = NewWebhook { agent, owner, url: &url, events: bits_of(&request.events), disabled_reason };
         let id = store::insert_webhook(tx, &new)?;
         let secret = signing::replace(tx, &hub_in.keys(), id, None)?;
@@ -185,14 +197,21 @@ pub async fn update_webhook(
         let events = request.events.as_deref().map_or_else(|| bits_of(&before.events), bits_of);
         let is_moved = url.as_deref().is_some_and(|url| url != before.url);
         store::update_target(tx, id, url.as_deref().unwrap_or(&before.url), events)?;
+        let is_widened = events & !bits_of(&before.events) != 0;
         match request.wants_enabled() {
-            Some(true) => enable_in(tx, &actor_in, &before)?,
+            Some(true) => enable_in(&hub_in, tx, &actor_in, &before)?,
+            // A program must not lift the wait for the owner by another reason.
+            Some(false) if before.disabled_reason == Some(DisabledReason::Unconfirmed) => {}
             Some(false) => disable(tx, &before, DisabledReason::ByOwner)?,
             None => {}
         }
+        if (is_moved || is_widened) && must_be_confirmed(&hub_in, &actor_in) {
+            disable(tx, &before, DisabledReason::Unconfirmed)?;
+        }
         let row = find_own(tx, scope, id)?;
         record(tx, &actor_in, "webhook.updated", &row)?;
-        if is_moved && !is_trusted(&actor_in) {
+        let is_enabled = row.is_enabled() && !before.is_enabled();
+        if (is_moved || is_widened || is_enabled) && !is_trusted(&actor_in) {
             tell_of_program(&hub_in, tx, &row, "changed")?;
         }
         Ok(row.into())
@@ -242,9 +261,11 @@ pub async fn rotate_secret(
 /// Sends a test, also if the webhook is disabled.
 pub async fn test_webhook(hub: &Hub, actor: &Actor, id: WebhookId) -> Result<DeliveryRecord, HubError> {
     let scope = scope_of(actor)?;
+    let actor_in = actor.clone();
     hub.command(actor, move |tx| {
         let row = find_own(tx, scope, id)?;
-        let subscriber = Subscriber { webhook: id, agent: row.agent, url: row.url, is_held: false };
+        require_confirmed(&row, &actor_in)?;
+        let subscriber = Subscriber { webhook: id, agent: row.agent, owner: row.owner, url: row.url, is_held: false };
         let what =
             Occurrence { event: WebhookEvent::WebhookPing, message: None, facts: json!({"webhook_id": id}), depth: 0 };
         let (delivery, _) = planner::add(tx, &subscriber, &what)?;
@@ -256,17 +277,30 @@ pub async fn test_webhook(hub: &Hub, actor: &Actor, id: WebhookId) -> Result<Del
 
 /// Takes a webhook away, with all that waits for it.
 pub(super) fn remove(tx: &mut Tx<'_>, id: WebhookId) -> Result<(), HubError> {
-    work::cancel_lane(tx, sending::QUEUE, &sending::lane(id))?;
+    if let Some(row) = store::find_webhook(tx, id)? {
+        work::cancel_lane(tx, sending::QUEUE, &sending::lane(row.owner, id))?;
+    }
     probing::end(tx, id)?;
     Ok(store::delete_webhook(tx, id)?)
 }
 
-fn enable_in(tx: &mut Tx<'_>, actor: &Actor, row: &WebhookRow) -> Result<(), HubError> {
-    if row.disabled_reason == Some(DisabledReason::Unconfirmed) && !is_trusted(actor) {
-        let detail = "The owner of the agent has to enable this webhook first.";
-        return Err(HubError::new(ErrorKind::Forbidden, "confirmation_required", detail));
+fn enable_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, row: &WebhookRow) -> Result<(), HubError> {
+    require_confirmed(row, actor)?;
+    if row.disabled_reason == Some(DisabledReason::ByOwner) && must_be_confirmed(hub, actor) {
+        return Err(unconfirmed());
     }
     enable(tx, row)
+}
+
+/// Refuses a program that would use a webhook before a person has enabled it.
+fn require_confirmed(row: &WebhookRow, actor: &Actor) -> Result<(), HubError> {
+    let is_unconfirmed = row.disabled_reason == Some(DisabledReason::Unconfirmed);
+    if is_unconfirmed && !is_trusted(actor) { Err(unconfirmed()) } else { Ok(()) }
+}
+
+fn unconfirmed() -> HubError {
+    let detail = "The owner of the agent must enable this webhook first.";
+    HubError::new(ErrorKind::Forbidden, "confirmation_required", detail)
 }
 
 /// Turns a webhook on. If it was off because of failures, all that it could not deliver since is sent, oldest first.
@@ -284,7 +318,7 @@ fn disable(tx: &mut Tx<'_>, row: &WebhookRow, reason: DisabledReason) -> Result<
         return Ok(());
     }
     store::update_disabled(tx, row.id, reason)?;
-    work::cancel_lane(tx, sending::QUEUE, &sending::lane(row.id))?;
+    work::cancel_lane(tx, sending::QUEUE, &sending::lane(row.owner, row.id))?;
     probing::end(tx, row.id)?;
     for status in [DeliveryStatus::Pending, DeliveryStatus::Held] {
         delivery_store::update_all(tx, row.id, status, DeliveryStatus::Dead, Some("disabled"))?;
@@ -304,7 +338,7 @@ pub(super) fn disable_because(
     let (agent, host) = (&row.agent_name, host_of(&row.url));
     let text = if reason == DisabledReason::Failures {
         store::update_disabled(tx, id, reason)?;
-        work::cancel_lane(tx, sending::QUEUE, &sending::lane(id))?;
+        work::cancel_lane(tx, sending::QUEUE, &sending::lane(row.owner, id))?;
         delivery_store::update_all(tx, id, DeliveryStatus::Pending, DeliveryStatus::Held, None)?;
         probing::begin(tx, id)?;
         format!(

@@ -305,7 +305,9 @@ impl Drop for PendingTrace {
 
 /// A path as traces and the log show it: not too long, and without keys that somebody put there by mistake.
 fn shown_path(path: &str) -> String {
-    if path.starts_with(HOOKS) {
+    // Also where the address of a hook is misspelt: with two slashes, capitals or escapes.
+    let decoded = percent_encoding::percent_decode_str(path).decode_utf8_lossy().to_ascii_lowercase();
+    if decoded.contains(HOOKS) && !decoded.starts_with("/api/hooks") {
         return format!("{HOOKS}(hidden)");
     }
     let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });

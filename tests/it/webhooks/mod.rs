@@ -293,11 +293,30 @@ async fn where_owners_confirm_nothing_is_sent_before() {
     let (id, _) = register(&lookout, "lookout", &receiver.url, &["message.received"]).await;
     assert_eq!(webhook(&ada, id).await["disabled_reason"], "unconfirmed");
     ada.dm("lookout", "one").await;
-    lookout.post(&format!("/api/webhooks/{id}/enable"), &json!({})).await.problem(403, "confirmation_required");
-    ada.post(&format!("/api/webhooks/{id}/enable"), &json!({})).await.ok();
+    let path = format!("/api/webhooks/{id}");
+    let enable = async || lookout.post(&format!("{path}/enable"), &json!({})).await;
+    enable().await.problem(403, "confirmation_required");
+    lookout.post(&format!("{path}/test"), &json!({})).await.problem(403, "confirmation_required");
+    // The agent cannot give it another reason, either.
+    lookout.patch(&path, &json!({"enabled": false})).await.ok();
+    enable().await.problem(403, "confirmation_required");
+    ada.post(&format!("{path}/enable"), &json!({})).await.ok();
     ada.dm("lookout", "two").await;
     let received = receiver.has(1).await;
     assert_eq!(received[0].body["data"]["body"], "two");
+    hub.settle().await;
+    // What it changes must be confirmed again, but for what it gives up.
+    for (change, state) in [
+        (json!({"events": ["message.received", "channel.message"]}), "unconfirmed"),
+        (json!({"events": ["channel.message"]}), ""),
+        (json!({"url": format!("{}/elsewhere", receiver.url)}), "unconfirmed"),
+    ] {
+        let changed = lookout.patch(&path, &change).await.ok().json();
+        assert_eq!(changed["disabled_reason"].as_str().unwrap_or_default(), state, "{change}");
+        ada.post(&format!("{path}/enable"), &json!({})).await.ok();
+    }
+    ada.patch(&path, &json!({"enabled": false})).await.ok();
+    enable().await.problem(403, "confirmation_required");
     hub.finish().await;
 }
 
