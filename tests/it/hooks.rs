@@ -274,6 +274,28 @@ async fn too_many_requests_are_refused() {
 }
 
 #[tokio::test]
+async fn all_hooks_of_a_person_share_a_limit() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let new = |name: String| json!({"name": name, "kind": "url", "target": {"channel": "general"}});
+    for number in 0..10 {
+        let hook = make(&ada, new(format!("CI {number}"))).await;
+        // What is not enabled counts, too, and costs less here.
+        ada.patch(&format!("/api/hooks/{}", hook.id), &json!({"enabled": false})).await.ok();
+        for _ in 0..60 {
+            hub.nobody().post(&hook.url, &json!({"text": "x"})).await.problem(409, "hook_disabled");
+        }
+    }
+    let one_more = make(&ada, new("one more".to_owned())).await;
+    hub.nobody().post(&one_more.url, &json!({"text": "x"})).await.problem(429, "rate_limited");
+    let of_bob = make(&bob, new("CI".to_owned())).await;
+    hub.nobody().post(&of_bob.url, &json!({"text": "x"})).await.ok();
+    hub.advance(MINUTE);
+    hub.nobody().post(&one_more.url, &json!({"text": "x"})).await.ok();
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn secrets_are_sealed_and_survive_a_change_of_key() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;

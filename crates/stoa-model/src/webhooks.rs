@@ -115,9 +115,9 @@ pub struct WebhookView {
     pub created_at: Timestamp,
     /// When a delivery last arrived.
     pub last_delivery_at: Option<Timestamp>,
-    /// Of its deliveries: how many wait to be sent, or are held.
+    /// Of its deliveries: how many wait to be sent, or are held; 10,000 means as many or more.
     pub waiting: i64,
-    /// How many can be retried by hand.
+    /// How many can be retried by hand; 10,000 means as many or more.
     pub dead_letters: i64,
     /// When the hub next asks whether the receiver answers, if the webhook is disabled because of failures.
     pub next_probe_at: Option<Timestamp>,

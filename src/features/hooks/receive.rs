@@ -12,7 +12,7 @@ use stoa_model::messages::{Draft, Target as MessageTarget};
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_model::{MessageId, Secret};
+use stoa_model::{MessageId, PrincipalId, Secret};
 
 use super::service::open_secret;
 use super::store::{self, HookRow, NewRequest, Target};
@@ -27,6 +27,8 @@ use crate::json::{media_type, parse_json_value};
 
 const MINUTE_MS: i64 = 60_000;
 const REQUESTS_PER_MINUTE: u32 = 60;
+/// As many as a caller with a credential may write.
+const REQUESTS_OF_OWNER_PER_MINUTE: u32 = 600;
 /// Requests from one address that are not verified.
 const UNVERIFIED_PER_ADDRESS: u32 = 120;
 /// Refused requests of one hook that are recorded in a minute. Strangers must not keep the disk busy.
@@ -37,6 +39,7 @@ const NO_SECRET: &str = "there is no hook with this id";
 struct Limits {
     unverified: Window<Option<IpAddr>>,
     requests: Limiter<String>,
+    of_owner: Limiter<PrincipalId>,
     refusals: Limiter<String>,
 }
 
@@ -45,6 +48,7 @@ impl Default for Limits {
         Self {
             unverified: Window::new(UNVERIFIED_PER_ADDRESS, MINUTE_MS),
             requests: Limiter::new(REQUESTS_PER_MINUTE, MINUTE_MS),
+            of_owner: Limiter::new(REQUESTS_OF_OWNER_PER_MINUTE, MINUTE_MS),
             refusals: Limiter::new(RECORDED_REFUSALS, MINUTE_MS),
         }
     }
@@ -120,9 +124,15 @@ async fn post_verified(
 ) -> Result<HookAnswer, HubError> {
     record.event = verified.event.clone();
     record.delivery_id = verified.delivery_id.clone();
-    let allowance = hub.memory::<Limits>().requests.take(hook.id.clone(), hub.clock().now_ms());
+    let (limits, now) = (hub.memory::<Limits>(), hub.clock().now_ms());
+    let allowance = limits.requests.take(hook.id.clone(), now);
     if !allowance.allowed {
         let detail = format!("A hook takes at most {REQUESTS_PER_MINUTE} requests a minute.");
+        return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
+    }
+    let allowance = limits.of_owner.take(hook.owner, now);
+    if !allowance.allowed {
+        let detail = format!("All hooks of a person take at most {REQUESTS_OF_OWNER_PER_MINUTE} requests a minute.");
         return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
     }
     if !hook.is_enabled {

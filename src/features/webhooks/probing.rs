@@ -13,6 +13,7 @@ use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::work;
 use crate::events::{Settlement, WorkItem, Worker};
+use crate::features::{agents, users};
 use crate::hub::{BoxFuture, Hub};
 
 const QUEUE: &str = "webhook_probes";
@@ -70,17 +71,25 @@ async fn probe(hub: &Hub, id: WebhookId) -> Result<Settlement, HubError> {
         hub.write(move |tx| service::give_up(tx, id)).await?;
         return Ok(Settlement::Done);
     }
-    if !request.send(hub).await.is_success() {
+    let is_there = match request {
+        Some(request) => request.send(hub).await.is_success(),
+        None => false,
+    };
+    if !is_there {
         return Ok(Settlement::RepeatAt(hub.clock().now_ms() + milliseconds(EVERY)));
     }
     hub.write(move |tx| service::note_success(tx, id)).await?;
     Ok(Settlement::Done)
 }
 
-/// The request that asks whether the receiver is there, and since when the webhook is disabled. None if it no longer is.
-fn find(hub: &Hub, tx: &mut Tx<'_>, id: WebhookId) -> Result<Option<(Outgoing, i64)>, HubError> {
+/// The request that asks whether the receiver is there, and since when the webhook is disabled. None if it no longer is. There is no
+/// request while the agent sleeps or its owner is disabled: then nothing acts for them.
+fn find(hub: &Hub, tx: &mut Tx<'_>, id: WebhookId) -> Result<Option<(Option<Outgoing>, i64)>, HubError> {
     let Some(webhook) = store::find_webhook(tx, id)?.filter(store::WebhookRow::holds) else { return Ok(None) };
     let Some(disabled_at) = webhook.disabled_at else { return Ok(None) };
+    if !users::is_enabled(tx, webhook.owner)? || agents::is_halted(tx, webhook.agent)? {
+        return Ok(Some((None, disabled_at)));
+    }
     let public_id = super::planner::public_id(tx);
     let body = json!({
         "id": public_id,
@@ -92,7 +101,7 @@ fn find(hub: &Hub, tx: &mut Tx<'_>, id: WebhookId) -> Result<Option<(Outgoing, i
     });
     let secrets = signing::read(tx, &hub.keys(), id)?;
     let request = Outgoing::new(&webhook.url, &public_id, 0, &body, &secrets, tx.now_ms())?;
-    Ok(Some((request, disabled_at)))
+    Ok(Some((Some(request), disabled_at)))
 }
 
 async fn send_held(hub: &Hub, id: WebhookId) -> Result<Settlement, HubError> {

@@ -72,8 +72,10 @@ impl From<WebhookRow> for WebhookView {
 
 const SELECT_WEBHOOK: &str = "select w.id, w.agent_id, p.handle as agent, w.owner_id, w.url, w.events, w.old_secret_until, w.disabled_at,
          w.disabled_reason, w.failures, w.failing_since, w.last_delivery_at, w.created_at,
-         (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.status in ('pending', 'held')) as waiting,
-         (select count(*) from webhook_deliveries d where d.webhook_id = w.id and d.status = 'dead') as dead_letters,
+         (select count(*) from (select 1 from webhook_deliveries d
+              where d.webhook_id = w.id and d.status in ('pending', 'held') limit 10000) counted) as waiting,
+         (select count(*) from (select 1 from webhook_deliveries d
+              where d.webhook_id = w.id and d.status = 'dead' limit 10000) counted) as dead_letters,
          (select k.due_at from work k where k.queue = 'webhook_probes' and k.subject = 'probe:' || cast(w.id as text)) as next_probe_at
      from webhooks w join principals p on p.id = w.agent_id";
 

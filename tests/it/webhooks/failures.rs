@@ -166,6 +166,18 @@ async fn what_waits_for_three_days_is_dead() {
     .await;
     ada.dm("lookout", "held").await;
     assert_eq!(deliveries(&ada, id).await[0]["status"], "held");
+    // While its agent is paused, the receiver is not asked.
+    ada.post("/api/agents/lookout/pause", &json!({})).await.ok();
+    let asked = receiver.count();
+    for _ in 0..3 {
+        hub.advance(6 * MINUTE);
+        hub.settle().await;
+    }
+    assert_eq!(receiver.count(), asked);
+    ada.post("/api/agents/lookout/resume", &json!({})).await.ok();
+    hub.advance(6 * MINUTE);
+    hub.settle().await;
+    assert_eq!(receiver.count(), asked + 1);
     for _ in 0..74 {
         hub.advance(60 * MINUTE);
         hub.settle().await;
