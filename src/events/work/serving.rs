@@ -92,7 +92,7 @@ impl Places {
         self.concurrency.saturating_sub(self.running.len())
     }
 
-    /// How many more items of slow lanes may be begun now.
+    /// How many more items of slow lanes the hub may begin now.
     fn slow_room(&self) -> usize {
         if self.concurrency == 1 {
             return self.room();

@@ -126,7 +126,7 @@ pub(super) fn list_beyond(
     )
 }
 
-/// How many more deliveries of a webhook may wait. Reads the index only, and no more of it than may wait.
+/// How many more deliveries of a webhook may wait. The query reads the index only, and at most `MAX_WAITING` entries of it.
 pub(super) fn find_room(tx: &mut Tx<'_>, webhook: WebhookId) -> Result<i64, DbError> {
     let waiting: i64 = tx.query_one(
         "select count(*) as waiting from (

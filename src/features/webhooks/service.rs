@@ -74,7 +74,7 @@ fn in_phrase(sentence: &str) -> String {
     sentence.strip_prefix("The ").map_or_else(|| sentence.to_owned(), |rest| format!("the {rest}"))
 }
 
-/// Whether a person has to enable what the caller registers or changes.
+/// Whether a person must enable what the caller registers or changes.
 fn must_be_confirmed(hub: &Hub, actor: &Actor) -> bool {
     !is_trusted(actor) && hub.config().agent_webhooks == AgentWebhooks::Confirm
 }

@@ -189,6 +189,33 @@ async fn a_machine_principal_sees_what_was_delivered_of_its_events() {
 }
 
 #[tokio::test]
+async fn answers_that_repeat_a_deleted_message_are_hidden() {
+    let Scene { hub, ada, receiver, .. } = scene().await;
+    let (id, _) = register(&ada, "lookout", &receiver.url, &["message.received"]).await;
+    let sent = ada.dm("lookout", "hello").await;
+    receiver.has(1).await;
+    hub.settle().await;
+    // The hub keeps no answers from private networks, so this one is put there.
+    let attempts = json!([{"at": "2027-01-15T08:00:00.000Z", "status": 200, "duration_ms": 1, "error": null,
+        "response_excerpt": format!("hello{}", "x".repeat(1000))}]);
+    let changed: Result<u64, DbError> = hub
+        .inner()
+        .write(move |tx| tx.execute("update webhook_deliveries set attempts = $1", params![attempts.to_string()]))
+        .await;
+    assert_eq!(changed.unwrap(), 1);
+    let listed = async || deliveries(&ada, id).await.remove(0);
+    let delivery = listed().await;
+    let one = format!("/api/webhooks/deliveries/{}", delivery["id"]);
+    let excerpt = |delivery: &Value| delivery["attempts"][0]["response_excerpt"].clone();
+    assert_eq!(excerpt(&delivery).as_str().unwrap().len(), 160);
+    assert_eq!(excerpt(&ada.get(&one).await.ok().json()).as_str().unwrap().len(), 1005);
+    ada.delete(&format!("/api/messages/{}", sent["id"])).await.status(204);
+    assert_eq!(excerpt(&listed().await), Value::Null);
+    assert_eq!(excerpt(&ada.get(&one).await.ok().json()), Value::Null);
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn long_texts_are_cut() {
     let Scene { hub, ada, receiver, .. } = scene().await;
     register(&ada, "lookout", &receiver.url, &["message.received"]).await;

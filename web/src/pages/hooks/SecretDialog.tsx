@@ -1,11 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { KeyDialog } from "../../agents/KeyDialog";
 import { type Hook, changeHook } from "../../api/hooks";
 import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
-import { SecretOnce } from "../../ui/SecretOnce";
 import { FormError, TextField, fieldError } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";
 import { newSecret } from "./form";
@@ -27,17 +27,9 @@ export function SecretDialog({ hook, onClose }: { hook: Hook; onClose: () => voi
   });
   if (replace.isSuccess && source === "new") {
     return (
-      <Dialog title="New secret" onClose={onClose} isKept isWide>
-        <div className="flex flex-col gap-4">
-          <p>Enter it at the other service now. Until then the hub refuses its requests.</p>
-          <SecretOnce label="Secret" secret={fresh} />
-          <div className="flex justify-end">
-            <Button size="form" look="filled" onClick={onClose}>
-              I have saved it
-            </Button>
-          </div>
-        </div>
-      </Dialog>
+      <KeyDialog title="New secret" label="Secret" secret={fresh} onClose={onClose}>
+        Enter it at the other service now. Until then the hub refuses its requests.
+      </KeyDialog>
     );
   }
   return (
