@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use crate::dispatch::{DEFAULT_MAX_ROUND_TRIPS, TriggerFrom};
 use crate::environment::is_reserved_variable;
 use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
 use crate::validation::{Faults, FieldError, nullable, nullable_object, optional_object, present, present_object};
-use crate::{PrincipalId, Secret, Timestamp, handles};
+use crate::{PrincipalId, Secret, Timestamp, handles, prompts};
 
 pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
 /// Of a harness as JSON.
@@ -19,6 +20,8 @@ pub const MAX_COOLDOWN_SECONDS: u32 = 7 * 24 * 3600;
 pub const MAX_HARNESS_TIMEOUT_SECONDS: u32 = 24 * 3600;
 pub const MAX_DEPTH_SETTING: u32 = 16;
 pub const MAX_RUNS_PER_DAY: u32 = 1_000_000;
+pub const MAX_TRIGGER_ALLOW: usize = 100;
+pub const MAX_ROUND_TRIPS_SETTING: u32 = 1000;
 const MAX_COMMAND_WORDS: usize = 64;
 const MAX_ENVIRONMENT_VARIABLES: usize = 64;
 const MAX_WORD_BYTES: usize = 4096;
@@ -72,6 +75,20 @@ named_enum! {
 }
 
 named_enum! {
+    /// What the program of a run can use.
+    #[derive(Default)]
+    pub enum HarnessTools {
+        /// The tools of the hub and nothing else. A run that a crash of the hub ended before it wrote anything is repeated.
+        #[default]
+        Hub = "hub",
+        /// Also files.
+        Files = "files",
+        /// Also commands.
+        Shell = "shell",
+    }
+}
+
+named_enum! {
     /// Clients whose settings are known.
     #[derive(Default)]
     pub enum McpClient {
@@ -107,6 +124,9 @@ pub struct Budget {
     /// Null means no limit.
     #[schema(minimum = 0)]
     pub cost_usd_per_day: Option<f64>,
+    /// What runs that others start may use of it, in percent.
+    #[schema(minimum = 0, maximum = 100)]
+    pub others_percent: u32,
 }
 
 /// Changes the given limits only. `null` takes the limit on cost away.
@@ -119,11 +139,14 @@ pub struct BudgetChanges {
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 0)]
     pub cost_usd_per_day: Option<Option<f64>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 100, nullable = false)]
+    pub others_percent: Option<u32>,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Self { runs_per_day: 100, cost_usd_per_day: None }
+        Self { runs_per_day: 100, cost_usd_per_day: None, others_percent: 50 }
     }
 }
 
@@ -149,6 +172,8 @@ pub struct Harness {
     pub env: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_template: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tools: Option<HarnessTools>,
 }
 
 /// What an owner can set. The same fields are stored, shown and edited.
@@ -160,6 +185,9 @@ pub struct AgentSettings {
     pub cooldown_seconds: u32,
     pub budget: Budget,
     pub max_trigger_depth: u32,
+    pub trigger_from: TriggerFrom,
+    pub trigger_allow: Vec<String>,
+    pub max_round_trips: u32,
     pub k8s_image: Option<String>,
     pub harness: Option<Harness>,
     pub instructions: String,
@@ -177,6 +205,15 @@ pub struct AgentView {
     pub cooldown_seconds: u32,
     pub budget: Budget,
     pub max_trigger_depth: u32,
+    /// Whose messages start it.
+    #[serde(default)]
+    pub trigger_from: TriggerFrom,
+    /// Users and agents that start it, too. A user stands for all of their agents.
+    #[serde(default)]
+    pub trigger_allow: Vec<String>,
+    /// Messages of one agent that start it within an hour, unless a person writes in between.
+    #[serde(default = "default_max_round_trips")]
+    pub max_round_trips: u32,
     pub k8s_image: Option<String>,
     pub harness: Option<Harness>,
     pub instructions: String,
@@ -210,6 +247,14 @@ pub struct CreateAgentRequest {
     #[schema(maximum = 16)]
     pub max_trigger_depth: Option<u32>,
     #[serde(default)]
+    pub trigger_from: Option<TriggerFrom>,
+    #[serde(default)]
+    #[schema(max_items = 100)]
+    pub trigger_allow: Option<Vec<String>>,
+    #[serde(default)]
+    #[schema(maximum = 1000)]
+    pub max_round_trips: Option<u32>,
+    #[serde(default)]
     pub k8s_image: Option<String>,
     #[serde(default, deserialize_with = "optional_object")]
     pub harness: Option<Harness>,
@@ -239,6 +284,15 @@ pub struct UpdateAgentRequest {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 16, nullable = false)]
     pub max_trigger_depth: Option<u32>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub trigger_from: Option<TriggerFrom>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(max_items = 100, nullable = false)]
+    pub trigger_allow: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(maximum = 1000, nullable = false)]
+    pub max_round_trips: Option<u32>,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
     pub k8s_image: Option<Option<String>>,
     #[serde(default, deserialize_with = "nullable_object", skip_serializing_if = "Option::is_none")]
@@ -266,14 +320,18 @@ impl CreateAgentRequest {
             cooldown_seconds: None,
             budget: None,
             max_trigger_depth: None,
+            trigger_from: None,
+            trigger_allow: None,
+            max_round_trips: None,
             k8s_image: None,
             harness: None,
             instructions: None,
         }
     }
 
-    /// The name and the settings a new agent begins with, or everything that is wrong with them.
-    pub fn into_settings(self) -> Result<(String, AgentSettings), Vec<FieldError>> {
+    /// The name and the settings a new agent begins with, or everything that is wrong with them. Where it does not say who starts
+    /// it, these do.
+    pub fn into_settings(self, trigger_from: TriggerFrom) -> Result<(String, AgentSettings), Vec<FieldError>> {
         let mut faults = Faults::default();
         let is_named_well = faults.check("name", handles::check_agent_name(&self.name)).is_some();
         let settings = AgentSettings {
@@ -286,6 +344,9 @@ impl CreateAgentRequest {
             cooldown_seconds: self.cooldown_seconds.unwrap_or(DEFAULT_COOLDOWN_SECONDS),
             budget: self.budget.unwrap_or_default(),
             max_trigger_depth: self.max_trigger_depth.unwrap_or(DEFAULT_TRIGGER_DEPTH),
+            trigger_from: self.trigger_from.unwrap_or(trigger_from),
+            trigger_allow: self.trigger_allow.unwrap_or_default(),
+            max_round_trips: self.max_round_trips.unwrap_or(DEFAULT_MAX_ROUND_TRIPS),
             k8s_image: self.k8s_image,
             harness: self.harness,
             instructions: self.instructions.unwrap_or_default(),
@@ -310,7 +371,11 @@ impl UpdateAgentRequest {
         let budget = self.budget.unwrap_or_default();
         set(&mut settings.budget.runs_per_day, budget.runs_per_day);
         set(&mut settings.budget.cost_usd_per_day, budget.cost_usd_per_day);
+        set(&mut settings.budget.others_percent, budget.others_percent);
         set(&mut settings.max_trigger_depth, self.max_trigger_depth);
+        set(&mut settings.trigger_from, self.trigger_from);
+        set(&mut settings.trigger_allow, self.trigger_allow);
+        set(&mut settings.max_round_trips, self.max_round_trips);
         set(&mut settings.k8s_image, self.k8s_image);
         set(&mut settings.harness, self.harness);
         set(&mut settings.instructions, self.instructions);
@@ -328,6 +393,9 @@ impl AgentSettings {
         faults.require("budget.runs_per_day", self.budget.runs_per_day <= MAX_RUNS_PER_DAY, "must be at most 1000000");
         let cost_fits = self.budget.cost_usd_per_day.is_none_or(|cost| (0.0..=1e9).contains(&cost));
         faults.require("budget.cost_usd_per_day", cost_fits, "must be between 0 and 1000000000");
+        faults.require("budget.others_percent", self.budget.others_percent <= 100, "must be at most 100");
+        faults.require("trigger_allow", self.trigger_allow.len() <= MAX_TRIGGER_ALLOW, "must be at most 100 names");
+        faults.require("max_round_trips", self.max_round_trips <= MAX_ROUND_TRIPS_SETTING, "must be at most 1000");
         if let Some(image) = &self.k8s_image {
             let fits = (1..=512).contains(&image.len()) && image.bytes().all(|byte| byte.is_ascii_graphic());
             faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without blanks");
@@ -385,8 +453,13 @@ impl Harness {
         }
         if let Some(template) = &self.prompt_template {
             faults.check("harness.prompt_template", check_body(template, MAX_PROMPT_TEMPLATE_BYTES));
+            faults.check("harness.prompt_template", prompts::parse(template).map(drop));
         }
     }
+}
+
+fn default_max_round_trips() -> u32 {
+    DEFAULT_MAX_ROUND_TRIPS
 }
 
 fn is_variable_name(name: &str) -> bool {

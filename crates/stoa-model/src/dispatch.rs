@@ -164,6 +164,61 @@ impl Situation {
         }
     }
 
+    /// Each question in its order: its name, whether it lets a run start, and what was found, in words.
+    pub fn steps(&self) -> Vec<(&'static str, bool, String)> {
+        let runs = |now: u32, most: u32| format!("{now} of {most} runs today");
+        let yes_or = |holds: bool, so: &str, not: &str| if holds { so.to_owned() } else { not.to_owned() };
+        let exchanges =
+            format!("{} of {} messages of this agent within an hour", self.round_trips, self.max_round_trips);
+        vec![
+            ("acting_off", !self.is_acting_off, yes_or(self.is_acting_off, "everything is stopped", "not stopped")),
+            ("quarantined", !self.is_quarantined, yes_or(self.is_quarantined, "quarantined", "not quarantined")),
+            ("paused", !self.is_paused, yes_or(self.is_paused, "paused", "not paused")),
+            ("mode", self.mode == TriggerMode::Reactive, format!("mode {}", self.mode.name())),
+            ("sender", self.is_sender_accepted(), self.sender_in_words()),
+            (
+                "subprocess_not_allowed",
+                !self.is_subprocess_forbidden,
+                yes_or(self.is_subprocess_forbidden, "the owner may not start programs here", "allowed here"),
+            ),
+            (
+                "sender_limit",
+                !self.is_foreign() || self.wakes_by_sender < self.max_wakes_by_sender,
+                format!(
+                    "{} of {} starts by this sender within an hour",
+                    self.wakes_by_sender, self.max_wakes_by_sender
+                ),
+            ),
+            ("depth", self.depth < self.max_depth, format!("depth {} of {}", self.depth, self.max_depth)),
+            ("damped", !self.is_damped(), exchanges),
+            ("budget", self.runs_today < self.max_runs_today, runs(self.runs_today, self.max_runs_today)),
+            (
+                "others_budget",
+                !self.is_foreign() || self.foreign_runs_today < self.max_foreign_runs_today(),
+                format!("others: {}", runs(self.foreign_runs_today, self.max_foreign_runs_today())),
+            ),
+            (
+                "cooldown",
+                !self.is_cooling_down,
+                yes_or(self.is_cooling_down, "the pause after the last run is not over", "no pause is under way"),
+            ),
+            ("sequential", !self.is_running, yes_or(self.is_running, "it has a run", "it has no run")),
+        ]
+    }
+
+    fn sender_in_words(&self) -> String {
+        let who = match self.sender {
+            SenderKind::OwnerSide => "the owner's side",
+            SenderKind::Person => "another person",
+            SenderKind::ProgramInPrivateChannel => "an agent of another owner in a private channel of the agent",
+            SenderKind::Program => "an agent or a service of another owner",
+        };
+        if self.is_foreign() && self.is_subprocess_without_isolation {
+            return format!("{who}; runs are not isolated on this hub, so only the owner's side starts this agent");
+        }
+        format!("{who}; started by {}", self.trigger_from.name())
+    }
+
     fn is_sender_accepted(&self) -> bool {
         if self.sender == SenderKind::OwnerSide {
             return true;

@@ -34,4 +34,6 @@ ids! {
     WebhookId,
     /// Something that is sent to a webhook.
     DeliveryId,
+    /// A run of an agent.
+    RunId,
 }

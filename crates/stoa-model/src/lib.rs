@@ -8,6 +8,7 @@ pub mod agents;
 pub mod api_keys;
 pub mod attachments;
 pub mod audit;
+pub mod automation;
 pub mod channels;
 pub mod cloud_events;
 pub mod credentials;
@@ -30,7 +31,9 @@ pub mod permissions;
 pub mod pictures;
 pub mod principals;
 pub mod problem;
+pub mod prompts;
 pub mod reactions;
+pub mod runs;
 pub mod search;
 pub mod secret;
 pub mod secrets;
@@ -45,8 +48,8 @@ pub mod validation;
 pub mod webhooks;
 
 pub use ids::{
-    ApiKeyId, AuditId, ChannelId, ConversationId, DeliveryId, GrantId, MessageId, PrincipalId, SessionId, TraceId,
-    WebhookId,
+    ApiKeyId, AuditId, ChannelId, ConversationId, DeliveryId, GrantId, MessageId, PrincipalId, RunId, SessionId,
+    TraceId, WebhookId,
 };
 pub use secret::Secret;
 pub use timestamp::Timestamp;

@@ -12,12 +12,13 @@ use crate::messages::{Author, DEFAULT_PRIORITY, MAX_SUBJECT, MessageStatus, Work
 use crate::named::named_enum;
 use crate::page::Page;
 use crate::reactions::ReactionView;
+use crate::runs::RunStatus;
 use crate::templates::Template;
 use crate::text::{check_body, check_label};
 use crate::traces::TraceView;
 use crate::validation::{Faults, FieldError, optional_object, or_default};
 use crate::webhooks::{DeliveryStatus, WebhookEvent};
-use crate::{MessageId, Timestamp, handles};
+use crate::{MessageId, RunId, Timestamp, handles};
 
 /// Events in one batch.
 pub const MAX_BATCH: usize = 500;
@@ -331,8 +332,7 @@ pub struct Evidence {
     /// Reactions to the message.
     pub reactions: Vec<ReactionView>,
     /// Runs of agents that the message set off.
-    #[schema(value_type = Vec<Object>)]
-    pub runs: Vec<Value>,
+    pub runs: Vec<RunEvidence>,
     /// Deliveries of the message to webhooks, the first 20.
     pub deliveries: Vec<DeliveryEvidence>,
     /// What the hub noted of the request that brought the event.
@@ -356,6 +356,14 @@ pub struct MessageEvidence {
     pub reply_count: i64,
     /// The first answers, at most 20.
     pub replies: Vec<ReplyEvidence>,
+}
+
+/// A run that the message of an event has started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunEvidence {
+    pub id: RunId,
+    pub agent: String,
+    pub status: RunStatus,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]

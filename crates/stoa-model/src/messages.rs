@@ -133,6 +133,12 @@ pub struct DeliveryView {
     pub run_id: Option<i64>,
 }
 
+/// What a message has set in motion, for each recipient.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct DeliveryList {
+    pub items: Vec<DeliveryView>,
+}
+
 /// A message that was just sent, and what it has set in motion.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SentMessage {

@@ -55,6 +55,25 @@ impl Template {
         text
     }
 
+    /// The same with another value in place of one.
+    #[must_use]
+    pub fn renamed(mut self, from: &str, to: &str) -> Self {
+        for piece in &mut self.0 {
+            if matches!(piece, Piece::Value(path) if path.join(".") == from) {
+                *piece = Piece::Value(to.split('.').map(str::to_owned).collect());
+            }
+        }
+        self
+    }
+
+    /// The values that it names, as they are written.
+    pub fn values(&self) -> impl Iterator<Item = String> {
+        self.0.iter().filter_map(|piece| match piece {
+            Piece::Text(_) => None,
+            Piece::Value(path) => Some(path.join(".")),
+        })
+    }
+
     /// What whoever wrote the template says themselves, without what comes from elsewhere: only this may call
     /// somebody out.
     pub fn own_words(&self) -> String {

@@ -39,4 +39,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(23, "0023", "webhooks"),
     migration!(24, "0024", "hooks"),
     migration!(25, "0025", "secrets"),
+    migration!(26, "0026", "runs"),
 ];

@@ -1,0 +1,301 @@
+//! Runs: what an agent did because of a message.
+
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+
+use crate::agents::{AgentView, HarnessBackend};
+use crate::dispatch::{Decision, NotWokenReason};
+use crate::messages::{DeliveryState, MessageView};
+use crate::named::named_enum;
+use crate::{MessageId, RunId, Timestamp};
+
+/// What is kept of a prompt, and of a response.
+pub const MAX_STORED_TEXT: usize = 32 * 1024;
+/// What is kept of one step.
+pub const MAX_STEP_TEXT: usize = 4 * 1024;
+/// Steps that one run keeps. After that only its end is added.
+pub const MAX_STEPS: i64 = 2000;
+/// What is kept of standard error, and of what the program printed.
+pub const MAX_LOG_TEXT: usize = 16 * 1024;
+/// Of `result.json`.
+pub const MAX_RESULT_BYTES: u64 = 256 * 1024;
+/// Costs and tokens that a program reports beyond these are not believed.
+pub const MAX_COST_USD: f64 = 1000.0;
+pub const MAX_TOKENS: i64 = 1_000_000_000;
+pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
+
+named_enum! {
+    pub enum RunStatus {
+        /// It waits for a free place.
+        Queued = "queued",
+        Running = "running",
+        Succeeded = "succeeded",
+        Failed = "failed",
+        Cancelled = "cancelled",
+        /// It took longer than it may.
+        TimedOut = "timed_out",
+    }
+}
+
+impl RunStatus {
+    /// Whether nothing more happens in it.
+    pub fn is_final(self) -> bool {
+        !matches!(self, RunStatus::Queued | RunStatus::Running)
+    }
+}
+
+named_enum! {
+    /// Why a run did not succeed, in a word.
+    pub enum RunReason {
+        /// The agent has nothing to run.
+        NoHarness = "no_harness",
+        /// This hub cannot run it.
+        BackendUnavailable = "backend_unavailable",
+        SubprocessNotAllowed = "subprocess_not_allowed",
+        /// A variable of the harness is reserved.
+        ReservedVariable = "reserved_variable",
+        CommandNotFound = "command_not_found",
+        CommandNotExecutable = "command_not_executable",
+        StartFailed = "start_failed",
+        /// The disk of the hub has too little room.
+        DiskLow = "disk_low",
+        /// The command ended with another code than 0.
+        ExitCode = "exit_code",
+        /// A signal ended the command.
+        Signal = "signal",
+        BadResult = "bad_result",
+        TooManyProcesses = "too_many_processes",
+        /// Its folder became larger than it may be.
+        DiskLimit = "disk_limit",
+        Timeout = "timeout",
+        HubRestarted = "hub_restarted",
+        /// The process that looks after the command was killed.
+        SupervisorLost = "supervisor_lost",
+        Internal = "internal",
+        // Why a run was cancelled.
+        ByOwner = "by_owner",
+        ActingOff = "acting_off",
+        Paused = "paused",
+        Quarantined = "quarantined",
+        AgentDeleted = "agent_deleted",
+        OwnerDisabled = "owner_disabled",
+        MessageDeleted = "message_deleted",
+        Disabled = "disabled",
+        /// The agent is no longer started by this sender.
+        Sender = "sender",
+    }
+}
+
+named_enum! {
+    pub enum StepKind {
+        Started = "started",
+        /// A line that the program printed.
+        Output = "output",
+        /// A line of its standard error.
+        ErrorOutput = "error_output",
+        ToolCall = "tool_call",
+        MessageSent = "message_sent",
+        Finished = "finished",
+    }
+}
+
+/// One run of an agent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunView {
+    pub id: RunId,
+    pub agent: String,
+    pub status: RunStatus,
+    pub reason: Option<RunReason>,
+    /// The message that the run answers: of several that waited the last one, of a mention the message in the channel.
+    pub trigger_message_id: Option<MessageId>,
+    pub depth: i64,
+    /// 1, and one more for each retry.
+    pub attempt: i64,
+    /// The run that this one repeats.
+    pub retry_of: Option<RunId>,
+    /// Whether somebody other than the owner and the owner's agents started it.
+    pub foreign: bool,
+    pub goal_id: Option<i64>,
+    pub task_id: Option<i64>,
+    /// What it does now, or did last.
+    pub last_step: Option<String>,
+    pub tokens: Option<i64>,
+    pub cost_usd: Option<f64>,
+    pub started_at: Option<Timestamp>,
+    pub finished_at: Option<Timestamp>,
+    pub created_at: Timestamp,
+    /// The beginning of the message that it answers. Null if the caller does not see it.
+    pub trigger_preview: Option<String>,
+    pub trigger_from: Option<String>,
+    /// The channel of that message; null for a direct message.
+    pub trigger_channel: Option<String>,
+}
+
+/// What the program of a run was given, and what came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct HarnessRunView {
+    pub id: i64,
+    pub reactive_run_id: RunId,
+    pub backend: HarnessBackend,
+    pub session_id: Option<String>,
+    /// The first 32 KiB. Null if the caller no longer sees the message that started the run.
+    pub prompt: Option<String>,
+    pub response: Option<String>,
+    pub tokens_in: Option<i64>,
+    pub tokens_out: Option<i64>,
+    pub tokens_cached: Option<i64>,
+    pub cost_usd: Option<f64>,
+    pub cost_estimated: bool,
+    pub model: Option<String>,
+    pub exit_code: Option<i64>,
+    pub trace_id: Option<String>,
+    /// What the program printed at last.
+    pub logs_excerpt: Option<String>,
+    /// What went wrong, in words, and what the program printed to standard error at last.
+    pub error_log: Option<String>,
+    /// Whether prompt or response were longer than what is stored.
+    pub truncated: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunStep {
+    pub at: Timestamp,
+    pub kind: StepKind,
+    pub text: String,
+    pub duration_ms: Option<i64>,
+}
+
+/// A run with all that belongs to it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunDetails {
+    pub run: RunView,
+    /// Null until it has begun.
+    pub harness_run: Option<HarnessRunView>,
+    /// The agent as it was when the run was queued.
+    pub agent: Option<AgentView>,
+    /// Null if it was deleted, or the caller no longer sees it.
+    pub trigger_message: Option<MessageView>,
+    /// The first message that the agent sent in the run.
+    pub outgoing_message: Option<MessageView>,
+    /// The messages that the run answers, at most 100.
+    pub covered_message_ids: Vec<MessageId>,
+    /// What happened in it, with `steps=true`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steps: Option<Vec<RunStep>>,
+}
+
+/// Some runs, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct RunList {
+    pub items: Vec<RunView>,
+    pub total: i64,
+    pub offset: i64,
+}
+
+/// What chooses runs.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct RunQuery {
+    /// The name of an agent.
+    #[serde(default)]
+    pub agent: Option<String>,
+    /// One status, or several with commas between them.
+    #[serde(default)]
+    pub status: Option<String>,
+    #[serde(default)]
+    pub goal: Option<i64>,
+    #[serde(default)]
+    #[param(minimum = 0, maximum = 1_000_000, default = 0)]
+    pub offset: Option<i64>,
+    #[serde(default)]
+    #[param(minimum = 1, default = 50)]
+    pub limit: Option<i64>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub struct RunDetailsQuery {
+    /// Whether the steps of the run are wanted.
+    #[serde(default)]
+    pub steps: Option<bool>,
+    /// Only steps from this place on, counted from 0.
+    #[serde(default)]
+    #[param(minimum = 0)]
+    pub after_step: Option<i64>,
+}
+
+/// An agent that messages start, and what it is doing.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct ReactiveAgent {
+    pub agent: AgentView,
+    /// The run that is queued or under way.
+    pub run: Option<RunView>,
+    pub last_run: Option<RunView>,
+    /// Messages that wait for the next run; 1,000 means as many or more.
+    pub waiting: i64,
+    pub runs_today: i64,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CheckRequest {
+    /// Who would write: the name of a user or an agent. Without it, the caller.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// The name of a channel in which the agent would be mentioned. Without it, in a direct message.
+    #[serde(default)]
+    pub channel: Option<String>,
+}
+
+/// What would become of a message to an agent now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CheckView {
+    pub state: DeliveryState,
+    pub reason: Option<String>,
+    /// One sentence for people.
+    pub detail: String,
+    /// Each question in its order. After the first that speaks against a run, the others are asked all the same.
+    pub steps: Vec<CheckStep>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CheckStep {
+    /// The reason that it would give.
+    pub name: String,
+    pub passed: bool,
+    /// What was found, in words.
+    pub detail: String,
+}
+
+/// What a decision means for the recipient of a message.
+pub fn delivery_of(decision: Decision) -> (DeliveryState, Option<&'static str>) {
+    match decision {
+        Decision::Start => (DeliveryState::Woken, None),
+        Decision::Later(reason) => (DeliveryState::Deferred, Some(reason.name())),
+        Decision::Not(reason) => (DeliveryState::NotWoken, Some(reason.name())),
+    }
+}
+
+/// One sentence about why a message started no run.
+pub fn why_not(reason: NotWokenReason) -> &'static str {
+    match reason {
+        NotWokenReason::NoWake => "The sender asked to start nothing.",
+        NotWokenReason::ActingOff => "Everything that acts is stopped.",
+        NotWokenReason::Quarantined => "The agent is quarantined.",
+        NotWokenReason::Paused => "The agent is paused.",
+        NotWokenReason::Passive => "The agent reads its inbox by itself; messages do not start it.",
+        NotWokenReason::Disabled => "The agent is turned off.",
+        NotWokenReason::Sender => "This sender does not start the agent.",
+        NotWokenReason::SubprocessNotAllowed => "The owner may not start programs on the hub's machine.",
+        NotWokenReason::FanOut => "The message has started 5 agents of other owners, which is the limit.",
+        NotWokenReason::SenderLimit => "The sender has started the agent as often as they may in an hour.",
+        NotWokenReason::Depth => "Too many agents have answered one another before.",
+        NotWokenReason::ChainLimit => "This exchange has started as many runs as it may.",
+        NotWokenReason::Damped => "The two agents have answered one another often enough, or the message says nothing.",
+        NotWokenReason::Budget => "The agent's budget for today is used up.",
+        NotWokenReason::OthersBudget => "Others have used their part of today's budget.",
+        NotWokenReason::GoalBudget => "The budget of the goal is used up.",
+    }
+}
