@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stoa_model::Secret;
+use stoa_model::dispatch::TriggerFrom;
 use stoa_registry::Audience;
 
 use crate::clock::Clock;
@@ -25,6 +26,54 @@ pub enum AgentWebhooks {
     Notify,
     /// The owner has to enable it.
     Confirm,
+}
+
+/// Whose agents may start programs on the hub's machine, with the hub's rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Subprocesses {
+    Off,
+    /// Agents of administrators.
+    Admins,
+    Everyone,
+}
+
+/// How agents are run.
+#[derive(Debug, Clone)]
+pub struct RunSettings {
+    pub subprocesses: Subprocesses,
+    /// Runs at a time on this hub.
+    pub workers: usize,
+    /// Where runs have their folders; none means a folder beside the data folder.
+    pub folder: Option<PathBuf>,
+    /// MiB that the folder of one run may have.
+    pub disk_mib: u64,
+    /// The longest time limit of a run.
+    pub max_seconds: u32,
+    /// Where the programs of runs are looked for.
+    pub path: String,
+    /// How often one person and their agents may start an agent of somebody else within an hour.
+    pub wakes_per_sender: u32,
+    /// Runs that may descend from one message.
+    pub max_per_chain: u32,
+    /// The program that looks after the processes of a run, when it is called with `supervise`: this one.
+    pub supervisor: PathBuf,
+}
+
+impl Default for RunSettings {
+    fn default() -> Self {
+        Self {
+            subprocesses: Subprocesses::Admins,
+            workers: 4,
+            folder: None,
+            disk_mib: 1024,
+            max_seconds: 1800,
+            path: "/usr/local/bin:/usr/bin:/bin".to_owned(),
+            wakes_per_sender: 20,
+            max_per_chain: 50,
+            // The kernel's name for it still works after an upgrade has replaced the file.
+            supervisor: PathBuf::from("/proc/self/exe"),
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -78,6 +127,11 @@ pub struct Config {
     /// Whether webhooks may go to `http://` addresses.
     pub allow_http_webhooks: bool,
     pub agent_webhooks: AgentWebhooks,
+    /// Whether anything acts on this hub: runs, deliveries to webhooks.
+    pub acting: bool,
+    pub runs: RunSettings,
+    /// Whose messages start a new agent that does not say so itself.
+    pub trigger_from: TriggerFrom,
     /// What the hub calls others with; none means a client of its own.
     pub outbound: Option<stoa_outbound::Client>,
     /// Whether `/register`, `/token` and `/authorize` work too, for clients that look nowhere else.
@@ -129,6 +183,9 @@ impl Config {
             outbound_deny: Vec::new(),
             allow_http_webhooks: false,
             agent_webhooks: AgentWebhooks::Notify,
+            acting: true,
+            runs: RunSettings::default(),
+            trigger_from: TriggerFrom::default(),
             outbound: None,
             oauth_aliases: true,
             oauth_redirects: vec![CURSOR_REDIRECT.to_owned()],

@@ -10,6 +10,7 @@ use crate::access::identity::{CredentialStore, CredentialStores};
 use crate::config::Config;
 use crate::error::HubError;
 use crate::events::{Followers, Listener, Planner, Tap, Worker};
+use crate::hub::guards::{TextGuard, TextGuards};
 use crate::hub::{BoxFuture, Hub, Parts, StartError};
 use crate::storage::keys::KeyRing;
 use crate::surfaces::admin::Methods;
@@ -36,6 +37,8 @@ pub struct Feature {
     pub mcp: fn(&mut Offer),
     /// The place of its tools in the list. Models read from the top, so what they need most often comes first.
     pub mcp_order: u8,
+    /// Refuses what a caller must not write, before anything is done with it.
+    pub text_guard: Option<TextGuard>,
     /// The kinds of credentials that it issues.
     pub credentials: &'static [CredentialStore],
 
@@ -102,6 +105,7 @@ impl Feature {
             admin_methods: |_| {},
             mcp: |_| {},
             mcp_order: u8::MAX,
+            text_guard: None,
             credentials: &[],
             planner: None,
             listeners: Vec::new(),
@@ -144,8 +148,9 @@ impl Features {
             workers: self.iter().flat_map(|feature| feature.workers.clone()).collect(),
             taps: self.iter().flat_map(|feature| feature.taps.clone()).collect(),
         };
+        let guards = TextGuards(self.iter().filter_map(|feature| feature.text_guard).collect());
         let credentials = self.iter().flat_map(|feature| feature.credentials).copied().collect();
-        Parts::default().with(followers).with(CredentialStores(credentials)).with(self)
+        Parts::default().with(followers).with(CredentialStores(credentials)).with(guards).with(self)
     }
 
     pub(crate) fn routes(&self, config: &Config) -> ApiRouter {

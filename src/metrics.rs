@@ -40,6 +40,9 @@ pub struct Metrics {
     pub webhook_attempts: IntCounterVec,
     pub webhook_deliveries: IntGaugeVec,
     pub search_texts: IntCounter,
+    pub runs: IntCounterVec,
+    pub runs_begun: IntCounter,
+    pub runs_active: IntGaugeVec,
 }
 
 impl Metrics {
@@ -172,6 +175,15 @@ impl Metrics {
             search_texts: registered!(IntCounter::new(
                 "stoa_search_texts_total",
                 "Texts of messages that this hub has split into words for the search index"
+            )),
+            runs: registered!(IntCounterVec::new(
+                Opts::new("stoa_runs_total", "Runs of agents that this hub has ended, by their status"),
+                &["status"]
+            )),
+            runs_begun: registered!(IntCounter::new("stoa_runs_begun_total", "Runs of agents that this hub has begun")),
+            runs_active: registered!(IntGaugeVec::new(
+                Opts::new("stoa_runs_active", "Runs of agents that are queued or running, on all hubs"),
+                &["status"]
             )),
             registry,
         })

@@ -1,5 +1,6 @@
 //! From a configuration to a running hub, and back to nothing.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -237,8 +238,23 @@ async fn open(config: Config, features: Features, listener: &TcpListener) -> Res
             return Err(error.into());
         }
     };
-    let address = HubAddress { base_url, is_on_loopback: listens_on.ip().to_canonical().is_loopback() };
+    let address = HubAddress {
+        base_url,
+        is_on_loopback: listens_on.ip().to_canonical().is_loopback(),
+        local_url: local_url(listens_on),
+        listens_on: listens_on.ip().to_canonical(),
+    };
     Ok(Hub::new(config, db, blobs, keys, features.into_parts(), metrics, address)?)
+}
+
+/// How programs on this machine call a hub that listens on this address.
+fn local_url(listens_on: SocketAddr) -> String {
+    let local = match listens_on.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => IpAddr::V4(Ipv4Addr::LOCALHOST),
+        IpAddr::V6(ip) if ip.is_unspecified() => IpAddr::V6(Ipv6Addr::LOCALHOST),
+        ip => ip,
+    };
+    format!("http://{}", SocketAddr::new(local, listens_on.port()))
 }
 
 /// Refuses a folder whose database is missing. SQLite would create an empty one, and the hub would start as if it were new.

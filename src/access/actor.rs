@@ -8,7 +8,7 @@ use stoa_db::{DbError, Tx};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::Role;
-use stoa_model::{ApiKeyId, ConversationId, GrantId, PrincipalId, SessionId};
+use stoa_model::{ApiKeyId, ConversationId, GrantId, MessageId, PrincipalId, RunId, SessionId};
 use stoa_registry::{Scope, Scopes};
 
 use crate::access::identity::{CredentialStore, IdentityKey};
@@ -65,12 +65,24 @@ pub enum Credential {
     ApiKey(ApiKeyId),
     /// An OAuth token, by what it was issued for.
     AccessToken(GrantId),
+    /// The token of a run, while it is running.
+    Run(RunCredential),
     /// A machine principal's signature, with what its key may do.
     Signature(Scopes),
     /// The admin socket: whoever may open it runs this hub.
     Operator,
     /// Nobody: the hub itself, or somebody who is about to log in.
     None,
+}
+
+/// What a token of a run says about its holder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RunCredential {
+    pub run: RunId,
+    /// Of the message that the run answers.
+    pub depth: i64,
+    /// The message that the chain of the run began with.
+    pub chain: MessageId,
 }
 
 /// A caller whose identity has been proved.
@@ -145,6 +157,14 @@ impl Principal {
         Ok(found.is_some_and(|found| {
             found.role == self.role && found.permissions == self.permissions && found.reach == self.reach
         }))
+    }
+
+    /// The run whose token it was proved with.
+    pub fn run(&self) -> Option<RunCredential> {
+        match self.credential {
+            Credential::Run(run) => Some(run),
+            _ => None,
+        }
     }
 
     /// The managed key that it was proved with.
@@ -237,6 +257,11 @@ impl Actor {
         }
     }
 
+    /// The run whose token is used.
+    pub fn run(&self) -> Option<RunCredential> {
+        self.principal.run()
+    }
+
     /// Whether a person is calling. Only a session proves it: programs hold keys and tokens, even if they act for a person.
     pub fn is_person(&self) -> bool {
         self.session().is_some()
@@ -246,6 +271,9 @@ impl Actor {
     pub fn require_session(&self) -> Result<(), HubError> {
         if self.is_person() || self.is_operator() {
             return Ok(());
+        }
+        if self.run().is_some() {
+            return Err(run_token_forbidden());
         }
         Err(HubError::forbidden("forbidden", "This needs a person who is logged in; keys and tokens cannot do it.")
             .hint("Log in with POST /auth/login and send the session cookie."))
@@ -275,6 +303,9 @@ impl Actor {
         if self.is_operator() || self.principal.permissions.contains(permission) {
             return Ok(());
         }
+        if self.run().is_some() {
+            return Err(run_token_forbidden());
+        }
         let name = permission.name();
         Err(HubError::forbidden("forbidden", format!("This key does not have the permission {name}."))
             .hint(format!("Use a key with {name} among its permissions.")))
@@ -302,4 +333,10 @@ impl Actor {
     pub fn audit_name(&self) -> Option<&str> {
         Some(self.principal.handle.as_str()).filter(|handle| !handle.is_empty())
     }
+}
+
+/// A program in a run could be led astray by what it reads, so it changes nothing that outlasts the run but what it says.
+fn run_token_forbidden() -> HubError {
+    HubError::forbidden("run_token_forbidden", "The token of a run cannot do this.")
+        .hint("Ask the owner of the agent to do it.")
 }

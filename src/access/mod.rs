@@ -12,4 +12,4 @@ pub mod password_line;
 pub mod rate_limit;
 pub mod webhook_signature;
 
-pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach};
+pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach, RunCredential};

@@ -34,6 +34,9 @@ enum Command {
     Registry(registry::RegistryArguments),
     /// Print a completion script for a shell
     Completions { shell: Shell },
+    /// Look after the processes of one run, for the hub that starts it
+    #[command(hide = true)]
+    Supervise,
 }
 
 pub fn main() -> ExitCode {
@@ -42,6 +45,7 @@ pub fn main() -> ExitCode {
         Command::Admin(arguments) => admin::run(*arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Registry(arguments) => registry::run(arguments),
+        Command::Supervise => stoa_supervisor::supervise(),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stoa", &mut script);

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::config::{AgentWebhooks, CURSOR_REDIRECT, Config, Network, parse_duration};
+use crate::config::{AgentWebhooks, CURSOR_REDIRECT, Config, Network, RunSettings, Subprocesses, parse_duration};
 use crate::hub::Hub;
 use clap::{Args, ValueEnum};
 use stoa_model::Secret;
+use stoa_model::dispatch::TriggerFrom;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -136,6 +137,46 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_AGENT_WEBHOOKS", default_value = "notify", value_parser = ["notify", "confirm"])]
     agent_webhooks: String,
 
+    /// Whose agents may start programs on this machine, with the hub's rights: nobody's (off), those of administrators (admins), or everyone's
+    #[arg(long, env = "STOA_SUBPROCESS", default_value = "admins", value_parser = ["off", "admins", "everyone"])]
+    subprocess: String,
+
+    /// Runs of agents at a time on this hub
+    #[arg(long, env = "STOA_RUN_WORKERS", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
+    run_workers: u16,
+
+    /// Where runs of agents have their folders [default: a folder beside the data folder, with -runs at the end of its name]
+    #[arg(long, env = "STOA_RUN_DIR", value_name = "FOLDER")]
+    run_dir: Option<PathBuf>,
+
+    /// MiB that one run may write to its folder
+    #[arg(long, env = "STOA_RUN_DISK", value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    run_disk: u64,
+
+    /// Folders in which the programs of runs are looked for, with colons between them; what a run has as PATH
+    #[arg(long, env = "STOA_RUN_PATH", value_name = "FOLDERS", default_value = "/usr/local/bin:/usr/bin:/bin")]
+    run_path: String,
+
+    /// The longest time that a run may take, in seconds, whatever its agent says
+    #[arg(long, env = "STOA_MAX_RUN_SECONDS", value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..=86400))]
+    max_run_seconds: u32,
+
+    /// Who starts a new agent that does not say so: its owner and their agents (owner), also other people (people), or everyone
+    #[arg(long, env = "STOA_TRIGGER_FROM", default_value = "people", value_parser = ["owner", "people", "everyone"])]
+    trigger_from: String,
+
+    /// How often a person and their agents may start an agent of somebody else within an hour
+    #[arg(long, env = "STOA_WAKES_PER_SENDER", value_name = "RUNS", default_value_t = 20)]
+    wakes_per_sender: u32,
+
+    /// Runs that may descend from one message
+    #[arg(long, env = "STOA_MAX_RUNS_PER_CHAIN", value_name = "RUNS", default_value_t = 50)]
+    max_runs_per_chain: u32,
+
+    /// Whether anything acts on this hub: runs, deliveries to webhooks (on), or nothing does (off)
+    #[arg(long, env = "STOA_ACTING", default_value = "on", value_parser = ["on", "off"])]
+    acting: String,
+
     /// Whether OAuth clients also find /register, /token and /authorize
     #[arg(long, env = "STOA_OAUTH_ALIASES", default_value_t = true, action = clap::ArgAction::Set)]
     oauth_aliases: bool,
@@ -181,6 +222,7 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
     if let Err(error) = start_log(&arguments.log_level, arguments.log_format) {
         return fail(&error);
     }
+    hide_from_programs();
     environment::warn_of_unknown();
     // What a shell allows by default is less than the streams that one hub can hold.
     raise_file_limit();
@@ -194,6 +236,16 @@ pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => fail(&error),
+    }
+}
+
+/// Programs that the hub runs are this user's, too. They shall read neither its memory nor its environment.
+fn hide_from_programs() {
+    use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior, setrlimit};
+    let hidden = set_dumpable_behavior(DumpableBehavior::NotDumpable)
+        .and_then(|()| setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) }));
+    if let Err(error) = hidden {
+        tracing::warn!(%error, "programs of runs could read the memory of the hub");
     }
 }
 
@@ -280,6 +332,22 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         "confirm" => AgentWebhooks::Confirm,
         _ => AgentWebhooks::Notify,
     };
+    let subprocesses = match arguments.subprocess.as_str() {
+        "off" => Subprocesses::Off,
+        "everyone" => Subprocesses::Everyone,
+        _ => Subprocesses::Admins,
+    };
+    let runs = RunSettings {
+        subprocesses,
+        workers: arguments.run_workers.into(),
+        folder: arguments.run_dir.filter(|folder| !folder.as_os_str().is_empty()),
+        disk_mib: arguments.run_disk,
+        max_seconds: arguments.max_run_seconds,
+        path: arguments.run_path,
+        wakes_per_sender: arguments.wakes_per_sender,
+        max_per_chain: arguments.max_runs_per_chain,
+        ..RunSettings::default()
+    };
     let mcp_origins = listed(arguments.mcp_origins.as_deref().unwrap_or_default())
         .map(environment::check_origin)
         .collect::<Result<_, String>>()?;
@@ -316,6 +384,9 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         outbound_deny,
         allow_http_webhooks: arguments.allow_http_webhooks,
         agent_webhooks,
+        acting: arguments.acting != "off",
+        runs,
+        trigger_from: TriggerFrom::from_name(&arguments.trigger_from).unwrap_or_default(),
         oauth_aliases: arguments.oauth_aliases,
         oauth_redirects: listed(&arguments.oauth_redirects.join(",")).map(str::to_owned).collect(),
         mcp_origins,

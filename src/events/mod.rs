@@ -17,7 +17,7 @@ pub mod work;
 
 pub use event::{
     ChannelEvent, Event, MessageChange, MessageEvent, MessageSent, PrincipalEvent, ReactionChange, ReactionEvent,
-    ReadingEvent, StoredEvent,
+    ReadingEvent, RunChange, RunEvent, StoredEvent,
 };
 pub use followers::{Followers, settle};
 pub use listener::Listener;

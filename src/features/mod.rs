@@ -1,9 +1,11 @@
 //! What the hub can do, one folder for each feature. Lower ones know nothing of higher ones.
 
+pub mod acting;
 pub mod agents;
 pub mod api_keys;
 pub mod attachments;
 pub mod audit;
+pub mod automation;
 pub mod backup;
 pub mod channels;
 pub mod hooks;
@@ -13,6 +15,7 @@ pub mod messages;
 pub mod oauth;
 pub mod principals;
 pub mod reactions;
+pub mod runs;
 pub mod search;
 pub mod secrets;
 pub mod streams;
@@ -30,6 +33,7 @@ pub fn all() -> Features {
         audit::feature(),
         traces::feature(),
         principals::feature(),
+        acting::feature(),
         users::feature(),
         agents::feature(),
         secrets::feature(),
@@ -43,6 +47,8 @@ pub fn all() -> Features {
         webhooks::feature(),
         search::feature(),
         hooks::feature(),
+        runs::feature(),
+        automation::feature(),
         machines::feature(),
         streams::feature(),
         housekeeping::feature(),

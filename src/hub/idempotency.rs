@@ -231,6 +231,7 @@ fn caller(actor: &Actor, wish: &Idempotency) -> String {
         Credential::Session(_) | Credential::AgentKey => actor.id().to_string(),
         // A key with less reach must not be given the answers of one with more.
         Credential::ApiKey(key) => format!("{} key {key}", actor.id()),
+        Credential::Run(run) => format!("{} run {}", actor.id(), run.run),
         Credential::AccessToken(grant) => format!("{} grant {grant}", actor.id()),
         Credential::Signature(scopes) => format!("{} scopes {scopes:?}", actor.id()),
     }

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::task::Poll;
@@ -40,14 +41,17 @@ const TRACE_QUEUE: usize = 8192;
 
 pub mod batches;
 pub(crate) mod engine_mark;
+pub mod guards;
 pub mod idempotency;
 mod parts;
 mod start_error;
 mod stored_answers;
+mod supervisors;
 pub mod waiters;
 
 pub use parts::Parts;
 pub use start_error::StartError;
+pub(crate) use supervisors::Supervisors;
 
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
@@ -56,6 +60,10 @@ pub(crate) struct HubAddress {
     pub(crate) base_url: String,
     /// It listens where only this machine can connect.
     pub(crate) is_on_loopback: bool,
+    /// Where programs on this machine reach it.
+    pub(crate) local_url: String,
+    /// The address that it listens on.
+    pub(crate) listens_on: IpAddr,
 }
 
 /// A handle to the running hub. Clones share it.
@@ -270,6 +278,17 @@ impl Hub {
     /// The public address, without a slash at its end.
     pub fn base_url(&self) -> &str {
         &self.0.address.base_url
+    }
+
+    /// Where programs on this machine reach the hub, without a slash at its end.
+    pub fn local_url(&self) -> &str {
+        &self.0.address.local_url
+    }
+
+    /// Whether a client's address is one of this machine, as far as that can be told.
+    pub(crate) fn is_own_address(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        address.is_loopback() || address == self.0.address.listens_on
     }
 
     /// Whether only this machine can connect.

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::access::{Actor, Call};
 use crate::error::HubError;
-use crate::hub::{BoxFuture, Hub, pause};
+use crate::hub::{BoxFuture, Hub, Supervisors, pause};
 use crate::json::{Banned, RESERVED_SAID, has_nul, refuse_banned};
 
 const MAX_REQUEST_BYTES: u64 = 2 * 1024 * 1024;
@@ -155,6 +155,12 @@ pub(crate) async fn serve(hub: Hub, socket: Socket, mut methods: Methods) {
         let peer = stream.peer_cred().map(|credentials| credentials.uid());
         if !peer.as_ref().is_ok_and(|uid| *uid == own || *uid == 0) {
             tracing::warn!(?peer, "the admin socket refused another user");
+            continue;
+        }
+        // A program that the hub runs for somebody is this user, too, and no operator.
+        let pid = stream.peer_cred().ok().and_then(|credentials| credentials.pid());
+        if pid.is_some_and(|pid| u32::try_from(pid).is_ok_and(|pid| hub.memory::<Supervisors>().own(pid))) {
+            tracing::warn!(pid, "the admin socket refused a program of a run");
             continue;
         }
         let (hub, methods) = (hub.clone(), methods.clone());

@@ -1,5 +1,6 @@
 //! From a credential to a [`Principal`], for every surface alike.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use crate::access::identity::{
 };
 use crate::access::{Principal, Proof};
 use crate::error::HubError;
-use crate::hub::{Hub, pause};
+use crate::hub::{Hub, Supervisors, pause};
 
 /// How long a caller waits until the use of their credential is noted.
 const NOTE_PATIENCE: Duration = Duration::from_secs(1);
@@ -50,6 +51,16 @@ async fn authenticate_bearer_at(
                 .hint("Ask the owner of the agent for a current key.")
         }
     })
+}
+
+/// The token of a run works at the hub that runs it, for programs on its machine: somebody elsewhere can only have stolen it.
+pub fn require_own_machine(hub: &Hub, principal: &Principal, client: Option<IpAddr>) -> Result<(), HubError> {
+    let Some(run) = principal.run() else { return Ok(()) };
+    let is_here = client.is_some_and(|client| hub.is_own_address(client));
+    if is_here && hub.memory::<Supervisors>().has_run(run.run) {
+        return Ok(());
+    }
+    Err(HubError::unauthenticated("invalid_credentials", "The token of a run works on the hub's machine only."))
 }
 
 /// Whose session this is.

@@ -30,8 +30,8 @@ async fn a_new_agent_has_sensible_settings() {
     assert!(key.starts_with("stoa_agent_") && key.len() == "stoa_agent_".len() + 49, "{key}");
     let expected = json!({
         "id": created["agent"]["id"], "name": "scout", "display_name": "scout", "owner": "Ada", "archetype": "custom",
-        "trigger_mode": "passive", "cooldown_seconds": 30, "budget": {"runs_per_day": 100, "cost_usd_per_day": null},
-        "max_trigger_depth": 4, "k8s_image": null, "harness": null, "instructions": "", "pending_work": false,
+        "trigger_mode": "passive", "cooldown_seconds": 30, "budget": {"runs_per_day": 100, "cost_usd_per_day": null, "others_percent": 50},
+        "max_trigger_depth": 4, "trigger_from": "people", "trigger_allow": [], "max_round_trips": 12, "k8s_image": null, "harness": null, "instructions": "", "pending_work": false,
         "paused_at": null, "pause_reason": null, "quarantined_at": null, "last_seen_at": null,
         "created_at": "2027-01-15T08:00:00.000Z",
     });
@@ -43,15 +43,16 @@ async fn a_new_agent_has_sensible_settings() {
 #[tokio::test]
 async fn every_setting_can_be_given_at_the_start() {
     let hub = TestHub::start().await;
-    let ada = hub.human("ada").await;
+    let ada = hub.admin().await;
     let request = json!({
         "name": "0-scout_1", "display_name": "Späher 🛰", "archetype": "researcher", "trigger_mode": "reactive",
-        "cooldown_seconds": 604_800, "budget": {"runs_per_day": 0, "cost_usd_per_day": 1.25}, "max_trigger_depth": 16,
+        "cooldown_seconds": 604_800, "budget": {"runs_per_day": 0, "cost_usd_per_day": 1.25, "others_percent": 0}, "max_trigger_depth": 16,
+        "trigger_from": "everyone", "trigger_allow": ["admin"], "max_round_trips": 0,
         "k8s_image": "registry.example/scout:1", "instructions": "Look\naround.",
         "harness": {
             "backend": "subprocess", "command": ["scout", "--fast", ""], "adapter": "claude-code",
             "url": "https://example.com", "timeout_seconds": 86_400, "env": {"LEVEL_1": "höher"},
-            "prompt_template": "{{message}}",
+            "prompt_template": "{{message}}", "tools": "files",
         },
     });
     let agent = ada.post("/api/agents", &request).await.status(201).json()["agent"].clone();
@@ -74,7 +75,7 @@ async fn settings_are_changed_one_by_one() {
         ("archetype", json!("monitor")),
         ("trigger_mode", json!("disabled")),
         ("cooldown_seconds", json!(0)),
-        ("budget", json!({"runs_per_day": 7, "cost_usd_per_day": 0.0})),
+        ("budget", json!({"runs_per_day": 7, "cost_usd_per_day": 0.0, "others_percent": 20})),
         ("max_trigger_depth", json!(0)),
         ("k8s_image", json!("image")),
         ("harness", json!({"backend": "webhook", "url": "https://example.com/run"})),
@@ -98,7 +99,7 @@ async fn a_part_of_a_budget_is_completed_with_defaults() {
     let ada = hub.human("ada").await;
     let agent = ada.agent_with(json!({"name": "scout", "budget": {"cost_usd_per_day": 2.5}})).await;
     let shown = agent.get("/api/agents/scout").await.ok().json();
-    assert_eq!(shown["budget"], json!({"runs_per_day": 100, "cost_usd_per_day": 2.5}));
+    assert_eq!(shown["budget"], json!({"runs_per_day": 100, "cost_usd_per_day": 2.5, "others_percent": 50}));
     hub.finish().await;
 }
 
@@ -426,7 +427,7 @@ async fn the_operator_manages_everybodys_agents() {
 async fn how_an_agent_is_run_is_its_owners_business() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let harness = json!({"backend": "subprocess", "command": ["run"], "env": {"TOKEN": "canary"}});
+    let harness = json!({"backend": "webhook", "url": "https://run.example", "env": {"TOKEN": "canary"}});
     let scout = ada.agent_with(json!({"name": "scout", "harness": harness, "instructions": "be quiet"})).await;
     assert_eq!(ada.get("/api/agents/scout").await.ok().json()["harness"], harness);
     let (_, key) = ada.key("scout", json!(["messages:read"])).await;
@@ -448,7 +449,7 @@ async fn how_an_agent_is_run_is_its_owners_business() {
 async fn variables_that_choose_code_or_addresses_are_refused() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let with = |env: Value| json!({"backend": "subprocess", "command": ["run"], "env": env});
+    let with = |env: Value| json!({"backend": "webhook", "url": "https://run.example", "env": env});
     let keys = with(json!({"ANTHROPIC_API_KEY": "k", "GIT_TOKEN": "t", "LEVEL": "1"}));
     ada.agent_with(json!({"name": "scout", "harness": keys})).await;
     let operator = hub.operator();
@@ -487,9 +488,9 @@ async fn a_limit_that_is_not_named_stays_as_it_is() {
     ada.agent_with(json!({"name": "scout", "budget": {"runs_per_day": 3}})).await;
     let change = |budget: serde_json::Value| ada.patch("/api/agents/scout", &json!({"budget": budget}));
     let changed = change(json!({"cost_usd_per_day": 4.0})).await.ok().json();
-    assert_eq!(changed["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": 4.0}));
+    assert_eq!(changed["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": 4.0, "others_percent": 50}));
     let cleared = change(json!({"cost_usd_per_day": null})).await.ok().json();
-    assert_eq!(cleared["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": null}));
+    assert_eq!(cleared["budget"], json!({"runs_per_day": 3, "cost_usd_per_day": null, "others_percent": 50}));
     hub.finish().await;
 }
 

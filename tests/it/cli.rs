@@ -224,7 +224,7 @@ fn agents_are_made_shown_and_changed() {
         ("archetype", json!("researcher")),
         ("trigger_mode", json!("reactive")),
         ("cooldown_seconds", json!(5)),
-        ("budget", json!({"runs_per_day": 7, "cost_usd_per_day": 2.5})),
+        ("budget", json!({"runs_per_day": 7, "cost_usd_per_day": 2.5, "others_percent": 50})),
         ("max_trigger_depth", json!(3)),
         ("k8s_image", json!("registry.example/scout:1")),
         ("harness", json!({"backend": "webhook", "url": "https://runner.example/run"})),
@@ -237,9 +237,12 @@ fn agents_are_made_shown_and_changed() {
 
     // One limit of the budget leaves the other alone, and what is not named stays.
     let update = |flags: &[&str]| hub.json(&[&["agents", "update", "scout"], flags].concat());
-    assert_eq!(update(&["--runs-per-day", "9"])["budget"], json!({"runs_per_day": 9, "cost_usd_per_day": 2.5}));
+    assert_eq!(
+        update(&["--runs-per-day", "9"])["budget"],
+        json!({"runs_per_day": 9, "cost_usd_per_day": 2.5, "others_percent": 50})
+    );
     let changed = update(&["--cost-usd-per-day", "none", "--k8s-image", "none", "--harness", "none"]);
-    assert_eq!(changed["budget"], json!({"runs_per_day": 9, "cost_usd_per_day": null}));
+    assert_eq!(changed["budget"], json!({"runs_per_day": 9, "cost_usd_per_day": null, "others_percent": 50}));
     assert_eq!((&changed["k8s_image"], &changed["harness"]), (&Value::Null, &Value::Null));
     assert_eq!(changed["display_name"], "The Scout");
     assert_eq!(update(&["--instructions", ""])["instructions"], "");

@@ -41,6 +41,7 @@ pub(crate) fn walk_rows() -> Vec<Row> {
         either_thing("PATCH /api/messages/{id}").body(json!({"body": "Taken over"})),
         either_thing("DELETE /api/messages/{id}"),
         either_thing("GET /api/messages/{id}/history"),
+        either_thing("GET /api/messages/{id}/delivery"),
         either_thing("GET /api/messages/{id}/replies"),
         either("GET /api/dm/partners").about_the_agent().aimed("as={name}", 404, "not_found"),
         either("GET /api/dm/{name}/messages").about_the_agent().aimed("as={name}", 404, "not_found"),

@@ -34,6 +34,7 @@ mod real_time;
 mod receivers;
 mod report;
 mod requests;
+mod runs;
 mod search;
 mod send;
 mod send_postgres;
@@ -79,6 +80,8 @@ enum Command {
     Search(search::SearchArguments),
     /// Sends while something else goes on: a reader that takes its time, an export
     Mixed(mixed::MixedArguments),
+    /// How soon a message starts a program, and what many programs at once cost
+    Runs(runs::RunsArguments),
     /// One message to many streams: to each once, in order, and to nobody else
     Fanout(fanout::FanoutArguments),
     /// Attacks that a client can play, and what another owner notices of them
@@ -130,6 +133,7 @@ async fn run(command: Command) -> Result<Outcome, String> {
         Command::Read(arguments) => Box::pin(read::read(arguments)).await,
         Command::Search(arguments) => Box::pin(search::search(arguments)).await,
         Command::Mixed(arguments) => Box::pin(mixed::mixed(arguments)).await,
+        Command::Runs(arguments) => Box::pin(runs::runs(arguments)).await,
         Command::Fanout(arguments) => Box::pin(fanout::fanout(arguments)).await,
         Command::Hostile(arguments) => Box::pin(hostile::hostile(arguments)).await,
         Command::Streams => Box::pin(streams::streams()).await,

@@ -9,6 +9,7 @@ use super::{Failure, Session};
 
 const ARCHETYPES: [&str; 6] = ["researcher", "writer", "commenter", "monitor", "operator", "custom"];
 const TRIGGER_MODES: [&str; 3] = ["passive", "reactive", "disabled"];
+const TRIGGER_FROM: [&str; 3] = ["owner", "people", "everyone"];
 const CLIENTS: [&str; 7] = ["generic", "claude-code", "codex", "cursor", "vscode", "gemini", "stdio"];
 
 #[derive(Subcommand)]
@@ -35,6 +36,13 @@ pub(super) enum AgentsCommand {
         name: String,
         #[command(flatten)]
         settings: Box<Settings>,
+    },
+    /// Say what would become of a message to an agent now; it starts nothing
+    Check {
+        name: String,
+        /// Who would write [default: the owner]
+        #[arg(long, value_name = "NAME")]
+        from: Option<String>,
     },
     /// Start no more runs of an agent
     Pause { name: String },
@@ -91,6 +99,22 @@ pub(super) struct Settings {
     #[arg(long, value_name = "DEPTH")]
     max_trigger_depth: Option<u32>,
 
+    /// Whose messages start it: the owner and their agents (owner), also other people (people), or everyone
+    #[arg(long, value_parser = TRIGGER_FROM)]
+    trigger_from: Option<String>,
+
+    /// Users and agents that start it, too, with commas between them, or none
+    #[arg(long, value_name = "NAMES|none", value_parser = parse_names)]
+    trigger_allow: Option<Names>,
+
+    /// Messages of one agent that start it within an hour, unless a person writes in between
+    #[arg(long, value_name = "MESSAGES")]
+    max_round_trips: Option<u32>,
+
+    /// Percent of the budget that runs started by others may use
+    #[arg(long, value_name = "PERCENT")]
+    others_percent: Option<u32>,
+
     /// Container image for runs in a cluster, or none
     #[arg(long, value_name = "IMAGE|none")]
     k8s_image: Option<Clearable<String>>,
@@ -102,6 +126,19 @@ pub(super) struct Settings {
     /// What the agent is told in every run; from a file with @FILE, from standard input with @-
     #[arg(long, value_name = "TEXT|@FILE")]
     instructions: Option<TextSource>,
+}
+
+/// Names with commas between them.
+#[derive(Clone)]
+struct Names(Vec<String>);
+
+#[expect(clippy::unnecessary_wraps, reason = "clap wants to be able to refuse")]
+fn parse_names(text: &str) -> Result<Names, String> {
+    if text == "none" {
+        return Ok(Names(Vec::new()));
+    }
+    let names = text.split(',').map(|name| name.trim().trim_start_matches('@')).filter(|name| !name.is_empty());
+    Ok(Names(names.map(str::to_owned).collect()))
 }
 
 impl Settings {
@@ -118,6 +155,9 @@ impl Settings {
         set("trigger_mode", self.trigger_mode.as_ref().map(|mode| json!(mode)));
         set("cooldown_seconds", self.cooldown_seconds.map(|seconds| json!(seconds)));
         set("max_trigger_depth", self.max_trigger_depth.map(|depth| json!(depth)));
+        set("trigger_from", self.trigger_from.as_ref().map(|from| json!(from)));
+        set("trigger_allow", self.trigger_allow.as_ref().map(|names| json!(names.0)));
+        set("max_round_trips", self.max_round_trips.map(|trips| json!(trips)));
         set("k8s_image", self.k8s_image.as_ref().map(|image| json!(image.0)));
         set("harness", self.harness.as_ref().map(read_harness).transpose()?);
         let instructions = self.instructions.as_ref().map(|source| source.read("--instructions")).transpose()?;
@@ -126,13 +166,16 @@ impl Settings {
     }
 
     fn has_budget(&self) -> bool {
-        self.runs_per_day.is_some() || self.cost_usd_per_day.is_some()
+        self.runs_per_day.is_some() || self.cost_usd_per_day.is_some() || self.others_percent.is_some()
     }
 
     /// Puts the given limits into a budget.
     fn put_budget(&self, budget: &mut Value) {
         if let Some(runs) = self.runs_per_day {
             budget["runs_per_day"] = json!(runs);
+        }
+        if let Some(percent) = self.others_percent {
+            budget["others_percent"] = json!(percent);
         }
         if let Some(cost) = &self.cost_usd_per_day {
             budget["cost_usd_per_day"] = json!(cost.0.map(|dollars| dollars.0));
@@ -189,6 +232,16 @@ impl AgentsCommand {
                 }
                 change(session, "agents.update", &json!({"name": name, "changes": changes}))
             }
+            AgentsCommand::Check { name, from } => {
+                let check = session.call("agents.check", &json!({"name": name, "from": from}))?;
+                session.output.result(&check, |_| {
+                    let steps = check["steps"].as_array().into_iter().flatten().map(|step| {
+                        let mark = if step["passed"] == true { "passed" } else { "stops" };
+                        format!("{mark:6}  {}: {}\n", show(&step["name"]), show(&step["detail"]))
+                    });
+                    format!("{}{}\n", steps.collect::<String>(), show(&check["detail"]))
+                })
+            }
             AgentsCommand::Pause { name } => change(session, "agents.pause", &json!({"name": name})),
             AgentsCommand::Resume { name } => change(session, "agents.resume", &json!({"name": name})),
             AgentsCommand::Unquarantine { name } => change(session, "agents.unquarantine", &json!({"name": name})),
@@ -242,6 +295,9 @@ fn properties(output: &Output, agent: &Value) -> String {
         ("runs per day", show(&budget["runs_per_day"])),
         ("cost usd per day", or_none(&budget["cost_usd_per_day"])),
         ("max trigger depth", show(&agent["max_trigger_depth"])),
+        ("started by", show(&agent["trigger_from"])),
+        ("also started by", show(&agent["trigger_allow"])),
+        ("max round trips", show(&agent["max_round_trips"])),
         ("k8s image", or_none(&agent["k8s_image"])),
         ("harness", or_none(&agent["harness"])),
         ("instructions", show_text(&agent["instructions"])),

@@ -2,6 +2,7 @@
 //!
 //! A new subject is a file with its subcommands and a line in [`Subject`].
 
+mod acting;
 mod agents;
 mod attachments;
 mod audit;
@@ -15,6 +16,7 @@ mod keys;
 mod messages;
 mod oauth;
 mod principals;
+mod runs;
 mod secrets;
 mod traces;
 mod users;
@@ -82,6 +84,12 @@ enum Subject {
     /// Webhooks: addresses to which the hub sends events of agents, and their deliveries
     #[command(subcommand, after_help = EXIT_CODES)]
     Webhooks(webhooks::WebhooksCommand),
+    /// Runs: programs of agents that messages have started
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Runs(runs::RunsCommand),
+    /// The switch that stops everything that acts
+    #[command(subcommand, after_help = EXIT_CODES)]
+    Acting(acting::ActingCommand),
     /// Channels: members, settings
     #[command(subcommand, after_help = EXIT_CODES)]
     Channels(channels::ChannelsCommand),
@@ -167,6 +175,8 @@ pub(super) fn run(arguments: AdminArguments) -> ExitCode {
         Subject::Keys(command) => command.run(&mut session),
         Subject::Webhooks(command) => command.run(&mut session),
         Subject::Hooks(command) => command.run(&mut session),
+        Subject::Runs(command) => command.run(&mut session),
+        Subject::Acting(command) => command.run(&mut session),
         Subject::Secrets(command) => command.run(&mut session),
         Subject::OAuth(command) => command.run(&mut session),
         Subject::Channels(command) => command.run(&mut session),

@@ -1,6 +1,6 @@
 use serde::{Deserialize, Serialize};
 use stoa_model::messages::{Author, MessageStatus};
-use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, RunId};
 
 use super::event_group;
 
@@ -66,6 +66,12 @@ pub struct MessageSent {
     /// Whether it was sent in a channel where messages are work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_work: bool,
+    /// Whether it is for an agent that messages can start. Then the rest of the chain decides.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub may_wake: bool,
+    /// The run in which it was sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunId>,
 }
 
 /// Which message changed, and where it is.

@@ -9,6 +9,7 @@ mod message;
 mod principal;
 mod reaction;
 mod reading;
+mod run;
 
 use serde::Serialize;
 use stoa_model::{ConversationId, PrincipalId};
@@ -20,6 +21,7 @@ pub use message::{MessageChange, MessageEvent, MessageSent};
 pub use principal::PrincipalEvent;
 pub use reaction::{ReactionChange, ReactionEvent};
 pub use reading::ReadingEvent;
+pub use run::{RunChange, RunEvent};
 
 /// Declares a group. The word before each event is its kind: it is stored in the outbox, so it never changes.
 macro_rules! event_group {
@@ -86,6 +88,7 @@ events! {
     Reading(ReadingEvent),
     Reaction(ReactionEvent),
     Channel(ChannelEvent),
+    Run(RunEvent),
     Principal(PrincipalEvent),
 }
 
@@ -121,6 +124,7 @@ mod tests {
             ReadingEvent::KINDS,
             ReactionEvent::KINDS,
             ChannelEvent::KINDS,
+            RunEvent::KINDS,
             PrincipalEvent::KINDS,
         ];
         for kind in groups.concat() {

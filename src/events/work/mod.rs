@@ -20,13 +20,18 @@ pub trait Worker: Send + Sync + 'static {
     fn queue(&self) -> &'static str;
 
     /// Items that one hub does at the same time.
-    fn concurrency(&self) -> usize {
+    fn concurrency(&self, _: &Hub) -> usize {
         1
     }
 
     /// Items of one lane that all hubs together do at the same time.
     fn lane_limit(&self) -> usize {
         usize::MAX
+    }
+
+    /// Whether lanes whose items take long share half of the places, so that the others have the rest.
+    fn is_slow_limited(&self) -> bool {
+        true
     }
 
     /// How often items that count against this meter may be begun, on all hubs together.
@@ -102,6 +107,17 @@ pub fn enqueue_in_lane(tx: &mut Tx<'_>, item: NewItem<'_>) -> Result<(), DbError
 /// Takes an item away. If somebody works on it, that ends when the lease would be extended, and is not repeated.
 pub fn cancel(tx: &mut Tx<'_>, queue: &'static str, subject: &str) -> Result<(), DbError> {
     tx.execute("delete from work where queue = $1 and subject = $2", params![queue, subject])?;
+    tx.signal_work();
+    Ok(())
+}
+
+/// Has the items of lanes that begin so looked at now, whatever they wait for.
+pub fn hurry(tx: &mut Tx<'_>, queue: &'static str, lanes: &str) -> Result<(), DbError> {
+    let pattern = format!("{lanes}%");
+    tx.execute(
+        "update work set due_at = $3 where queue = $1 and lane like $2 and due_at > $3 and lease_owner is null",
+        params![queue, pattern, tx.now_ms()],
+    )?;
     tx.signal_work();
     Ok(())
 }

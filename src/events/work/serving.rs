@@ -25,7 +25,8 @@ const PATIENCE_AT_STOP: Duration = Duration::from_secs(3);
 /// Does a queue's items until the hub stops, then finishes those that are under way.
 pub(crate) async fn serve(hub: Hub, worker: Arc<dyn Worker>) {
     let mut changes = hub.db().work();
-    let mut places = Places::new(worker.concurrency());
+    let mut places = Places::new(worker.concurrency(&hub));
+    places.is_slow_limited = worker.is_slow_limited();
     loop {
         changes.mark_unchanged();
         let next_look = match fill(&hub, &worker, &mut places).await {
@@ -61,6 +62,7 @@ struct Places {
     /// Lanes that a meter lets nothing through for, and until when.
     blocked: BTreeMap<String, i64>,
     last_lane: String,
+    is_slow_limited: bool,
 }
 
 /// The items of one lane that are under way.
@@ -85,6 +87,7 @@ impl Places {
             slow: BTreeSet::new(),
             blocked: BTreeMap::new(),
             last_lane: String::new(),
+            is_slow_limited: true,
         }
     }
 
@@ -139,7 +142,7 @@ impl Places {
                 self.lanes.remove(&lane);
             }
         }
-        if is_slow {
+        if is_slow && self.is_slow_limited {
             self.slow.insert(lane);
         } else {
             self.slow.remove(&lane);
@@ -152,7 +155,9 @@ async fn fill(hub: &Hub, worker: &Arc<dyn Worker>, places: &mut Places) -> Resul
     loop {
         let now = hub.clock().now_ms();
         places.blocked.retain(|_, until| *until > now);
-        places.note_slow(now);
+        if worker.is_slow_limited() {
+            places.note_slow(now);
+        }
         let wish = Wish {
             queue: worker.queue(),
             room: places.room(),

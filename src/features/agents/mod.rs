@@ -3,12 +3,18 @@
 mod admin;
 mod connect;
 mod http;
+mod running;
 mod service;
 mod store;
 
 use crate::feature::Feature;
 
-pub use service::{is_halted, list_choices, require_owned, sleep_reason};
+pub use running::{
+    Runnable, begin_decision, find_runnable, list_reactive, list_with_pending_work, note_run_ended, set_pending_work,
+};
+pub use service::{
+    RevisedAgent, get_agent, is_halted, list_choices, may_start_subprocess, require_owned, sleep_reason,
+};
 
 pub fn feature() -> Feature {
     Feature {

@@ -5,9 +5,10 @@ use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::agents::{
     AgentSettings, AgentView, Archetype, Budget, CreateAgentRequest, CreatedAgent, DEFAULT_COOLDOWN_SECONDS,
-    DEFAULT_TRIGGER_DEPTH, Harness, PauseReason, TriggerMode, UpdateAgentRequest,
+    DEFAULT_TRIGGER_DEPTH, Harness, HarnessBackend, PauseReason, TriggerMode, UpdateAgentRequest,
 };
 use stoa_model::credentials::CredentialKind;
+use stoa_model::dispatch::{DEFAULT_MAX_ROUND_TRIPS, NotWokenReason, TriggerFrom};
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
@@ -19,6 +20,7 @@ use crate::access::auth_log::{self, AuthEvent};
 use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity, credential_hash};
 use crate::access::{Actor, Credential, Principal, Reach};
 use crate::clock::milliseconds;
+use crate::config::Subprocesses;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals, users};
@@ -76,6 +78,9 @@ impl From<AgentRow> for AgentView {
             cooldown_seconds: row.cooldown_seconds,
             budget: row.budget,
             max_trigger_depth: row.max_trigger_depth,
+            trigger_from: row.trigger_from,
+            trigger_allow: row.trigger_allow,
+            max_round_trips: row.max_round_trips,
             k8s_image: row.k8s_image,
             harness: row.harness,
             instructions: row.instructions,
@@ -137,14 +142,23 @@ pub fn list_choices(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<(String, 
     store::list_choices(tx, owner, MAX_CHOICES)
 }
 
-/// Why a message does not wake this agent, whatever the message is.
-pub fn sleep_reason(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<&'static str>, DbError> {
-    store::find_sleep_reason(tx, agent)
+/// Why a message does not wake this agent, whatever the message is. The first reason of the chain that holds.
+pub fn sleep_reason(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<NotWokenReason>, DbError> {
+    let Some(halts) = store::find_halts(tx, agent)? else { return Ok(None) };
+    let reasons = [
+        (halts.is_stopped || !hub.config().acting, NotWokenReason::ActingOff),
+        (halts.is_quarantined, NotWokenReason::Quarantined),
+        (halts.is_paused, NotWokenReason::Paused),
+        (halts.mode == TriggerMode::Passive, NotWokenReason::Passive),
+        (halts.mode == TriggerMode::Disabled, NotWokenReason::Disabled),
+    ];
+    Ok(reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason)))
 }
 
-/// Whether an agent is paused or quarantined, so that nothing may set it in motion.
-pub fn is_halted(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<bool, DbError> {
-    Ok(matches!(store::find_sleep_reason(tx, agent)?, Some("paused" | "quarantined")))
+/// Whether nothing may set an agent in motion now: it is paused or quarantined, or its owner has stopped everything.
+pub fn is_halted(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<bool, DbError> {
+    use NotWokenReason::{ActingOff, Paused, Quarantined};
+    Ok(matches!(sleep_reason(hub, tx, agent)?, Some(ActingOff | Paused | Quarantined)))
 }
 
 pub fn count_active(tx: &mut Tx<'_>) -> Result<i64, DbError> {
@@ -179,7 +193,7 @@ pub async fn create_agent_for(
     if owner.is_some() {
         actor.require_admin()?;
     }
-    let (name, settings) = request.into_settings()?;
+    let (name, settings) = request.into_settings(hub.config().trigger_from)?;
     refuse_reserved_variables(settings.harness.as_ref())?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
@@ -188,6 +202,8 @@ pub async fn create_agent_for(
                 Some(owner) => users::find_user_id(tx, owner)?,
                 None => actor_in.id(),
             };
+            require_subprocess_allowed(&hub_in, tx, owner, settings.harness.as_ref())?;
+            require_known(tx, &settings.trigger_allow)?;
             insert_agent(&hub_in, tx, &actor_in, owner, &name, &settings)
         })
         .await?;
@@ -203,6 +219,47 @@ fn refuse_reserved_variables(harness: Option<&Harness>) -> Result<(), HubError> 
     let detail = format!("The variable {name} is reserved and cannot be set for an agent's program.");
     let hint = "Leave it out. Keys are fine: names that end with _KEY, _TOKEN, _SECRET or _PASSWORD.";
     Err(HubError::refused("reserved_variable", detail, faults).hint(hint))
+}
+
+/// Whether the owner of an agent may have programs started on the hub's machine.
+pub fn may_start_subprocess(hub: &Hub, tx: &mut Tx<'_>, owner: PrincipalId) -> Result<bool, DbError> {
+    match hub.config().runs.subprocesses {
+        Subprocesses::Off => Ok(false),
+        Subprocesses::Admins => users::is_admin(tx, owner),
+        Subprocesses::Everyone => Ok(true),
+    }
+}
+
+/// Programs run with the rights of the hub, so not everybody's agents may have one.
+fn require_subprocess_allowed(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    owner: PrincipalId,
+    harness: Option<&Harness>,
+) -> Result<(), HubError> {
+    let is_subprocess = harness.is_some_and(|harness| harness.backend == HarnessBackend::Subprocess);
+    if !is_subprocess || may_start_subprocess(hub, tx, owner)? {
+        return Ok(());
+    }
+    let hint = match hub.config().runs.subprocesses {
+        Subprocesses::Off => "The operator has turned programs off (STOA_SUBPROCESS).",
+        Subprocesses::Admins | Subprocesses::Everyone => {
+            "Agents of administrators may. Ask one, or use another backend."
+        }
+    };
+    let detail = "This owner's agents may not start programs on the hub's machine.";
+    Err(HubError::forbidden("subprocess_not_allowed", detail).hint(hint))
+}
+
+/// Names that let somebody start an agent must be somebody's.
+fn require_known(tx: &mut Tx<'_>, names: &[String]) -> Result<(), HubError> {
+    for name in names {
+        if principals::find(tx, name)?.is_none_or(|found| found.is_deleted) {
+            let shown: String = name.chars().take(64).collect();
+            return Err(HubError::invalid_field("trigger_allow", format!("names {shown}, which nobody is called")));
+        }
+    }
+    Ok(())
 }
 
 fn insert_agent(
@@ -280,7 +337,10 @@ pub async fn update_agent(
         }
         let mut settings = settings_of(agent);
         request.clone().apply(&mut settings)?;
-        refuse_reserved_variables(request.harness.as_ref().and_then(Option::as_ref))?;
+        let harness = request.harness.as_ref().and_then(Option::as_ref);
+        refuse_reserved_variables(harness)?;
+        require_subprocess_allowed(hub, tx, agent.owner_id, harness)?;
+        require_known(tx, request.trigger_allow.as_deref().unwrap_or_default())?;
         if settings.display_name != agent.display_name {
             principals::set_display_name(hub, tx, actor, agent.id, &settings.display_name)?;
         }
@@ -411,6 +471,9 @@ fn without_configuration(agent: AgentView) -> AgentView {
         cooldown_seconds: DEFAULT_COOLDOWN_SECONDS,
         budget: Budget::default(),
         max_trigger_depth: DEFAULT_TRIGGER_DEPTH,
+        trigger_from: TriggerFrom::default(),
+        trigger_allow: Vec::new(),
+        max_round_trips: DEFAULT_MAX_ROUND_TRIPS,
         k8s_image: None,
         harness: None,
         instructions: String::new(),
@@ -439,6 +502,9 @@ fn settings_of(agent: &AgentRow) -> AgentSettings {
         cooldown_seconds: agent.cooldown_seconds,
         budget: agent.budget.clone(),
         max_trigger_depth: agent.max_trigger_depth,
+        trigger_from: agent.trigger_from,
+        trigger_allow: agent.trigger_allow.clone(),
+        max_round_trips: agent.max_round_trips,
         k8s_image: agent.k8s_image.clone(),
         harness: agent.harness.clone(),
         instructions: agent.instructions.clone(),

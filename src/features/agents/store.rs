@@ -1,7 +1,11 @@
+use std::sync::LazyLock;
+
 use stoa_db::{DbError, Row, Tx, Value as Parameter, params};
 use stoa_model::agents::{AgentSettings, Archetype, Budget, Harness, PauseReason, TriggerMode};
-use stoa_model::{PrincipalId, Timestamp, handles};
+use stoa_model::dispatch::TriggerFrom;
+use stoa_model::{MessageId, PrincipalId, Timestamp, handles};
 
+use crate::features::acting;
 use crate::storage::columns::{from_json, named, named_or_null, to_json};
 
 /// Settings in one answer, in JSON.
@@ -19,6 +23,9 @@ pub(super) struct AgentRow {
     pub(super) cooldown_seconds: u32,
     pub(super) budget: Budget,
     pub(super) max_trigger_depth: u32,
+    pub(super) trigger_from: TriggerFrom,
+    pub(super) trigger_allow: Vec<String>,
+    pub(super) max_round_trips: u32,
     pub(super) k8s_image: Option<String>,
     pub(super) harness: Option<Harness>,
     pub(super) instructions: String,
@@ -35,14 +42,16 @@ pub(super) struct AgentRow {
 
 const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p.created_at, p.last_seen_at,
         owner.handle as owner, a.archetype, a.trigger_mode, a.cooldown_seconds, a.budget, a.max_trigger_depth,
+        a.trigger_from, a.trigger_allow, a.max_round_trips,
         a.k8s_image, a.harness, a.instructions, a.pending_work, a.paused_at, a.pause_reason, a.quarantined_at, a.revision
      from agents a join principals p on p.id = a.id join principals owner on owner.id = p.owner_id
      where p.deleted_at is null";
 
 pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
     tx.execute(
-        "insert into agents (id, archetype, trigger_mode, cooldown_seconds, budget, max_trigger_depth, k8s_image, harness, instructions)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        "insert into agents (id, archetype, trigger_mode, cooldown_seconds, budget, max_trigger_depth, k8s_image, harness, instructions,
+             trigger_from, trigger_allow, max_round_trips)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         params![
             id.0,
             settings.archetype.name(),
@@ -52,7 +61,10 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
             settings.max_trigger_depth,
             settings.k8s_image,
             settings.harness.as_ref().map(to_json).transpose()?,
-            settings.instructions
+            settings.instructions,
+            settings.trigger_from.name(),
+            to_json(&settings.trigger_allow)?,
+            settings.max_round_trips
         ],
     )?;
     Ok(())
@@ -61,7 +73,8 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
 pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
     tx.execute(
         "update agents set archetype = $2, trigger_mode = $3, cooldown_seconds = $4, budget = $5, max_trigger_depth = $6,
-             k8s_image = $7, harness = $8, instructions = $9, revision = revision + 1
+             k8s_image = $7, harness = $8, instructions = $9, trigger_from = $10, trigger_allow = $11, max_round_trips = $12,
+             revision = revision + 1
          where id = $1",
         params![
             id.0,
@@ -72,7 +85,10 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
             settings.max_trigger_depth,
             settings.k8s_image,
             settings.harness.as_ref().map(to_json).transpose()?,
-            settings.instructions
+            settings.instructions,
+            settings.trigger_from.name(),
+            to_json(&settings.trigger_allow)?,
+            settings.max_round_trips
         ],
     )?;
     Ok(())
@@ -100,23 +116,74 @@ pub(super) fn find_agent_by_id(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Optio
     tx.query_optional(&format!("{SELECT_AGENT} and p.id = $1"), params![id.0], agent)
 }
 
-/// Whether anything about the agent keeps it from being woken, in the order in which it is asked.
-pub(super) fn find_sleep_reason(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<&'static str>, DbError> {
-    tx.query_optional(
-        "select trigger_mode, paused_at, quarantined_at from agents where id = $1",
-        params![id.0],
-        |row| {
-            let mode: TriggerMode = named(row, "trigger_mode")?;
-            let reasons = [
-                (row.get::<Option<i64>>("quarantined_at")?.is_some(), "quarantined"),
-                (row.get::<Option<i64>>("paused_at")?.is_some(), "paused"),
-                (mode == TriggerMode::Passive, "passive"),
-                (mode == TriggerMode::Disabled, "disabled"),
-            ];
-            Ok(reasons.into_iter().find_map(|(holds, reason)| holds.then_some(reason)))
-        },
-    )
-    .map(Option::flatten)
+/// What keeps an agent from being woken, whatever a message is.
+pub(super) struct Halts {
+    pub(super) is_stopped: bool,
+    pub(super) is_quarantined: bool,
+    pub(super) is_paused: bool,
+    pub(super) mode: TriggerMode,
+}
+
+pub(super) fn find_halts(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Halts>, DbError> {
+    static SQL: LazyLock<String> = LazyLock::new(|| {
+        format!(
+            "select a.trigger_mode, a.paused_at, a.quarantined_at, {} as stopped
+             from agents a join principals p on p.id = a.id where a.id = $1",
+            acting::is_stopped_sql("p.owner_id")
+        )
+    });
+    tx.query_optional(&SQL, params![id.0], |row| {
+        Ok(Halts {
+            is_stopped: row.get("stopped")?,
+            is_quarantined: row.get::<Option<i64>>("quarantined_at")?.is_some(),
+            is_paused: row.get::<Option<i64>>("paused_at")?.is_some(),
+            mode: named(row, "trigger_mode")?,
+        })
+    })
+}
+
+/// When its last run ended, and the last message of a person to it.
+pub(super) fn find_run_marks(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(Option<i64>, MessageId), DbError> {
+    tx.query_one("select last_run_ended_at, person_message_id from agents where id = $1", params![id.0], |row| {
+        Ok((row.get("last_run_ended_at")?, MessageId(row.get("person_message_id")?)))
+    })
+}
+
+pub(super) fn update_person_message(
+    tx: &mut Tx<'_>,
+    id: PrincipalId,
+    message: Option<MessageId>,
+) -> Result<(), DbError> {
+    tx.execute(
+        "update agents set person_message_id = coalesce($2, person_message_id) where id = $1",
+        params![id.0, message.map(|message| message.0)],
+    )?;
+    Ok(())
+}
+
+pub(super) fn update_pending_work(tx: &mut Tx<'_>, id: PrincipalId, is_pending: bool) -> Result<(), DbError> {
+    tx.execute("update agents set pending_work = $2 where id = $1", params![id.0, is_pending])?;
+    Ok(())
+}
+
+pub(super) fn update_run_ended(tx: &mut Tx<'_>, id: PrincipalId) -> Result<(), DbError> {
+    tx.execute("update agents set last_run_ended_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
+    Ok(())
+}
+
+pub(super) fn list_reactive(tx: &mut Tx<'_>, owner: PrincipalId, limit: i64) -> Result<Vec<AgentRow>, DbError> {
+    let sql =
+        format!("{SELECT_AGENT} and p.owner_id = $1 and a.trigger_mode = 'reactive' order by p.folded_handle limit $2");
+    tx.query(&sql, params![owner.0, limit], agent)
+}
+
+pub(super) fn list_with_pending_work(tx: &mut Tx<'_>, owner: Option<PrincipalId>) -> Result<Vec<PrincipalId>, DbError> {
+    let owner = owner.map_or_else(|| "1 = 1".to_owned(), |owner| format!("p.owner_id = {owner}"));
+    let sql = format!(
+        "select a.id from agents a join principals p on p.id = a.id
+         where a.pending_work = 1 and p.deleted_at is null and {owner} order by a.id"
+    );
+    tx.query(&sql, &[], |row| row.get("id").map(PrincipalId))
 }
 
 /// By name, beginning after `after`.
@@ -243,6 +310,9 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
         cooldown_seconds: row.get("cooldown_seconds")?,
         budget: from_json("budget", &row.get::<String>("budget")?)?,
         max_trigger_depth: row.get("max_trigger_depth")?,
+        trigger_from: named(row, "trigger_from")?,
+        trigger_allow: from_json("trigger_allow", &row.get::<String>("trigger_allow")?)?,
+        max_round_trips: row.get("max_round_trips")?,
         k8s_image: row.get("k8s_image")?,
         harness: match row.get::<Option<String>>("harness")? {
             Some(text) => Some(from_json("harness", &text)?),

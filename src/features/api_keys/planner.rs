@@ -17,6 +17,11 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         Event::Channel(ChannelEvent::Deleted { channel, name, audience, .. }) => {
             service::note_deleted_channel(hub, tx, *channel, name, audience.as_deref())
         }
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }

@@ -11,13 +11,14 @@ use stoa_db::{DbError, Engine, Tx};
 use stoa_model::PrincipalId;
 use stoa_model::attachments::{AttachmentView, clean_filename};
 use stoa_model::permissions::Permission;
+use tokio::io::AsyncReadExt;
 
 use super::receiving::{Received, Receiving};
 use super::store::{self, Blob};
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
-use crate::hub::Hub;
+use crate::hub::{Hub, guards};
 use crate::storage::blobs::BlobError;
 
 /// What is written at once.
@@ -25,6 +26,9 @@ const PIECE: usize = 256 * 1024;
 /// The time for which a quota holds.
 const QUOTA_PERIOD: Duration = Duration::from_secs(24 * 3600);
 const MEBIBYTE: u64 = 1024 * 1024;
+/// What of a file is looked at at once, and how much of it a second time: more than a secret takes.
+const GUARDED_PIECE: u64 = MEBIBYTE;
+const GUARDED_OVERLAP: usize = 16 * 1024;
 
 /// Files that a user and their agents may be uploading to one hub at the same time: each takes space before it is counted.
 const MAX_AT_ONCE: usize = 16;
@@ -125,12 +129,31 @@ impl Upload {
         let Self { hub, actor, receiving, turn, .. } = self.flush().await?;
         let received = tokio::task::spawn_blocking(move || receiving.finish()).await.map_err(BlobError::from)??;
         let filename = clean_filename(filename);
+        require_writable(&hub, &actor, &received, &filename).await?;
         // A caller who goes now has uploaded it all the same, so that nothing is left half done.
         let keeping = tokio::spawn(async move {
             let _turn = turn;
             keep(&hub, &actor, received, filename).await
         });
         keeping.await.map_err(HubError::internal)?
+    }
+}
+
+/// A program of a run must not put a secret into a file. It is looked at in pieces that overlap, because a secret can lie between two.
+async fn require_writable(hub: &Hub, actor: &Actor, received: &Received, filename: &str) -> Result<(), HubError> {
+    if actor.run().is_none() {
+        return Ok(());
+    }
+    guards::require_writable(hub, &actor.principal, filename.as_bytes()).await?;
+    let mut file = tokio::fs::File::open(&received.file).await.map_err(BlobError::from)?;
+    let mut piece = Vec::new();
+    loop {
+        let read = (&mut file).take(GUARDED_PIECE).read_to_end(&mut piece).await.map_err(BlobError::from)?;
+        if read == 0 {
+            return Ok(());
+        }
+        guards::require_writable(hub, &actor.principal, &piece).await?;
+        piece.drain(..piece.len().saturating_sub(GUARDED_OVERLAP));
     }
 }
 

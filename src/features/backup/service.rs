@@ -14,7 +14,7 @@ use super::archive::{self, ArchiveError, Content, Manifest, Spool};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{outbox, work};
-use crate::features::{attachments, audit, machines};
+use crate::features::{acting, attachments, audit, machines};
 use crate::hub::{Hub, engine_mark};
 use crate::storage::blobs::{self, BlobError, BlobStore};
 use crate::storage::keys::{KeyError, KeyRing};
@@ -238,6 +238,8 @@ async fn load(
                 outbox::begin_new_history(tx)?;
                 machines::note_restored(tx)?;
                 work::release_all(tx)?;
+                // A copy of a hub must not do again what the hub has done.
+                acting::set_stop(tx, acting::EVERYBODY, "restored")?;
                 let stored = Hub::meta(tx, Hub::KEY_CHECK)?;
                 Ok::<_, DbError>(stored.is_none_or(|stored| keys.has_check_value(&stored)))
             })

@@ -21,7 +21,8 @@ pub use members::require_let_in;
 pub use service::{
     ChannelForPosting, conversation_between, cursor, find_conversation_between, find_for_editing, find_for_posting,
     find_known_for_posting, find_owner, find_seen_by, find_settings, find_visible, find_writable_by, get_channel,
-    is_kept_out, is_member, list_human_members, list_members, list_workflow_channels, move_cursor, purge_deleted,
+    is_kept_out, is_member, is_public, list_human_members, list_members, list_workflow_channels, move_cursor,
+    purge_deleted,
 };
 pub use store::{ChannelRow, Member, WorkflowChannel};
 

@@ -14,6 +14,11 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             PrincipalKind::System | PrincipalKind::Machine => Ok(()),
         },
         Event::Principal(PrincipalEvent::Deleted { principal }) => members::forget(hub, tx, *principal),
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }

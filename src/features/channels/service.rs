@@ -13,6 +13,7 @@ use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId};
 use super::members;
 use super::store::{self, ChannelRow, Member, MemberRow, NewChannel, PostingRow, WorkflowChannel};
 use super::visibility::{self, Audience};
+use super::working::Working;
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ChannelEvent, ReadingEvent};
@@ -85,8 +86,8 @@ pub struct ChannelForPosting {
     pub is_public: bool,
     pub is_workflow: bool,
     pub author_display_name: String,
-    /// The depth of the deepest message that the author is working on.
-    pub author_working_depth: Option<i64>,
+    /// What the author is working on.
+    pub author_working: Working,
 }
 
 /// Makes `#general`, with everybody in it, if it is not there. Its owner is the first administrator.
@@ -514,7 +515,7 @@ fn for_posting(row: PostingRow) -> ChannelForPosting {
         is_public: row.is_public,
         is_workflow: row.is_workflow,
         author_display_name: row.author_display_name,
-        author_working_depth: row.author_working_depth,
+        author_working: row.author_working,
     }
 }
 
@@ -566,6 +567,11 @@ pub fn is_kept_out(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) 
 
 pub fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {
     store::is_member(tx, channel, principal)
+}
+
+/// Whether everybody sees a channel.
+pub fn is_public(tx: &mut Tx<'_>, channel: ChannelId) -> Result<bool, DbError> {
+    store::is_public(tx, channel)
 }
 
 /// How far a principal has read.

@@ -7,6 +7,7 @@ use stoa_model::notifications::NotificationLevel;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
 
+use super::working::Working;
 use super::{visibility, working};
 use crate::access::Actor;
 use crate::storage::columns;
@@ -186,7 +187,7 @@ pub(super) struct PostingRow {
     pub(super) is_workflow: bool,
     pub(super) is_member: bool,
     pub(super) author_display_name: String,
-    pub(super) author_working_depth: Option<i64>,
+    pub(super) author_working: Working,
 }
 
 static FOR_POSTING: LazyLock<String> = LazyLock::new(|| for_posting("c.name = $1"));
@@ -195,11 +196,11 @@ static KNOWN_FOR_POSTING: LazyLock<String> = LazyLock::new(|| for_posting("c.id 
 fn for_posting(condition: &str) -> String {
     format!(
         "select c.id, c.conversation_id, c.name, c.is_public, c.workflow_enabled, a.display_name,
-             {} as working_depth,
+             {},
              exists (select 1 from channel_members m where m.channel_id = c.id and m.principal_id = a.id) as is_member
          from channels c join principals a on a.id = $2
          where {condition} and c.deleted_at is null",
-        working::depth_sql("a.id", "$3")
+        working::columns_sql("a.id", "$3")
     )
 }
 
@@ -228,7 +229,7 @@ fn posting(row: &Row<'_>) -> Result<PostingRow, DbError> {
         is_workflow: row.get("workflow_enabled")?,
         is_member: row.get("is_member")?,
         author_display_name: row.get("display_name")?,
-        author_working_depth: row.get("working_depth")?,
+        author_working: working::read(row)?,
     })
 }
 
@@ -292,6 +293,13 @@ pub(super) fn delete_member(tx: &mut Tx<'_>, channel: ChannelId, principal: Prin
         params![channel.0, principal.0],
     )?;
     Ok(deleted > 0)
+}
+
+pub(super) fn is_public(tx: &mut Tx<'_>, channel: ChannelId) -> Result<bool, DbError> {
+    let found = tx.query_optional("select is_public from channels where id = $1", params![channel.0], |row| {
+        row.get("is_public")
+    })?;
+    Ok(found.unwrap_or(false))
 }
 
 pub(super) fn is_member(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalId) -> Result<bool, DbError> {

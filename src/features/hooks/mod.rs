@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use crate::feature::{Chore, Feature, Sealed};
 
+pub use service::list_of_owner;
+
 pub fn feature() -> Feature {
     Feature {
         routes: http::routes,

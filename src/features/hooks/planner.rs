@@ -24,7 +24,12 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             let Some(agent) = principals::find_by_id(tx, *principal)? else { return Ok(()) };
             notify_owners(hub, tx, Target::Agent(*principal), &format!("agent {}", agent.handle), None)
         }
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }
 

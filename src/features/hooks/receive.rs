@@ -21,6 +21,7 @@ use crate::access::limits::network_of;
 use crate::access::rate_limit::{Limiter, Window};
 use crate::access::{Actor, Call, Credential, Principal, Reach};
 use crate::error::{ErrorKind, HubError};
+use crate::features::channels::working::Working;
 use crate::features::{channels, messages, principals};
 use crate::hub::Hub;
 use crate::json::{media_type, parse_json_value};
@@ -203,7 +204,7 @@ fn post(
         Target::Channel(id) => {
             let mut channel = channels::find_writable_by(tx, hook.owner, id)?.ok_or_else(unavailable)?;
             channel.author_display_name = hook.name.clone();
-            channel.author_working_depth = None;
+            channel.author_working = Working::default();
             let target = MessageTarget::Channel(channel.name.clone());
             let draft = Draft { metadata, ..Draft::new(target, message.body.clone()) };
             messages::post(hub, tx, actor, &channel, &draft, &message.own_words)

@@ -1,7 +1,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
-use stoa_db::Tx;
+use stoa_db::{DbError, Tx};
 use stoa_model::credentials::base62;
 use stoa_model::hooks::{
     AUTHOR_PREFIX, CreateHookRequest, CreatedHook, HookKind, HookRequestList, HookTarget, HookView, MAX_HOOKS,
@@ -259,4 +259,25 @@ pub(super) fn seal_again(tx: &mut Tx<'_>, keys: &KeyRing) -> Result<(), HubError
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A hook, for the list of everything that may start by itself.
+pub struct OwnedHook {
+    pub id: String,
+    pub name: String,
+    /// The agent that it writes to.
+    pub agent: Option<String>,
+    pub is_enabled: bool,
+}
+
+/// The hooks of a person, newest first.
+pub fn list_of_owner(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<OwnedHook>, DbError> {
+    let rows = store::list_hooks(tx, Some(owner), i64::MAX, MAX_HOOKS)?;
+    let owned = rows.into_iter().map(|row| OwnedHook {
+        id: row.id,
+        name: row.name,
+        agent: matches!(row.target, Target::Agent(_)).then_some(row.target_name),
+        is_enabled: row.is_enabled,
+    });
+    Ok(owned.collect())
 }

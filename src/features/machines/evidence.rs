@@ -16,7 +16,7 @@ use super::gate::require_scope;
 use super::store::{self, EventRow};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::features::{messages, traces, webhooks};
+use crate::features::{messages, runs, traces, webhooks};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
@@ -93,6 +93,7 @@ fn complete(tx: &mut Tx<'_>, actor: &Actor, rows: Vec<EventRow>) -> Result<Vec<(
                 Vec::new()
             };
             told.reactions = message.reactions;
+            told.runs = runs::list_of_message(tx, message.id)?;
             told.deliveries = webhooks::list_evidence(tx, message.id, MAX_DELIVERIES)?;
             told.message = Some(MessageEvidence {
                 id: message.id,

@@ -4,8 +4,8 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use stoa_model::MessageId;
 use stoa_model::messages::{
-    ClaimRequest, ConversationPage, DoneRequest, EditMessageRequest, FailRequest, InboxStatus, Items, MessageView,
-    PartnerView, RevisionView, SendMessageRequest, SentMessage, SettledMessage, ThreadView,
+    ClaimRequest, ConversationPage, DeliveryList, DoneRequest, EditMessageRequest, FailRequest, InboxStatus, Items,
+    MessageView, PartnerView, RevisionView, SendMessageRequest, SentMessage, SettledMessage, ThreadView,
 };
 use stoa_model::notifications::{MarkReadRequest, UnreadView};
 use stoa_model::page::Page;
@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use super::inbox::InboxQuery;
 use super::read::Range;
-use super::{change, inbox, read, send, threads, unread};
+use super::{change, inbox, read, send, threads, unread, wakes};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -26,6 +26,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(send_message))
         .routes(routes!(get_message, edit_message, delete_message))
         .routes(routes!(get_history))
+        .routes(routes!(get_message_delivery))
         .routes(routes!(list_replies))
         .routes(routes!(list_inbox))
         .routes(routes!(claim_messages))
@@ -94,6 +95,18 @@ async fn delete_message(
 ) -> Result<StatusCode, HubError> {
     change::delete_message(&hub, &actor, id).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// What the message has set in motion, as its answer said, with the runs that covered it since. The author's side sees all of it,
+/// others what concerns their own agents.
+#[utoipa::path(get, path = "/api/messages/{id}/delivery", tag = "messages", params(("id" = i64, Path)),
+    responses((status = 200, body = DeliveryList)), security(("session" = []), ("bearer" = [])))]
+async fn get_message_delivery(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<MessageId>,
+) -> Result<Json<DeliveryList>, HubError> {
+    Ok(Json(DeliveryList { items: wakes::get_delivery(&hub, &actor, id).await? }))
 }
 
 /// Everything that a message has said, oldest first; the last is what it says now.

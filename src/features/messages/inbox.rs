@@ -261,6 +261,6 @@ pub(super) fn wake(waiters: &Waiters, event: &Event) {
                 waiters.wake_for_access(principal);
             }
         }
-        Event::Message(_) | Event::Channel(_) | Event::Reaction(_) | Event::Reading(_) => {}
+        Event::Message(_) | Event::Channel(_) | Event::Reaction(_) | Event::Reading(_) | Event::Run(_) => {}
     }
 }

@@ -8,6 +8,7 @@
 mod admin;
 mod change;
 mod digests;
+mod following;
 mod http;
 mod inbox;
 mod inbox_store;
@@ -27,6 +28,8 @@ mod threads;
 mod unread;
 mod unread_store;
 mod view;
+mod wake_store;
+mod wakes;
 
 use std::time::Duration;
 
@@ -35,9 +38,10 @@ use crate::feature::{Chore, Feature};
 const MINUTE: Duration = Duration::from_secs(60);
 
 pub use digests::{Digest, Lapse, Named};
+pub use following::depth_about;
 pub(crate) use mcp::MessageItem;
 pub use read::{find_visible_among, first_replies, list_whole};
-pub use send::{Notice, depth_about, notify, post, post_dm};
+pub use send::{Notice, notify, post, post_dm};
 pub use state::{
     Stalemate, StalledMessage, couple_status, find, find_last_revision, find_many, find_visible, list_by_state,
     list_stalled, mark_notified, message_change, move_to_state, require_origin_in_reach,
@@ -45,6 +49,11 @@ pub use state::{
 pub use store::MessageRow;
 pub use texts::{MessageText, TextSize, list_ids_after, list_sizes, visit_texts};
 pub use unread::{Unread, count_unread};
+pub use wakes::{
+    WaitingRow, WakeRow, answer, count_exchanges, count_foreign_woken, count_waiting, cover, cover_again, drop_waiting,
+    find_outgoing, has_sent, is_text_visible, list_covered, list_earlier, list_waiting, list_wakes, set_wake,
+    settle_by_run, show, withdraw,
+};
 
 pub fn feature() -> Feature {
     Feature {

@@ -13,17 +13,19 @@ use stoa_model::messages::{
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::state_of;
-use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp, handles};
+use stoa_model::{ConversationId, MessageId, PrincipalId, RunId, Timestamp, handles};
 
+use super::following::{Wake, chain_of, depth_of, wake_of};
 use super::store::{self, MessageRow, NewMessage, Sender};
 use super::view;
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, Delivery, MessageEvent, MessageSent, Outcome};
+use crate::features::channels::working::Working;
 use crate::features::channels::{self, ChannelForPosting};
 use crate::features::principals::{self, PrincipalRow};
-use crate::features::{agents, attachments, audit, reactions};
+use crate::features::{attachments, audit, reactions};
 use crate::hub::{Hub, Way};
 
 /// Members that `@channel` and `@here` can tell; in a larger channel they are refused.
@@ -68,7 +70,7 @@ fn send_in(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, draft: &Draft) -> Result<S
 fn sender(tx: &mut Tx<'_>, actor: &Actor) -> Result<Sender, HubError> {
     if actor.is_operator() {
         let system = principals::system(tx)?;
-        return Ok(Sender { id: system.id, from: author_of(&system), working_depth: None });
+        return Ok(Sender { id: system.id, from: author_of(&system), working: Working::default() });
     }
     store::find_sender(tx, actor.id())?.ok_or_else(|| HubError::internal("the caller is missing"))
 }
@@ -100,13 +102,14 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
     let message = Composed {
         parent: parent.as_ref(),
-        depth: depth_of(actor, parent.as_ref(), sender.working_depth),
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
+        wake: wake_of(hub, tx, draft.no_wake, recipient.id, recipient.kind)?,
         ..Composed::new(sender.id, sender.from, destination, draft)
-    };
+    }
+    .following(actor, sender.working);
     let stored = store_and_emit(hub, tx, actor, &message, Vec::new())?;
     let view = message.view(tx, &stored)?;
-    let delivery = delivery(tx, draft.no_wake, &stored.outcome, recipient.id, recipient.kind, recipient.handle)?;
+    let delivery = delivery_of(&stored, recipient.id, recipient.handle);
     Ok(SentMessage { message: view, delivery: vec![delivery] })
 }
 
@@ -120,11 +123,9 @@ fn send_to_channel(
     let channel = channels::find_for_posting(hub, tx, actor, name)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
     let posted = post_to_channel(hub, tx, actor, &channel, parent.as_ref(), draft, &draft.body)?;
-    let mut deliveries = Vec::new();
-    for (id, (handle, kind)) in posted.called.principals {
-        deliveries.push(delivery(tx, draft.no_wake, &posted.stored.outcome, id, kind, handle)?);
-    }
-    Ok(SentMessage { message: posted.message.view(tx, &posted.stored)?, delivery: deliveries })
+    let called = posted.called.principals.into_iter();
+    let delivery = called.map(|(id, called)| delivery_of(&posted.stored, id, called.handle)).collect();
+    Ok(SentMessage { message: posted.message.view(tx, &posted.stored)?, delivery })
 }
 
 /// What the hub itself tells somebody.
@@ -174,8 +175,9 @@ pub fn post_dm(
     let sender = sender(tx, actor)?;
     let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
     let destination = Destination::Dm { conversation, recipient: recipient.id, to: recipient.handle.clone() };
-    let depth = depth_of(actor, None, sender.working_depth);
-    let message = Composed { depth, ..Composed::new(sender.id, sender.from, destination, draft) };
+    let wake = wake_of(hub, tx, draft.no_wake, recipient.id, recipient.kind)?;
+    let message =
+        Composed { wake, ..Composed::new(sender.id, sender.from, destination, draft) }.following(actor, sender.working);
     Ok(store_and_emit(hub, tx, actor, &message, Vec::new())?.id)
 }
 
@@ -213,11 +215,11 @@ fn post_to_channel<'a>(
     };
     let message = Composed {
         parent,
-        depth: depth_of(actor, parent, channel.author_working_depth),
         mentions: called.names.clone(),
         attachments: attachments::find_attachable(tx, actor, &draft.attachments)?,
         ..Composed::new(sender, from, Destination::Channel(channel), draft)
-    };
+    }
+    .following(actor, channel.author_working);
     let ids = called.principals.keys().copied().collect();
     let mut stored = store_and_emit(hub, tx, actor, &message, ids)?;
     let told = notify_mentioned(hub, tx, actor, &message, stored.id, &called.principals)?;
@@ -244,29 +246,6 @@ fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageR
     Ok(parent)
 }
 
-/// How many steps of automation led to what this caller says now: one more than what it follows from. A person begins
-/// a new chain, unless the request itself says that it belongs to one. A program continues the chain of the message that
-/// it answers and of the deepest message that it is working on, whether it says so or not; on its own it is one step from
-/// the person who started it.
-fn depth_of(actor: &Actor, parent: Option<&MessageRow>, working_depth: Option<i64>) -> i64 {
-    let carried = actor.call.loop_depth;
-    let followed = if actor.is_person() { [None; 2] } else { [parent.map(|parent| parent.depth), working_depth] };
-    match followed.into_iter().chain([carried]).flatten().max() {
-        Some(depth) => depth + 1,
-        None => i64::from(!actor.is_person()),
-    }
-}
-
-/// How deep in a chain of automation it is to say something about a message, as a reaction does.
-pub fn depth_about(tx: &mut Tx<'_>, actor: &Actor, message: &MessageRow) -> Result<i64, HubError> {
-    let working_depth = if actor.is_person() {
-        None
-    } else {
-        store::find_sender(tx, actor.id())?.and_then(|sender| sender.working_depth)
-    };
-    Ok(depth_of(actor, Some(message), working_depth))
-}
-
 /// Where a composed message goes.
 enum Destination<'a> {
     Dm { conversation: ConversationId, recipient: PrincipalId, to: String },
@@ -284,6 +263,9 @@ struct Composed<'a> {
     mentions: Vec<String>,
     mention_of: Option<MessageId>,
     attachments: Vec<AttachmentView>,
+    chain: Option<MessageId>,
+    run: Option<RunId>,
+    wake: Wake,
 }
 
 impl<'a> Composed<'a> {
@@ -299,7 +281,18 @@ impl<'a> Composed<'a> {
             mentions: Vec::new(),
             mention_of: None,
             attachments: Vec::new(),
+            chain: None,
+            run: None,
+            wake: Wake::Nobody,
         }
+    }
+
+    /// The same with what it follows from: what its author answers, works on, or is run for.
+    fn following(mut self, actor: &Actor, working: Working) -> Self {
+        self.depth = depth_of(actor, self.parent, working);
+        self.chain = chain_of(actor, self.parent, working);
+        self.run = actor.run().map(|run| run.run);
+        self
     }
 
     fn conversation(&self) -> ConversationId {
@@ -369,7 +362,7 @@ impl<'a> Composed<'a> {
             workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
             reactions,
             lapsed_approvals: Vec::new(),
-            run_id: None,
+            run_id: self.run.map(|run| run.0),
             depth: self.depth,
             lease_until: None,
         })
@@ -403,6 +396,9 @@ fn store_and_emit(
             metadata: &draft.metadata,
             mentions: &message.mentions,
             depth: message.depth,
+            chain: message.chain,
+            run: message.run,
+            not_woken: message.wake.reason(),
         },
     )?;
     attachments::attach(tx, id, message.sender, &message.attachments)?;
@@ -421,8 +417,16 @@ fn store_and_emit(
         depth: message.depth,
         no_wake: draft.no_wake,
         is_work: message.is_work(),
+        may_wake: message.wake == Wake::Open,
+        run: message.run,
     }));
-    let outcome = events::emit(hub, tx, actor, event)?;
+    let mut outcome = events::emit(hub, tx, actor, event)?;
+    if let (Some(recipient), Some(reason)) = (recipient, message.wake.reason())
+        && !outcome.deliveries.iter().any(|delivery| delivery.recipient == recipient)
+    {
+        let reason = Some(reason.name());
+        outcome.deliveries.push(Delivery { recipient, state: DeliveryState::NotWoken, reason, run_id: None });
+    }
     Ok(Stored { id, created_at, outcome })
 }
 
@@ -430,7 +434,15 @@ fn store_and_emit(
 #[derive(Default)]
 pub(super) struct Called {
     pub(super) names: Vec<String>,
-    pub(super) principals: BTreeMap<PrincipalId, (String, PrincipalKind)>,
+    pub(super) principals: BTreeMap<PrincipalId, CalledOne>,
+}
+
+/// A principal that a text mentions.
+pub(super) struct CalledOne {
+    handle: String,
+    kind: PrincipalKind,
+    /// By their own name, not only with everybody else.
+    is_named: bool,
 }
 
 /// Whom a text in a channel calls out: members, and in a public channel anybody.
@@ -449,7 +461,8 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
         let sees = channel.is_public || channels::is_member(tx, channel.id, known.id)?;
         if sees && known.id != actor.id() {
             called.names.push(known.handle.clone());
-            called.principals.insert(known.id, (known.handle, known.kind));
+            let one = CalledOne { handle: known.handle, kind: known.kind, is_named: true };
+            called.principals.insert(known.id, one);
         }
     }
     if called.principals.len() > MAX_MENTIONS {
@@ -466,7 +479,8 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
         for member in members {
             let is_meant = name == CHANNEL || member.last_seen_at.is_some_and(|seen_at| seen_at >= since);
             if is_meant && member.id != actor.id() {
-                called.principals.insert(member.id, (member.handle, member.kind));
+                let one = CalledOne { handle: member.handle, kind: member.kind, is_named: false };
+                called.principals.entry(member.id).or_insert(one);
             }
         }
         called.names.push(name.to_owned());
@@ -487,7 +501,7 @@ fn notify_mentioned(
     actor: &Actor,
     message: &Composed<'_>,
     id: MessageId,
-    called: &BTreeMap<PrincipalId, (String, PrincipalKind)>,
+    called: &BTreeMap<PrincipalId, CalledOne>,
 ) -> Result<Vec<Delivery>, HubError> {
     let Destination::Channel(channel) = &message.destination else { return Ok(Vec::new()) };
     if called.is_empty() {
@@ -504,15 +518,22 @@ fn notify_mentioned(
     };
     let origin = store::find_message(tx, id)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
     let mut told = Vec::new();
-    for (recipient, (handle, _)) in called {
-        told.push((channels::conversation_between(tx, message.sender, *recipient)?, *recipient, handle.clone()));
+    for (recipient, one) in called {
+        let conversation = channels::conversation_between(tx, message.sender, *recipient)?;
+        // Calling everybody wakes nobody.
+        let no_wake = draft.no_wake || !one.is_named;
+        let wake = wake_of(hub, tx, no_wake, *recipient, one.kind)?;
+        told.push((conversation, *recipient, one.handle.clone(), wake));
     }
     let mut deliveries = Vec::new();
-    for (conversation, recipient, to) in told {
+    for (conversation, recipient, to, wake) in told {
         let destination = Destination::Dm { conversation, recipient, to };
         let notice = Composed {
             parent: Some(&origin),
             depth: message.depth,
+            chain: message.chain.or(Some(id)),
+            run: message.run,
+            wake,
             mention_of: Some(id),
             ..Composed::new(message.sender, message.from.clone(), destination, &draft)
         };
@@ -552,7 +573,9 @@ pub(super) fn notify_newly_mentioned(
     };
     let message = Composed {
         // What is added now may follow from more than the message did.
-        depth: row.depth.max(depth_of(actor, None, channel.author_working_depth)),
+        depth: row.depth.max(depth_of(actor, None, channel.author_working)),
+        chain: row.chain_id.or_else(|| chain_of(actor, None, channel.author_working)),
+        run: actor.run().map(|run| run.run),
         ..Composed::new(row.author_id, row.from.clone(), Destination::Channel(&channel), &draft)
     };
     notify_mentioned(hub, tx, actor, &message, row.id, &called.principals)?;
@@ -587,7 +610,7 @@ pub(super) fn reply_with_result(
 }
 
 /// Answers the channel message that a mention tells of, if the caller may write there.
-fn reply_in_channel(
+pub(super) fn reply_in_channel(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -613,25 +636,12 @@ fn reply_in_channel(
     Ok(Some(post_to_channel(hub, tx, actor, &channel, Some(&origin), &draft, "")?.stored.id))
 }
 
-/// What the send has set in motion for one recipient: what a planner decided, else what holds for them
-/// whatever the message is.
-fn delivery(
-    tx: &mut Tx<'_>,
-    no_wake: bool,
-    outcome: &Outcome,
-    recipient: PrincipalId,
-    kind: PrincipalKind,
-    handle: String,
-) -> Result<DeliveryView, HubError> {
-    let planned = outcome.deliveries.iter().find(|delivery| delivery.recipient == recipient);
+/// What the send has set in motion for one recipient.
+fn delivery_of(stored: &Stored, recipient: PrincipalId, handle: String) -> DeliveryView {
+    let planned = stored.outcome.deliveries.iter().find(|delivery| delivery.recipient == recipient);
     let (state, reason, run_id) = match planned {
         Some(planned) => (planned.state, planned.reason, planned.run_id),
-        None if kind != PrincipalKind::Agent => (DeliveryState::Stored, None, None),
-        None if no_wake => (DeliveryState::NotWoken, Some("no_wake"), None),
-        None => match agents::sleep_reason(tx, recipient)? {
-            Some(reason) => (DeliveryState::NotWoken, Some(reason), None),
-            None => (DeliveryState::Stored, None, None),
-        },
+        None => (DeliveryState::Stored, None, None),
     };
-    Ok(DeliveryView { recipient: handle, state, reason: reason.map(str::to_owned), run_id })
+    DeliveryView { recipient: handle, state, reason: reason.map(str::to_owned), run_id }
 }

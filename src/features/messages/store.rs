@@ -2,11 +2,13 @@ use std::sync::LazyLock;
 
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Insert, Row, Tx, Value as Parameter, in_list, params};
-use stoa_model::messages::{Author, MessageStatus, WorkflowState};
-use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, Timestamp};
+use stoa_model::dispatch::NotWokenReason;
+use stoa_model::messages::{Author, DeliveryState, MessageStatus, WorkflowState};
+use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, RunId, Timestamp};
 
 use crate::access::Actor;
-use crate::features::channels::{visibility, working};
+use crate::features::channels::visibility;
+use crate::features::channels::working::{self, Working};
 use crate::features::reactions;
 use crate::json::text_length;
 use crate::storage::columns;
@@ -37,6 +39,8 @@ pub struct MessageRow {
     pub workflow_state: WorkflowState,
     pub run_id: Option<i64>,
     pub depth: i64,
+    /// The message that its chain of automation began with; none for itself.
+    pub chain_id: Option<MessageId>,
     /// Set while the recipient's claim holds.
     pub lease_until: Option<Timestamp>,
     pub recipient_id: Option<PrincipalId>,
@@ -65,6 +69,12 @@ pub(super) struct NewMessage<'a> {
     pub(super) metadata: &'a Map<String, Value>,
     pub(super) mentions: &'a [String],
     pub(super) depth: i64,
+    /// The message that it descends from; none if it begins a chain of its own.
+    pub(super) chain: Option<MessageId>,
+    /// The run in which it is sent.
+    pub(super) run: Option<RunId>,
+    /// Why the agent that gets it is not woken, if that is known before it is stored.
+    pub(super) not_woken: Option<NotWokenReason>,
 }
 
 /// Bytes of JSON in one answer; a page ends before it has more, unless it is a single message.
@@ -98,7 +108,7 @@ fn selection(bodies: Bodies) -> String {
     format!(
         "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, {body} as body, {BYTES} as body_bytes, m.reply_to,
         m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, o.deleted_at as origin_deleted_at, m.status, m.priority, m.metadata,
-        m.mentions, m.depth, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.workflow_state,
+        m.mentions, m.depth, m.chain_id, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.workflow_state,
         case when m.mention_of is null or o.edited_at > m.created_at then coalesce(o.edited_at, m.edited_at) end as edited_at,
         a.kind as author_kind, a.handle as author_name, a.display_name as author_display_name,
         t.handle as recipient_name, ch.name as channel_name"
@@ -205,6 +215,10 @@ static MESSAGES: Insert = Insert::new(
         "metadata",
         "mentions",
         "depth",
+        "chain_id",
+        "run_id",
+        "wake_state",
+        "wake_reason",
         "created_at",
     ],
 )
@@ -240,6 +254,10 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
             metadata,
             mentions,
             message.depth,
+            message.chain.map(|id| id.0),
+            message.run.map(|id| id.0),
+            message.not_woken.map(|_| DeliveryState::NotWoken.name()),
+            message.not_woken.map(NotWokenReason::name),
             tx.now_ms()
         ],
     )?;
@@ -250,22 +268,19 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
 pub(super) struct Sender {
     pub(super) id: PrincipalId,
     pub(super) from: Author,
-    /// The depth of the deepest message that they are working on.
-    pub(super) working_depth: Option<i64>,
+    pub(super) working: Working,
 }
 
 static SENDER: LazyLock<String> = LazyLock::new(|| {
-    let working_depth = working::depth_sql("p.id", "$2");
-    format!(
-        "select p.kind, p.handle, p.display_name, {working_depth} as working_depth from principals p where p.id = $1"
-    )
+    let working = working::columns_sql("p.id", "$2");
+    format!("select p.kind, p.handle, p.display_name, {working} from principals p where p.id = $1")
 });
 
 pub(super) fn find_sender(tx: &mut Tx<'_>, id: PrincipalId) -> Result<Option<Sender>, DbError> {
     tx.query_optional(&SENDER, params![id.0, tx.now_ms()], |row| {
         let (kind, name) = (columns::named(row, "kind")?, row.get("handle")?);
         let from = Author { kind, name, display_name: row.get("display_name")? };
-        Ok(Sender { id, from, working_depth: row.get("working_depth")? })
+        Ok(Sender { id, from, working: working::read(row)? })
     })
 }
 
@@ -306,6 +321,19 @@ pub(super) fn list_before(
 ) -> Result<Vec<MessageRow>, DbError> {
     let condition = "m.conversation_id = $1 and m.id < $2 and m.id > $3 order by m.id desc limit $4";
     Ok(page(tx, condition, params![conversation.0, before.0, after.0, limit], bodies)?.0)
+}
+
+/// Newest messages of a thread before a message, newest first. The message that the thread began with is one of them.
+pub(super) fn list_thread_before(
+    tx: &mut Tx<'_>,
+    conversation: ConversationId,
+    thread: MessageId,
+    before: MessageId,
+    limit: i64,
+) -> Result<Vec<MessageRow>, DbError> {
+    let condition =
+        "(m.thread_id = $1 or m.id = $1) and m.id < $2 and m.conversation_id = $4 order by m.id desc limit $3";
+    Ok(page(tx, condition, params![thread.0, before.0, limit, conversation.0], Bodies::Whole)?.0)
 }
 
 /// Newest messages of all conversations, newest first.
@@ -615,6 +643,7 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         workflow_state: columns::named_or(row, "workflow_state", WorkflowState::Proposed),
         run_id: row.get("run_id")?,
         depth: row.get("depth")?,
+        chain_id: row.get::<Option<i64>>("chain_id")?.map(MessageId),
         lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),
     })
 }

@@ -12,6 +12,11 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             owned::remove_all_of_agent(hub, tx, *principal)?;
             grants::withdraw_all_of_agent(hub, tx, *principal)
         }
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }

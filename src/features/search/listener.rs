@@ -185,7 +185,7 @@ pub(super) fn touched(event: &Event) -> &[MessageId] {
         Event::Message(MessageEvent::Sent(sent)) if sent.mention_of.is_some() => &[],
         Event::Message(event) => event.changed_messages(),
         // Reactions, states, and who may see a conversation are looked up when somebody searches.
-        Event::Reaction(_) | Event::Principal(_) | Event::Channel(_) | Event::Reading(_) => &[],
+        Event::Reaction(_) | Event::Principal(_) | Event::Channel(_) | Event::Reading(_) | Event::Run(_) => &[],
     }
 }
 

@@ -9,6 +9,11 @@ use crate::hub::Hub;
 pub fn plan(_: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
         Event::Principal(PrincipalEvent::Deleted { principal }) => Ok(service::delete_all_of(tx, *principal)?),
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use stoa_db::Tx;
 use stoa_model::{ConversationId, PrincipalId};
 
-use super::frames::{self, Facts};
+use super::frames::{self, Facts, RenderedEvent};
 use super::registry::{Registry, Stream};
 use super::room::Room;
 use super::tap::reacted_to;
@@ -142,6 +142,13 @@ fn render(
             }
             return Ok(());
         }
+        // It happened in no conversation.
+        Event::Run(_) => {
+            if let Some(rendered) = frames::render(stored, None, facts) {
+                write_rendered(actor, &rendered, None, stored, epoch, reading);
+            }
+            return Ok(());
+        }
         Event::Channel(event) => {
             if let Some(member) = event.member() {
                 facts.members.extend(principals::find_by_id(tx, member)?.map(|known| (member, known)));
@@ -155,15 +162,29 @@ fn render(
     let Some(conversation) = stored.event.conversation() else { return Ok(()) };
     let room = room(tx, rooms, conversation)?;
     let Some(rendered) = frames::render(stored, room, facts) else { return Ok(()) };
-    if rendered.is_within_reach_of(&actor.principal) && rendered.is_sent_to(me, room) {
+    let is_written = write_rendered(actor, &rendered, room, stored, epoch, reading);
+    if is_written && changes_unread && reading.touched.len() < MAX_COUNTED {
+        reading.touched.insert(conversation);
+    }
+    Ok(())
+}
+
+/// Adds a frame if the reader may receive it. Says whether it was added.
+fn write_rendered(
+    actor: &Actor,
+    rendered: &RenderedEvent,
+    room: Option<&Room>,
+    stored: &StoredEvent,
+    epoch: &str,
+    reading: &mut Reading,
+) -> bool {
+    let is_received = rendered.is_within_reach_of(&actor.principal) && rendered.is_sent_to(actor.id(), room);
+    if is_received {
         let id = frames::id_text(epoch, stored.position);
         // Writing into a string does not fail.
         let _ = write!(reading.text, "{}id: {id}\n\n", rendered.text);
-        if changes_unread && reading.touched.len() < MAX_COUNTED {
-            reading.touched.insert(conversation);
-        }
     }
-    Ok(())
+    is_received
 }
 
 /// Adds what is unread now, where that has changed. These frames have no id: they are about now, and not

@@ -12,8 +12,8 @@ use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 use super::room::Room;
 use crate::access::Principal;
 use crate::events::{
-    ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent,
-    StoredEvent,
+    ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, RunChange,
+    RunEvent, StoredEvent,
 };
 use crate::features::channels::visibility::ConversationName;
 use crate::features::principals::PrincipalRow;
@@ -86,6 +86,7 @@ pub(super) fn render(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -
         Event::Channel(event) => render_channel_event(event, stored, room, facts),
         Event::Message(event) => render_message_event(event),
         Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
+        Event::Run(RunEvent::Changed(change)) => Some(changed_run(change)),
         Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
             // The count is added for each reader, so only the id is left to send here.
             let channel = room?.name.channel().map(|_| *conversation);
@@ -93,6 +94,18 @@ pub(super) fn render(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -
             Some(RenderedEvent { recipients, channel, permission, text: String::new() })
         }
     }
+}
+
+/// Runs are the business of the agent and its owner.
+fn changed_run(change: &RunChange) -> RenderedEvent {
+    let data = json!({
+        "run_id": change.run, "agent": change.agent_name, "status": change.status, "reason": change.reason,
+        "trigger_message_id": change.trigger_message, "last_step": change.last_step, "steps": change.steps,
+    });
+    let recipients = Recipients::Only(vec![change.owner, change.agent]);
+    // A key that is limited to channels sees no runs. No conversation has this number, so no such key reaches it.
+    let nowhere = Some(ConversationId(0));
+    RenderedEvent { recipients, channel: nowhere, permission: Permission::RunsRead, text: frame("run", &data) }
 }
 
 fn render_principal_event(event: &PrincipalEvent, at_ms: i64) -> Option<RenderedEvent> {

@@ -14,7 +14,8 @@ use super::registry::{Connected, Offered, Registry, State, Stream, Turn, Woken};
 use super::room::Room;
 use crate::events::outbox::EventPage;
 use crate::events::{
-    ChannelEvent, Event, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, StoredEvent, Tap,
+    ChannelEvent, Event, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, RunEvent, StoredEvent,
+    Tap,
 };
 use crate::features::channels::visibility::Audience;
 use crate::features::{messages, principals, reactions};
@@ -114,7 +115,12 @@ fn forget_changed_rooms(turn: &mut Turn, events: &[StoredEvent]) {
             Event::Channel(ChannelEvent::MemberRemoved { conversation, principal, .. }) => {
                 change_members(turn, *conversation, |members| members.remove(principal));
             }
-            Event::Channel(_) | Event::Principal(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => {}
+            Event::Channel(_)
+            | Event::Principal(_)
+            | Event::Message(_)
+            | Event::Reaction(_)
+            | Event::Reading(_)
+            | Event::Run(_) => {}
         }
     }
     if turn.remembered > MAX_REMEMBERED {
@@ -304,9 +310,12 @@ fn recounted(events: &[StoredEvent]) -> Vec<Recounted> {
                 let entry = later.entry(sent.conversation).or_insert(Recounted::Nobody);
                 std::mem::replace(entry, entry.and_all_but(sent.author))
             }
-            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) | Event::Reading(_) => {
-                Recounted::Nobody
-            }
+            Event::Message(_)
+            | Event::Principal(_)
+            | Event::Channel(_)
+            | Event::Reaction(_)
+            | Event::Reading(_)
+            | Event::Run(_) => Recounted::Nobody,
         })
         .collect();
     recounted.reverse();
@@ -325,7 +334,7 @@ pub(super) fn close_slow(hub: &Hub, registry: &Registry, slow: &[Arc<Stream>]) {
 fn member_of(event: &Event) -> Option<PrincipalId> {
     match event {
         Event::Channel(event) => event.member(),
-        Event::Principal(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => None,
+        Event::Principal(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) | Event::Run(_) => None,
     }
 }
 
@@ -333,7 +342,7 @@ fn member_of(event: &Event) -> Option<PrincipalId> {
 pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
     match event {
         Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reaction.change.message),
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reading(_) => None,
+        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reading(_) | Event::Run(_) => None,
     }
 }
 
@@ -341,6 +350,8 @@ pub(super) fn reacted_to(event: &Event) -> Option<MessageId> {
 fn doubtful(event: &Event) -> Option<PrincipalId> {
     match event {
         Event::Principal(event) => event.changed_access(),
+        // The token of a run ends with it.
+        Event::Run(RunEvent::Changed(change)) => change.status.is_final().then_some(change.agent),
         Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => None,
     }
 }
@@ -413,7 +424,7 @@ fn uncounted(state: &State, turn: &Turn, events: &[StoredEvent]) -> Uncounted {
                     count_all(&mut uncounted, conversation, *principal);
                 }
             }
-            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) => {}
+            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) | Event::Run(_) => {}
         }
     }
     uncounted
@@ -587,7 +598,7 @@ impl<'a> Delivery<'a> {
             Event::Message(MessageEvent::Deleted(_)) | Event::Reading(ReadingEvent::Moved { .. }) => {
                 Some(remember(connected, conversation, counted()?).count)
             }
-            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) => None,
+            Event::Message(_) | Event::Principal(_) | Event::Channel(_) | Event::Reaction(_) | Event::Run(_) => None,
         }
     }
 

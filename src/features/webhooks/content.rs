@@ -25,6 +25,14 @@ pub(super) fn body_of(
     let facts: Map<String, Value> = serde_json::from_str(&row.facts).unwrap_or_default();
     let data = match (row.event, row.message) {
         (WebhookEvent::WebhookPing, _) | (_, None) => facts,
+        // A run has ended, whatever became of its message.
+        (WebhookEvent::RunFinished, Some(message)) => {
+            let view = messages::find_visible_among(tx, &agent, &[message])?.pop();
+            match view.filter(|view| view.deleted_at.is_none()) {
+                Some(view) => about_message(tx, &agent, view, facts)?,
+                None => facts,
+            }
+        }
         (event, Some(message)) => {
             let Some(view) = messages::find_visible_among(tx, &agent, &[message])?.pop() else {
                 return Ok(Err("not_visible"));

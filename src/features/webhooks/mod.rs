@@ -13,6 +13,7 @@ mod sending;
 mod service;
 mod signing;
 mod store;
+mod switch;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use crate::feature::{Chore, Feature, Sealed};
 
 pub use deliveries::list_evidence;
+pub use switch::{drop_waiting, list_of_owner, resume};
 
 pub fn feature() -> Feature {
     Feature {

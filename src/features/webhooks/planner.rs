@@ -10,8 +10,8 @@ use super::delivery_store::{self, NewDelivery};
 use super::store::{self, Subscriber};
 use super::{sending, service};
 use crate::error::HubError;
-use crate::events::{Delivery, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent, ReactionEvent};
-use crate::features::principals;
+use crate::events::{Delivery, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent, ReactionEvent, RunEvent};
+use crate::features::{messages, principals};
 use crate::hub::Hub;
 
 /// Adds the deliveries that follow from an event, in its transaction.
@@ -38,13 +38,34 @@ pub fn plan(_: &Hub, tx: &mut Tx<'_>, event: &Event, outcome: &mut Outcome) -> R
             add_all(tx, &subscribers, &what)?;
             Ok(())
         }
+        Event::Run(RunEvent::Changed(change)) if change.is_status_new && change.status.is_final() => {
+            let subscribers = store::list_of_agent(tx, change.agent, WebhookEvent::RunFinished)?;
+            let what = Occurrence {
+                event: WebhookEvent::RunFinished,
+                message: change.trigger_message,
+                facts: json!({
+                    "run": {
+                        "id": change.run, "agent": change.agent_name, "status": change.status, "reason": change.reason,
+                        "depth": change.depth, "trigger_message_id": change.trigger_message,
+                    },
+                }),
+                depth: change.depth + 1,
+            };
+            add_all(tx, &subscribers, &what)?;
+            Ok(())
+        }
         Event::Principal(PrincipalEvent::Deleted { principal }) => {
             for webhook in store::list_ids_of_agent(tx, *principal)? {
                 service::remove(tx, webhook)?;
             }
             Ok(())
         }
-        Event::Message(_) | Event::Reaction(_) | Event::Channel(_) | Event::Principal(_) | Event::Reading(_) => Ok(()),
+        Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Channel(_)
+        | Event::Principal(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }
 
@@ -62,6 +83,8 @@ fn plan_sent(tx: &mut Tx<'_>, sent: &MessageSent, outcome: &mut Outcome) -> Resu
         let is_sent =
             add_all(tx, &subscribers, &Occurrence { event, message: Some(message), facts, depth: sent.depth })?;
         if is_sent {
+            // A run may be queued for it, too, and then says so itself.
+            messages::set_wake(tx, sent.message, DeliveryState::Woken, None, None)?;
             outcome.deliveries.push(Delivery { recipient, state: DeliveryState::Woken, reason: None, run_id: None });
         }
     } else if let Some(channel) = sent.channel {

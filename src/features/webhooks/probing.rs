@@ -46,7 +46,7 @@ impl Worker for Prober {
         QUEUE
     }
 
-    fn concurrency(&self) -> usize {
+    fn concurrency(&self, _: &Hub) -> usize {
         4
     }
 
@@ -87,7 +87,7 @@ async fn probe(hub: &Hub, id: WebhookId) -> Result<Settlement, HubError> {
 fn find(hub: &Hub, tx: &mut Tx<'_>, id: WebhookId) -> Result<Option<(Option<Outgoing>, i64)>, HubError> {
     let Some(webhook) = store::find_webhook(tx, id)?.filter(store::WebhookRow::holds) else { return Ok(None) };
     let Some(disabled_at) = webhook.disabled_at else { return Ok(None) };
-    if !users::is_enabled(tx, webhook.owner)? || agents::is_halted(tx, webhook.agent)? {
+    if !users::is_enabled(tx, webhook.owner)? || agents::is_halted(hub, tx, webhook.agent)? {
         return Ok(Some((None, disabled_at)));
     }
     let public_id = super::planner::public_id(tx);

@@ -18,7 +18,7 @@ use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::work::{self, NewItem, Rate};
 use crate::events::{Settlement, WorkItem, Worker};
-use crate::features::{agents, users};
+use crate::features::{acting, agents, users};
 use crate::hub::{BoxFuture, Hub};
 
 pub(super) const QUEUE: &str = "webhooks";
@@ -77,7 +77,7 @@ impl Worker for Sender {
         QUEUE
     }
 
-    fn concurrency(&self) -> usize {
+    fn concurrency(&self, _: &Hub) -> usize {
         WORKERS
     }
 
@@ -148,7 +148,10 @@ fn find(hub: &Hub, tx: &mut Tx<'_>, id: DeliveryId) -> Result<Found, HubError> {
     if !users::is_enabled(tx, webhook.owner)? {
         return Ok(Found::Never("owner_disabled"));
     }
-    if !is_test && agents::is_halted(tx, row.agent)? {
+    if is_test && acting::is_off(hub, tx, webhook.owner)? {
+        return Ok(Found::Never("acting_off"));
+    }
+    if !is_test && agents::is_halted(hub, tx, row.agent)? {
         let is_over = row.created_at + milliseconds(KEPT_FOR) < tx.now_ms();
         return Ok(if is_over { Found::Never("expired") } else { Found::Later });
     }

@@ -23,7 +23,7 @@ use crate::config::AgentWebhooks;
 use crate::error::{ErrorKind, HubError};
 use crate::events::work;
 use crate::features::messages::{self, Notice};
-use crate::features::{agents, audit, principals};
+use crate::features::{acting, agents, audit, principals};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
 
@@ -261,10 +261,14 @@ pub async fn rotate_secret(
 /// Sends a test, also if the webhook is disabled.
 pub async fn test_webhook(hub: &Hub, actor: &Actor, id: WebhookId) -> Result<DeliveryRecord, HubError> {
     let scope = scope_of(actor)?;
-    let actor_in = actor.clone();
+    let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let row = find_own(tx, scope, id)?;
         require_confirmed(&row, &actor_in)?;
+        if acting::is_off(&hub_in, tx, row.owner)? {
+            return Err(HubError::new(ErrorKind::Unavailable, "acting_off", "Everything that acts is stopped.")
+                .hint("Resume it first: POST /api/automation/resume, or `stoa admin acting on`."));
+        }
         let subscriber = Subscriber { webhook: id, agent: row.agent, owner: row.owner, url: row.url, is_held: false };
         let what =
             Occurrence { event: WebhookEvent::WebhookPing, message: None, facts: json!({"webhook_id": id}), depth: 0 };

@@ -14,6 +14,8 @@ use std::time::Duration;
 
 use crate::feature::{Chore, Feature};
 
+pub use react::{clear_reaction, set_reaction};
+
 pub fn feature() -> Feature {
     Feature {
         routes: http::routes,

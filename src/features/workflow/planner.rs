@@ -41,7 +41,12 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
             if is_shut_out { give_back(hub, tx, *principal, true) } else { Ok(()) }
         }
         Event::Channel(ChannelEvent::Hidden { conversation, .. }) => give_back_in(hub, tx, *conversation, None),
-        Event::Principal(_) | Event::Channel(_) | Event::Message(_) | Event::Reaction(_) | Event::Reading(_) => Ok(()),
+        Event::Principal(_)
+        | Event::Channel(_)
+        | Event::Message(_)
+        | Event::Reaction(_)
+        | Event::Reading(_)
+        | Event::Run(_) => Ok(()),
     }
 }
 

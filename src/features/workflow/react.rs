@@ -92,6 +92,57 @@ pub async fn remove_of(
     removed.await.map(|removed| removed.view)
 }
 
+/// Sets a reaction of an agent that the hub runs, whatever was there before. Where somebody else works on the message, or it has as many
+/// reactions as it can have, nothing is set.
+pub fn set_reaction(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: MessageId,
+    reaction: Reaction,
+) -> Result<(), HubError> {
+    let Some(change) = change_by_hub(hub, tx, actor, id)? else { return Ok(()) };
+    let holder = reactions::claimants(tx, &[id])?.remove(&id);
+    let is_held = holder.is_some_and(|holder| holder != actor.id());
+    let metadata = Map::new();
+    let new = NewReaction { message: id, principal: actor.id(), reaction, metadata: &metadata, is_by_person: false };
+    if !is_held && reactions::add(tx, &new)? == Added::Added {
+        change.finish(tx, reaction, ReactionAction::Added)?;
+    }
+    Ok(())
+}
+
+/// Takes a reaction of an agent that the hub runs back, if it is there.
+pub fn clear_reaction(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    id: MessageId,
+    reaction: Reaction,
+) -> Result<(), HubError> {
+    let Some(change) = change_by_hub(hub, tx, actor, id)? else { return Ok(()) };
+    if reactions::remove(tx, id, actor.id(), reaction)? {
+        change.finish(tx, reaction, ReactionAction::Removed)?;
+    }
+    Ok(())
+}
+
+/// None if the message was deleted, or the agent may not react to it.
+fn change_by_hub<'a>(
+    hub: &'a Hub,
+    tx: &mut Tx<'_>,
+    actor: &'a Actor,
+    id: MessageId,
+) -> Result<Option<Change<'a>>, HubError> {
+    let Some(message) = messages::find(tx, id)? else { return Ok(None) };
+    let change = Change::of(tx, hub, actor, actor.id(), message)?;
+    match change.require_open(tx) {
+        Ok(()) => Ok(Some(change)),
+        Err(error) if matches!(error.kind, ErrorKind::Internal | ErrorKind::Unavailable) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
 /// Changes the reactions of the caller on a message that they see.
 async fn change(
     hub: &Hub,

@@ -64,6 +64,7 @@ struct Notes {
     /// Where the caller is, as far as throttling goes by it.
     address: Option<IpAddr>,
     owner: Option<PrincipalId>,
+    run: Option<Arc<Principal>>,
     /// Memory that the request takes until it is answered.
     held: Vec<Holding>,
     /// The turn of a read, until it is answered.
@@ -80,8 +81,15 @@ impl ResponseNotes {
         self.notes().caller = Some(caller.clone());
     }
 
-    pub(super) fn note_owner(&self, owner: PrincipalId) {
-        self.notes().owner = Some(owner);
+    pub(super) fn note_owner(&self, caller: &Arc<Principal>) {
+        let mut notes = self.notes();
+        notes.owner = Some(caller.human);
+        notes.run = caller.run().map(|_| caller.clone());
+    }
+
+    /// The caller, if it is the program of a run.
+    pub(super) fn run(&self) -> Option<Arc<Principal>> {
+        self.notes().run.clone()
     }
 
     /// On whose account the request takes memory.
@@ -297,7 +305,7 @@ impl Drop for PendingTrace {
             error: error.map(str::to_owned),
             duration: self.started.elapsed(),
             request_id: Some(std::mem::take(&mut self.request_id)),
-            run_id: None,
+            run_id: caller.run().map(|run| run.run.0),
         };
         self.hub.record_trace(trace);
     }

@@ -1,5 +1,6 @@
 //! Reading requests. What is wrong with one is said here, in one way for all routes.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::RequestPartsExt;
@@ -18,7 +19,7 @@ use crate::access::budget::Payer;
 use crate::access::identity::Use;
 use crate::access::{Actor, Call, Principal};
 use crate::error::{ErrorKind, HubError};
-use crate::hub::Hub;
+use crate::hub::{Hub, guards};
 use crate::json::{content_fault, is_json_type, media_type, parse_json};
 use crate::surfaces::auth;
 
@@ -78,7 +79,7 @@ impl FromRequestParts<Hub> for Actor {
     type Rejection = HubError;
 
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
-        let principal = principal_of(&parts.headers, hub, Use::ReliedOn).await?;
+        let principal = principal_of(&parts.headers, hub, call(parts).client_ip, Use::ReliedOn).await?;
         note_owner(parts, &principal);
         if parts.method.is_safe() {
             admit_read(hub, &principal, parts).await?;
@@ -91,15 +92,22 @@ impl FromRequestParts<Hub> for Actor {
 
 /// Refuses a request without a credential that is good here.
 pub(super) async fn require_credential(hub: &Hub, parts: &Parts) -> Result<(), HubError> {
-    let principal = principal_of(&parts.headers, hub, Use::LookedAtAgain).await?;
+    let principal = principal_of(&parts.headers, hub, call(parts).client_ip, Use::LookedAtAgain).await?;
     note_owner(parts, &principal);
     Ok(())
 }
 
 /// Whose credential a request carries.
-async fn principal_of(headers: &HeaderMap, hub: &Hub, purpose: Use) -> Result<Arc<Principal>, HubError> {
+async fn principal_of(
+    headers: &HeaderMap,
+    hub: &Hub,
+    client: Option<IpAddr>,
+    purpose: Use,
+) -> Result<Arc<Principal>, HubError> {
     if let Some(credential) = bearer(headers)? {
-        return auth::authenticate_bearer(hub, credential, purpose).await;
+        let principal = auth::authenticate_bearer(hub, credential, purpose).await?;
+        auth::require_own_machine(hub, &principal, client)?;
+        return Ok(principal);
     }
     match cookie(headers, hub.session_cookie_name()) {
         Some(token) => auth::authenticate_session(hub, token, purpose).await,
@@ -115,7 +123,7 @@ impl FromRequestParts<Hub> for Commander {
         let call = call(parts);
         // What was answered before is answered again without running the command.
         let purpose = if call.idempotency.is_some() { Use::ReliedOn } else { Use::LookedAtAgain };
-        let principal = principal_of(&parts.headers, hub, purpose).await?;
+        let principal = principal_of(&parts.headers, hub, call.client_ip, purpose).await?;
         note_owner(parts, &principal);
         admit_write(hub, &principal, parts)?;
         Ok(Self { actor: Actor::new(principal, call), headers: parts.headers.clone() })
@@ -132,7 +140,7 @@ impl Commander {
         match (command(self.actor).await, proof) {
             (Err(error), Some(proof)) if error.kind == ErrorKind::Unauthenticated => {
                 hub.identities().forget(&proof.key);
-                let principal = principal_of(&self.headers, hub, Use::ReliedOn).await?;
+                let principal = principal_of(&self.headers, hub, call.client_ip, Use::ReliedOn).await?;
                 command(Actor::new(principal, call)).await
             }
             (outcome, _) => outcome,
@@ -271,7 +279,14 @@ pub(crate) async fn read_body(hub: &Hub, parts: &Parts, body: HttpBody, limit: u
     }
     let mut whole = begin_body(hub, parts, body);
     match whole.read_to(limit).await? {
-        Reading::AtItsEnd => Ok(keep_counted(parts, whole)),
+        Reading::AtItsEnd => {
+            let bytes = keep_counted(parts, whole);
+            let run = parts.extensions.get::<ResponseNotes>().and_then(ResponseNotes::run);
+            if let Some(principal) = run {
+                guards::require_writable(hub, &principal, &bytes).await?;
+            }
+            Ok(bytes)
+        }
         Reading::TooLong => Err(HubError::too_large(limit)),
     }
 }
@@ -304,9 +319,9 @@ pub(crate) fn keep_counted(parts: &Parts, whole: Whole) -> Bytes {
 }
 
 /// Whose request it is, for all that counts by owner.
-pub(crate) fn note_owner(parts: &Parts, principal: &Principal) {
+pub(crate) fn note_owner(parts: &Parts, principal: &Arc<Principal>) {
     if let Some(notes) = parts.extensions.get::<ResponseNotes>() {
-        notes.note_owner(principal.human);
+        notes.note_owner(principal);
     }
 }
 

@@ -33,7 +33,7 @@ use super::tools::{Effect, Tool};
 use crate::access::Actor;
 use crate::access::lines::Turn;
 use crate::error::{ErrorKind, HubError};
-use crate::hub::{Hub, catch_panic, pause};
+use crate::hub::{Hub, catch_panic, guards, pause};
 
 /// Searches have a line of their own.
 const SEARCH: &str = "search_messages";
@@ -101,7 +101,15 @@ impl McpServer {
         let started = Instant::now();
         let outcome = match self.admit_in_turn(caller, tool).await {
             Ok(_turn) => {
-                let call = caught(tool.call(&self.hub, &caller.actor, request.arguments.unwrap_or_default()));
+                let arguments = request.arguments.unwrap_or_default();
+                let call = async {
+                    if caller.actor.run().is_some() {
+                        let written = serde_json::to_vec(&arguments).map_err(HubError::internal)?;
+                        guards::require_writable(&self.hub, &caller.actor.principal, &written).await?;
+                    }
+                    tool.call(&self.hub, &caller.actor, arguments).await
+                };
+                let call = caught(call);
                 let wait = if tool.spec.waits { MAX_WAIT } else { Duration::ZERO };
                 tokio::select! {
                     biased;
@@ -225,7 +233,7 @@ impl McpServer {
             error: code.map(str::to_owned),
             duration: started.elapsed(),
             request_id: Some(actor.call.request_id.clone()),
-            run_id: None,
+            run_id: actor.run().map(|run| run.run.0),
         };
         self.hub.record_trace(trace);
     }

@@ -79,7 +79,7 @@ export async function standing({ hub, watcher }) {
   equal(await chain.getByText("stops here").count(), 0, "what is said to be wrong");
   await watcher.checkAccess(page, "a passive agent");
   await chain.getByRole("link", { name: "Change what starts it" }).click();
-  await page.getByLabel("Mode").waitFor();
+  await page.getByRole("radio", { name: "Wait in the inbox" }).waitFor();
 
   // Somebody else's conversations are not shown, nor told of as one's own.
   watcher.allow(/404/);

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stoa::clock::Clock;
-use stoa::config::{Config, Network};
+use stoa::config::{Config, Network, RunSettings};
 use stoa::events::{Listener, Planner, Worker};
 use stoa::feature::{Feature, Features};
 use stoa::hub::Hub;
@@ -107,6 +107,12 @@ impl Setup {
             rate_limit: 0,
             clock: clock.clone(),
             show_password: Arc::new(move |password| *shown.lock().unwrap() = Some(password.to_owned())),
+            runs: RunSettings {
+                // Tests are not the program that looks after runs.
+                supervisor: env!("CARGO_BIN_EXE_stoa").into(),
+                folder: Some(folder.path().with_file_name("runs")),
+                ..RunSettings::default()
+            },
             ..Config::new(folder.path())
         };
         let features = stoa::features::all();

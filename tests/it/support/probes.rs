@@ -196,7 +196,7 @@ impl Worker for Labourer {
         QUEUE
     }
 
-    fn concurrency(&self) -> usize {
+    fn concurrency(&self, _: &Hub) -> usize {
         self.concurrency
     }
 

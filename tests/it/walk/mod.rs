@@ -32,6 +32,7 @@ fn table() -> Vec<Row> {
         crate::oauth_grants::walk_rows(),
         crate::reactions::walk_rows(),
         crate::registration::walk_rows(),
+        crate::runs::walk_rows(),
         crate::search::walk_rows(),
         crate::sessions::walk_rows(),
         crate::streams::walk_rows(),

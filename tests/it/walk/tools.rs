@@ -48,6 +48,7 @@ fn table() -> Vec<ToolRow> {
         crate::names::tool_rows(),
         crate::search::tool_rows(),
         crate::trust::tool_rows(),
+        crate::runs::tool_rows(),
         crate::webhooks::tool_rows(),
         crate::workflow::tool_rows(),
     ];
@@ -68,7 +69,12 @@ const RESOURCES: [(&str, &[&str]); 4] = [
 ];
 
 /// Prompts, and their arguments where they are about a thing of the owner's.
-const PROMPTS: [(&str, Option<&str>); 2] = [("daily-digest", None), ("channel-overview", Some("channel"))];
+const PROMPTS: [(&str, Option<&str>); 4] = [
+    ("daily-digest", None),
+    ("channel-overview", Some("channel")),
+    ("agent-health-check", None),
+    ("debug-agent", Some("agent")),
+];
 
 /// With these codes tools refuse what does not exist for the caller.
 const MISSING: [&str; 3] = ["not_found", "validation_failed", "unknown_attachment"];
@@ -141,7 +147,8 @@ pub(super) async fn attempts(hub: &TestHub) -> Vec<Attempt> {
             read("prompts/get", json!({"name": name}), ToolAccess::Own);
             continue;
         };
-        read("prompts/get", json!({"name": name, "arguments": {argument: "{channel}"}}), ToolAccess::Thing);
+        let thing = if argument == "agent" { "{name}" } else { "{channel}" };
+        read("prompts/get", json!({"name": name, "arguments": {argument: thing}}), ToolAccess::Thing);
         let params =
             json!({"ref": {"type": "ref/prompt", "name": name}, "argument": {"name": argument, "value": "de"}});
         read("completion/complete", params, ToolAccess::Own);

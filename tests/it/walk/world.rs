@@ -73,9 +73,21 @@ impl World {
         let webhook = owner.post("/api/webhooks", &request).await.status(201).json()["webhook"]["id"].to_string();
         let tested = owner.post(&format!("/api/webhooks/{webhook}/test"), &json!({})).await.status(202).json();
         hub.settle().await;
+        // A run that ends at once, because nothing can run it.
+        let elsewhere = json!({"backend": "webhook", "url": "https://127.0.0.1:9/"});
+        let settings = format!("/api/agents/{}", agent.name);
+        owner.patch(&settings, &json!({"trigger_mode": "reactive", "harness": elsewhere})).await.ok();
+        let started = owner.dm(&agent.name, "run").await;
+        let run = started["delivery"][0]["run_id"].to_string();
+        hub.settle().await;
+        owner.patch(&settings, &json!({"trigger_mode": "passive", "harness": null})).await.ok();
         let hook = json!({"name": "CI", "kind": "url", "target": {"channel": channel}});
         let hook = owner.post("/api/hooks", &hook).await.status(201).json()["hook"]["id"].as_str().unwrap().to_owned();
         let things = BTreeMap::from([
+            ("{run}", run.clone()),
+            ("/api/runs/{id}", run.clone()),
+            ("/api/runs/{id}/retry", run.clone()),
+            ("/api/runs/{id}/cancel", run),
             ("{webhook}", webhook.clone()),
             ("/api/webhooks/{id}", webhook.clone()),
             ("/api/webhooks/{id}/test", webhook.clone()),
@@ -103,6 +115,7 @@ impl World {
             ("{dm}", sent.clone()),
             ("/api/messages/{id}", sent.clone()),
             ("/api/messages/{id}/history", sent.clone()),
+            ("/api/messages/{id}/delivery", sent.clone()),
             ("/api/messages/{id}/replies", sent),
             ("/api/messages/{id}/done", received.clone()),
             ("/api/messages/{id}/fail", received.clone()),
@@ -127,10 +140,10 @@ impl World {
     /// The same of a query or a body. There a number is written as a text, `"{post}"`.
     pub(super) fn fill_text(&self, text: &str, visitor: &str) -> String {
         let mut filled = text.replace("{visitor}", visitor).replace("{owner}", &self.owner.name);
-        for name in ["{post}", "{dm}", "{webhook}"] {
+        for name in ["{post}", "{dm}", "{webhook}", "{run}"] {
             filled = filled.replace(&format!("\"{name}\""), &self.things[name]);
         }
-        for name in ["{name}", "{channel}", "{sha256}", "{post}", "{dm}", "{webhook}"] {
+        for name in ["{name}", "{channel}", "{sha256}", "{post}", "{dm}", "{webhook}", "{run}"] {
             filled = filled.replace(name, &self.things[name]);
         }
         filled.replace("{principal_id}", MACHINE).replace("{source}", MACHINE).replace("{component}", "web")

@@ -8,6 +8,7 @@ mod examples;
 mod failures;
 mod receiver;
 mod rude;
+mod runs;
 mod sharing;
 mod trap;
 

@@ -1,0 +1,448 @@
+//! Running a command: starting it, listening to it, and ending it when its time is over or somebody wants it to end.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use stoa_model::agents::HarnessAdapter;
+use stoa_model::runs::{MAX_LOG_TEXT, MAX_STORED_TEXT, RunReason, RunStatus, StepKind};
+use stoa_model::{RunId, Timestamp};
+use stoa_supervisor::{Ended, Limits, Obstacle, Order, Supervised};
+use tokio::sync::mpsc::{self, Receiver};
+use tokio::task::JoinHandle;
+
+use super::begin::{self, Job, LEASE, MARK};
+use super::control::Entry;
+use super::finish::{self, Ending};
+use super::folder::{self, NoFolder, PROMPT};
+use super::harness_store::{self, Report};
+use super::output::{self, Collected, Line};
+use super::result::{self, ProgramResult};
+use super::{progress, store};
+use crate::clock::milliseconds;
+use crate::error::HubError;
+use crate::hub::{Hub, pause};
+
+/// How often what was printed is stored, and what else there is to do is looked at.
+const TICK: Duration = Duration::from_millis(250);
+/// Between two looks whether the run is to end, for what another hub has asked for.
+const LOOK_EVERY: u32 = 8;
+/// Between two extensions of its lease, and two looks at its folder.
+const BEAT_EVERY: u32 = 20;
+/// How long a program may take to end after SIGTERM.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long it may take until all processes are killed. After that the hub does it itself.
+const LAST_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the last output may take to arrive after the last process has ended.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+const MAX_QUEUED_LINES: usize = 512;
+
+/// What came of a run.
+pub(super) enum Outcome {
+    Ended(Box<Ending>),
+    /// The hub stops, and the run with it.
+    HubStopping,
+    /// Somebody else has settled it.
+    GivenUp,
+}
+
+/// Why a run is made to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cause {
+    Stopped(RunReason),
+    Timeout,
+    DiskLimit,
+    HubStopping,
+    LeaseLost,
+}
+
+/// Runs a job to its end. No process of it is left then.
+pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome {
+    let supervised = match start(hub, job, entry).await {
+        Ok(supervised) => supervised,
+        Err(ending) => return Outcome::Ended(Box::new(ending)),
+    };
+    let mut running = Running::new(hub, job, supervised);
+    let (ended, cause) = running.until_end(entry).await;
+    if ended == Ended::Lost {
+        end_marked(hub, job.run.id).await;
+    }
+    let (output, errors) = running.finish().await;
+    match cause {
+        Some(Cause::HubStopping) => Outcome::HubStopping,
+        Some(Cause::LeaseLost) => Outcome::GivenUp,
+        cause => Outcome::Ended(Box::new(conclude(job, ended, cause, &output, &errors).await)),
+    }
+}
+
+async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, Ending> {
+    let settings = &hub.config().runs;
+    let failed = |reason: RunReason| Ending::failed(reason, finish::in_words(reason));
+    let Some((program, arguments)) = job.command.split_first() else {
+        return Err(failed(RunReason::NoHarness));
+    };
+    let Some(program) = look_up(program, &settings.path) else { return Err(failed(RunReason::CommandNotFound)) };
+    let (root, job_in) = (folder::root(hub), job.clone());
+    let made = tokio::task::spawn_blocking(move || folder::create(&root, &job_in)).await;
+    match made.unwrap_or_else(|error| Err(NoFolder::Failed(std::io::Error::other(error)))) {
+        Ok(()) => {}
+        Err(NoFolder::DiskLow) => return Err(failed(RunReason::DiskLow)),
+        Err(NoFolder::Failed(error)) => {
+            tracing::error!(run = job.run.id.0, %error, "the folder of a run could not be made");
+            return Err(failed(RunReason::StartFailed));
+        }
+    }
+    let order = Order {
+        program,
+        arguments: arguments.to_vec(),
+        environment: job.environment.clone(),
+        folder: job.folder.clone(),
+        input: Some(job.folder.join(PROMPT)),
+        limits: Limits { file_bytes: settings.disk_mib.saturating_mul(1024 * 1024), ..Limits::default() },
+    };
+    let marks = BTreeMap::from([(MARK.to_owned(), begin::mark_of(hub, job.run.id))]);
+    let started = async {
+        let mut supervised = Supervised::prepare(&settings.supervisor, &["supervise"], &marks)?;
+        // Before the program can do anything.
+        entry.note_supervisor(supervised.id());
+        supervised.start(&order).await?;
+        Ok(supervised)
+    };
+    started.await.map_err(|error: std::io::Error| {
+        tracing::error!(run = job.run.id.0, %error, "the supervisor of a run could not be started");
+        failed(RunReason::StartFailed)
+    })
+}
+
+/// Finds a program by its name in the operator's folders; an absolute path stands for itself.
+fn look_up(program: &str, path: &str) -> Option<PathBuf> {
+    if program.starts_with('/') {
+        return Some(PathBuf::from(program));
+    }
+    // A relative path would be one in the run's own folder, where there is nothing yet.
+    if program.is_empty() || program.contains('/') {
+        return None;
+    }
+    let folders = path.split(':').filter(|folder| folder.starts_with('/'));
+    folders.map(|folder| Path::new(folder).join(program)).find(|candidate| candidate.is_file())
+}
+
+/// Ends what a killed supervisor left behind.
+async fn end_marked(hub: &Hub, run: RunId) {
+    let mark = begin::mark_of(hub, run);
+    let ended = tokio::task::spawn_blocking(move || stoa_supervisor::end_marked(MARK, |found| found == mark)).await;
+    if let Ok(Err(error)) = ended {
+        tracing::error!(run = run.0, %error, "processes of a run could not be ended");
+    }
+}
+
+/// A command under way.
+struct Running<'a> {
+    hub: &'a Hub,
+    job: &'a Job,
+    supervised: Supervised,
+    lines: Receiver<Line>,
+    waiting: Vec<(Timestamp, Line)>,
+    output: JoinHandle<Collected>,
+    errors: JoinHandle<Collected>,
+}
+
+impl<'a> Running<'a> {
+    fn new(hub: &'a Hub, job: &'a Job, mut supervised: Supervised) -> Self {
+        let (sender, lines) = mpsc::channel(MAX_QUEUED_LINES);
+        let (output, errors) = (supervised.output.take(), supervised.errors.take());
+        let (masker, second) = (job.masker.clone(), sender.clone());
+        let output = tokio::spawn(async move {
+            match output {
+                Some(stream) => output::collect(stream, StepKind::Output, masker, sender).await,
+                None => Collected::default(),
+            }
+        });
+        let masker = job.masker.clone();
+        let errors = tokio::spawn(async move {
+            match errors {
+                Some(stream) => output::collect(stream, StepKind::ErrorOutput, masker, second).await,
+                None => Collected::default(),
+            }
+        });
+        Self { hub, job, supervised, lines, waiting: Vec::new(), output, errors }
+    }
+
+    /// Waits until no process is left. Says why it was ended, if it was.
+    async fn until_end(&mut self, entry: &Entry) -> (Ended, Option<Cause>) {
+        let mut cause: Option<Cause> = None;
+        let mut ticks = 0_u32;
+        let mut looking: Option<JoinHandle<bool>> = None;
+        // Kept while lines come: a program that prints all the time must not keep the clock from ticking.
+        let mut tick = Box::pin(pause(TICK));
+        loop {
+            let mut new_cause = None;
+            tokio::select! {
+                ended = self.supervised.ended() => {
+                    return (ended, cause);
+                }
+                Some(line) = self.lines.recv(), if self.waiting.len() < MAX_QUEUED_LINES => {
+                    self.waiting.push((self.hub.clock().now(), line));
+                }
+                () = self.hub.clock().sleep_until(self.job.deadline_ms), if cause.is_none() => {
+                    new_cause = Some(Cause::Timeout);
+                }
+                () = entry.bell.notified(), if cause.is_none() => new_cause = self.look().await,
+                () = self.hub.stopping(), if cause.is_none() => new_cause = Some(Cause::HubStopping),
+                () = &mut tick => {
+                    tick = Box::pin(pause(TICK));
+                    ticks = ticks.wrapping_add(1);
+                    self.store_lines().await;
+                    if cause.is_none() && ticks.is_multiple_of(LOOK_EVERY) {
+                        new_cause = self.look().await;
+                    }
+                    if ticks.is_multiple_of(BEAT_EVERY) || ticks == 1 {
+                        if !self.extend().await && cause.is_none() {
+                            new_cause = Some(Cause::LeaseLost);
+                        }
+                        if looking.is_none() {
+                            looking = Some(self.look_at_folder());
+                        }
+                    }
+                    if looking.as_ref().is_some_and(JoinHandle::is_finished)
+                        && let Some(looked) = looking.take()
+                        && looked.await.unwrap_or(false) && cause.is_none()
+                    {
+                        new_cause = Some(Cause::DiskLimit);
+                    }
+                }
+            }
+            if let Some(found) = new_cause {
+                cause = Some(found);
+                return (self.end(found).await, cause);
+            }
+        }
+    }
+
+    /// Asks all processes to end, and makes them end after a while.
+    async fn end(&mut self, cause: Cause) -> Ended {
+        // A hub that stops has no time, and a run that is no longer ours has no right to it.
+        if !matches!(cause, Cause::HubStopping | Cause::LeaseLost) {
+            self.supervised.stop().await;
+            if let Some(ended) = self.ended_within(PATIENCE).await {
+                return ended;
+            }
+        }
+        self.supervised.kill().await;
+        if let Some(ended) = self.ended_within(LAST_PATIENCE).await {
+            return ended;
+        }
+        // The program has stopped the process that looks after it.
+        self.supervised.destroy().await;
+        Ended::Lost
+    }
+
+    /// Waits for the end, and keeps what is printed until then. None if it does not come in time.
+    async fn ended_within(&mut self, limit: Duration) -> Option<Ended> {
+        let patience = pause(limit);
+        tokio::pin!(patience);
+        loop {
+            tokio::select! {
+                ended = self.supervised.ended() => return Some(ended),
+                Some(line) = self.lines.recv() => self.keep(line),
+                () = &mut patience => return None,
+            }
+        }
+    }
+
+    fn keep(&mut self, line: Line) {
+        if self.waiting.len() < MAX_QUEUED_LINES {
+            self.waiting.push((self.hub.clock().now(), line));
+        }
+    }
+
+    /// Whether somebody wants the run to end.
+    async fn look(&self) -> Option<Cause> {
+        let id = self.job.run.id;
+        let row = self.hub.read(move |tx| store::find_run(tx, id)).await;
+        match row {
+            Ok(Some(row)) if row.status != RunStatus::Running => Some(Cause::LeaseLost),
+            Ok(Some(row)) => row.stop_reason.map(Cause::Stopped),
+            Ok(None) => Some(Cause::LeaseLost),
+            // The database is away for a moment.
+            Err(_) => None,
+        }
+    }
+
+    /// Says that this hub still runs it. False if that is not so.
+    async fn extend(&self) -> bool {
+        let (id, hub) = (self.job.run.id, self.hub.instance().to_owned());
+        let extended = self.hub.write(move |tx| {
+            let until = tx.now_ms() + milliseconds(LEASE);
+            store::update_lease(tx, id, &hub, until)
+        });
+        extended.await.unwrap_or(true)
+    }
+
+    fn look_at_folder(&self) -> JoinHandle<bool> {
+        let (folder, home) = (self.job.folder.clone(), self.job.home.clone());
+        let max = self.hub.config().runs.disk_mib.saturating_mul(1024 * 1024);
+        tokio::task::spawn_blocking(move || folder::is_too_large(&folder, max) || folder::is_too_large(&home, max))
+    }
+
+    async fn store_lines(&mut self) {
+        if self.waiting.is_empty() {
+            return;
+        }
+        let lines = std::mem::take(&mut self.waiting);
+        let (run, agent, owner) = (self.job.run.id, self.job.run.agent, self.job.run.owner);
+        let hub_in = self.hub.clone();
+        let stored = self.hub.write(move |tx| {
+            for (at, line) in &lines {
+                harness_store::insert_step(tx, run, *at, line.kind, progress::cut(&line.text), None)?;
+                progress::trace(&hub_in, tx, run, agent, owner, line.kind);
+            }
+            progress::tell(&hub_in, tx, run, false)
+        });
+        let stored: Result<(), HubError> = stored.await;
+        if let Err(error) = stored {
+            tracing::warn!(run = run.0, %error, "steps of a run could not be stored");
+        }
+    }
+
+    /// Waits for the last output.
+    async fn finish(mut self) -> (Collected, Collected) {
+        let last_words = pause(LAST_WORDS);
+        tokio::pin!(last_words);
+        let mut is_late = false;
+        loop {
+            tokio::select! {
+                line = self.lines.recv() => match line {
+                    Some(line) => self.keep(line),
+                    None => break,
+                },
+                () = &mut last_words => {
+                    is_late = true;
+                    break;
+                }
+            }
+            if self.waiting.len() >= MAX_QUEUED_LINES {
+                self.store_lines().await;
+            }
+        }
+        self.lines.close();
+        self.store_lines().await;
+        if is_late {
+            self.output.abort();
+            self.errors.abort();
+        }
+        (self.output.await.unwrap_or_default(), self.errors.await.unwrap_or_default())
+    }
+}
+
+/// What a run has come to.
+async fn conclude(job: &Job, ended: Ended, cause: Option<Cause>, output: &Collected, errors: &Collected) -> Ending {
+    let folder = job.folder.clone();
+    let found = tokio::task::spawn_blocking(move || folder::read_result(&folder)).await;
+    let read = found.unwrap_or(Err("cannot be read"));
+    let parsed = read.and_then(|bytes| bytes.map(|bytes| result::parse(&bytes)).transpose());
+    let (status, reason, mut detail) = verdict(job, ended, cause, parsed.as_ref().err().copied());
+    let parsed: Option<ProgramResult> = parsed.ok().flatten();
+    let answer = match &parsed {
+        Some(parsed) if parsed.response.is_some() => {
+            parsed.response.as_deref().map(|text| job.masker.mask(&output::cleaned(text)).into_owned())
+        }
+        _ => Some(output.text.trim().to_owned()).filter(|text| !text.is_empty()),
+    };
+    let last_error = errors.last.lines().rev().find(|line| !line.trim().is_empty());
+    if let (RunStatus::Failed, Some(line)) = (status, last_error) {
+        let line: String = line.trim().chars().take(200).collect();
+        detail = format!("{detail} It said: {line}");
+    }
+    let (response, is_truncated) = match &answer {
+        Some(answer) => {
+            let (text, is_cut) = progress::cut_at(answer, MAX_STORED_TEXT);
+            (Some(text.to_owned()), is_cut || output.is_cut)
+        }
+        None => (None, false),
+    };
+    let parsed = parsed.unwrap_or_default();
+    let said = |collected: &Collected| {
+        let text = progress::last_part(&collected.last, MAX_LOG_TEXT).trim().to_owned();
+        Some(text).filter(|text| !text.is_empty())
+    };
+    let error_log = match (status, said(errors)) {
+        (RunStatus::Succeeded, errors) => errors,
+        (_, None) => Some(detail.clone()),
+        (_, Some(errors)) => Some(format!("{detail}\n\n{errors}")),
+    };
+    let exit_code = match ended {
+        Ended::Exited(code) => Some(i64::from(code)),
+        Ended::Signalled(signal) => Some(128 + i64::from(signal)),
+        Ended::NotStarted(_) | Ended::TooManyProcesses | Ended::Lost => None,
+    };
+    Ending {
+        status,
+        reason,
+        detail,
+        report: Report {
+            response,
+            is_truncated,
+            session_id: parsed.session_id.filter(|id| !job.masker.finds_secret(id)),
+            tokens_in: parsed.tokens_in,
+            tokens_out: parsed.tokens_out,
+            tokens_cached: parsed.tokens_cached,
+            cost_usd: parsed.cost_usd,
+            exit_code,
+            logs_excerpt: said(output),
+            error_log,
+        },
+        answer,
+    }
+}
+
+fn verdict(
+    job: &Job,
+    ended: Ended,
+    cause: Option<Cause>,
+    bad_result: Option<&'static str>,
+) -> (RunStatus, Option<RunReason>, String) {
+    let failed = |reason: RunReason, detail: String| (RunStatus::Failed, Some(reason), detail);
+    let failed_because = |reason: RunReason| failed(reason, finish::in_words(reason).to_owned());
+    match (cause, ended) {
+        (Some(Cause::Stopped(reason)), _) => (RunStatus::Cancelled, Some(reason), finish::in_words(reason).to_owned()),
+        (Some(Cause::Timeout), _) => {
+            let detail = format!("It took longer than its time limit of {} seconds.", job.time_limit.as_secs());
+            (RunStatus::TimedOut, Some(RunReason::Timeout), detail)
+        }
+        (Some(Cause::DiskLimit), _) => failed_because(RunReason::DiskLimit),
+        (Some(Cause::HubStopping | Cause::LeaseLost), _) => failed_because(RunReason::HubRestarted),
+        (None, Ended::NotStarted(obstacle)) => failed_because(match obstacle {
+            Obstacle::NotFound => RunReason::CommandNotFound,
+            Obstacle::NotExecutable => RunReason::CommandNotExecutable,
+            Obstacle::Other => RunReason::StartFailed,
+        }),
+        (None, Ended::TooManyProcesses) => failed_because(RunReason::TooManyProcesses),
+        (None, Ended::Lost) => failed_because(RunReason::SupervisorLost),
+        (None, Ended::Signalled(signal)) => failed(RunReason::Signal, format!("Signal {signal} ended the command.")),
+        (None, Ended::Exited(0)) => match (bad_result, job.adapter) {
+            (Some(fault), _) => failed(RunReason::BadResult, format!("Its result.json {fault}.")),
+            (None, HarnessAdapter::Generic) => (RunStatus::Succeeded, None, "Exit code 0.".to_owned()),
+            // Their own outputs are not understood yet, so what they print is the answer.
+            (None, HarnessAdapter::ClaudeCode | HarnessAdapter::Codex | HarnessAdapter::Gemini) => {
+                (RunStatus::Succeeded, None, "Exit code 0.".to_owned())
+            }
+        },
+        (None, Ended::Exited(code)) => failed(RunReason::ExitCode, format!("The command ended with exit code {code}.")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_found_by_name_or_by_path() {
+        assert_eq!(look_up("/opt/agent", "/bin"), Some(PathBuf::from("/opt/agent")));
+        assert_eq!(look_up("sh", "relative:/nowhere:/bin"), Some(PathBuf::from("/bin/sh")));
+        for unknown in ["", "no-such-program", "./sh", "../bin/sh", "bin/sh"] {
+            assert_eq!(look_up(unknown, "/usr/bin:/bin"), None, "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Ending runs: status, reactions, the answer, and what the owner hears.
+
+use std::sync::Arc;
+
+use serde_json::{Map, json};
+use stoa_db::Tx;
+use stoa_model::messages::MessageStatus;
+use stoa_model::permissions::PermissionSet;
+use stoa_model::principals::PrincipalKind;
+use stoa_model::reactions::Reaction;
+use stoa_model::runs::{RunReason, RunStatus, StepKind};
+use stoa_model::users::Role;
+use stoa_model::{MessageId, Timestamp};
+
+use super::harness_store::{self, Report};
+use super::store::{self, RunRow};
+use super::{pending, progress, wake, worker};
+use crate::access::{Actor, Credential, Principal, Reach, RunCredential};
+use crate::error::{ErrorKind, HubError};
+use crate::features::messages::Notice;
+use crate::features::{agents, messages, principals, workflow};
+use crate::hub::Hub;
+
+/// Messages whose status follows a run.
+const MAX_SETTLED: i64 = 1000;
+
+/// How a run ended.
+#[derive(Debug, Clone)]
+pub(super) struct Ending {
+    pub(super) status: RunStatus,
+    pub(super) reason: Option<RunReason>,
+    /// The same in words.
+    pub(super) detail: String,
+    pub(super) report: Report,
+    /// What is sent as the agent's reply, if it has sent nothing itself.
+    pub(super) answer: Option<String>,
+}
+
+impl Ending {
+    pub(super) fn failed(reason: RunReason, detail: impl Into<String>) -> Self {
+        Self {
+            status: RunStatus::Failed,
+            reason: Some(reason),
+            detail: detail.into(),
+            report: Report::default(),
+            answer: None,
+        }
+    }
+}
+
+/// The agent, as it acts in one of its runs.
+pub(super) fn actor_of(run: &RunRow) -> Actor {
+    let credential = RunCredential { run: run.id, depth: run.depth, chain: run.chain };
+    let principal = Principal {
+        id: run.agent,
+        kind: PrincipalKind::Agent,
+        handle: run.agent_name.clone(),
+        human: run.owner,
+        role: Role::Member,
+        credential: Credential::Run(credential),
+        permissions: PermissionSet::NONE,
+        reach: Reach::Everything,
+        expires_at: None,
+        proof: None,
+    };
+    Actor::new(Arc::new(principal), Arc::default())
+}
+
+/// Ends a run that has not begun.
+pub(super) fn end_unstarted(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    run: &RunRow,
+    status: RunStatus,
+    reason: RunReason,
+) -> Result<(), HubError> {
+    let ending = Ending { status, ..Ending::failed(reason, in_words(reason)) };
+    settle(hub, tx, run, &ending)
+}
+
+/// Ends a run, once.
+pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) -> Result<(), HubError> {
+    let Some(run) = store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
+    let actor = actor_of(&run);
+    if ending.status == RunStatus::Succeeded
+        && let Some(answer) = &ending.answer
+        && !messages::has_sent(tx, run.id)?
+    {
+        send_answer(hub, tx, &actor, &run, answer)?;
+    }
+    let report = &ending.report;
+    let tokens = match (report.tokens_in, report.tokens_out) {
+        (None, None) => None,
+        (read, written) => Some(read.unwrap_or(0) + written.unwrap_or(0)),
+    };
+    harness_store::update_report(tx, run.id, report)?;
+    let at = Timestamp::from_ms(tx.now_ms());
+    let took = run.started_at.map(|started| tx.now_ms() - started.as_ms());
+    harness_store::insert_step(tx, run.id, at, StepKind::Finished, progress::cut(&ending.detail), took)?;
+    progress::trace(hub, tx, run.id, run.agent, run.owner, StepKind::Finished);
+    store::update_ended(tx, run.id, ending.status, ending.reason, tokens, report.cost_usd)?;
+    // Its token is worthless from now on, here too.
+    hub.identities().forget_after(tx);
+    worker::cancel(tx, run.id)?;
+    react(hub, tx, &actor, &run, ending.status)?;
+    settle_messages(hub, tx, &actor, &run, ending.status)?;
+    if matches!(ending.status, RunStatus::Failed | RunStatus::TimedOut) {
+        tell_owner(hub, tx, &run, ending)?;
+    }
+    agents::note_run_ended(tx, run.agent)?;
+    if let Some(runnable) = agents::find_runnable(tx, run.agent)?
+        && messages::count_waiting(tx, run.agent, 1)? > 0
+    {
+        pending::schedule(tx, run.agent, wake::cooled_at(&runnable).unwrap_or(tx.now_ms()))?;
+    }
+    progress::tell(hub, tx, run.id, true)?;
+    let (hub, status) = (hub.clone(), ending.status);
+    tx.after_commit(move || hub.metrics().runs.with_label_values(&[status.name()]).inc());
+    Ok(())
+}
+
+/// Sends what the program printed as the agent's reply. Where that is no longer possible, the run has succeeded all the same.
+fn send_answer(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, answer: &str) -> Result<(), HubError> {
+    let Some(inbox) = run.inbox_message.map(|id| messages::find(tx, id)).transpose()?.flatten() else {
+        return Ok(());
+    };
+    if inbox.deleted_at.is_some() || answer.trim().is_empty() {
+        return Ok(());
+    }
+    match messages::answer(hub, tx, actor, &inbox, answer) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind == ErrorKind::Internal || error.kind == ErrorKind::Unavailable => Err(error),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Says with a reaction what became of the message. Reactions are set, not toggled.
+fn react(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, status: RunStatus) -> Result<(), HubError> {
+    let Some(message) = run.trigger_message.filter(|_| run.started_at.is_some()) else { return Ok(()) };
+    match status {
+        RunStatus::Succeeded => workflow::set_reaction(hub, tx, actor, message, Reaction::Done),
+        RunStatus::Failed | RunStatus::TimedOut => workflow::set_reaction(hub, tx, actor, message, Reaction::Reject),
+        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => {
+            workflow::clear_reaction(hub, tx, actor, message, Reaction::InProgress)
+        }
+    }
+}
+
+/// What a run has dealt with is no longer open in the agent's inbox.
+fn settle_messages(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, status: RunStatus) -> Result<(), HubError> {
+    let status = match status {
+        RunStatus::Succeeded => MessageStatus::Done,
+        RunStatus::Failed | RunStatus::TimedOut => MessageStatus::Failed,
+        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => return Ok(()),
+    };
+    let covered: Vec<MessageId> = messages::list_covered(tx, run.id, MAX_SETTLED)?;
+    for message in covered {
+        messages::settle_by_run(hub, tx, actor, message, status)?;
+    }
+    Ok(())
+}
+
+fn tell_owner(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) -> Result<(), HubError> {
+    let Some(recipient) = principals::find_by_id(tx, run.owner)?.filter(|owner| owner.is_reachable()) else {
+        return Ok(());
+    };
+    let ended = if ending.status == RunStatus::TimedOut { "was stopped" } else { "failed" };
+    let body = format!(
+        "Run {} of @{} {ended}: {} See {}/runs/{}.",
+        run.id,
+        run.agent_name,
+        ending.detail,
+        hub.base_url(),
+        run.id
+    );
+    let about = json!({"id": run.id, "agent": run.agent_name, "status": ending.status, "reason": ending.reason});
+    let metadata = Map::from_iter([("run".to_owned(), about)]);
+    messages::notify(hub, tx, vec![Notice { recipient, body, metadata }])
+}
+
+/// A sentence for people.
+pub(super) fn in_words(reason: RunReason) -> &'static str {
+    match reason {
+        RunReason::NoHarness => "The agent has no command to run. Set one on its page.",
+        RunReason::BackendUnavailable => "This hub cannot run agents with this backend yet.",
+        RunReason::SubprocessNotAllowed => "The owner may not start programs on the hub's machine.",
+        RunReason::ReservedVariable => "A variable of the agent's settings is reserved. Take it out.",
+        RunReason::CommandNotFound => "The command was not found on the hub's machine.",
+        RunReason::CommandNotExecutable => "The command cannot be executed.",
+        RunReason::StartFailed => "The command could not be started.",
+        RunReason::DiskLow => "The hub's machine has too little disk space left.",
+        RunReason::ExitCode => "The command ended with an error.",
+        RunReason::Signal => "A signal ended the command.",
+        RunReason::BadResult => "The command left a result.json that cannot be read.",
+        RunReason::TooManyProcesses => "The command started too many processes.",
+        RunReason::DiskLimit => "The run wrote more to its folder than it may.",
+        RunReason::Timeout => "The run took longer than its time limit.",
+        RunReason::HubRestarted => "The hub was restarted while it ran.",
+        RunReason::SupervisorLost => "The process that looks after the run was killed.",
+        RunReason::Internal => "The hub could not run it because of a fault of its own.",
+        RunReason::ByOwner => "Somebody cancelled it.",
+        RunReason::ActingOff => "Everything that acts was stopped.",
+        RunReason::Paused => "The agent was paused.",
+        RunReason::Quarantined => "The agent was quarantined.",
+        RunReason::AgentDeleted => "The agent was deleted.",
+        RunReason::OwnerDisabled => "The owner's account was disabled.",
+        RunReason::MessageDeleted => "The message was deleted before the run began.",
+        RunReason::Sender => "The agent is no longer started by this sender.",
+        RunReason::Disabled => "Messages no longer start the agent.",
+    }
+}

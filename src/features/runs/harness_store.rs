@@ -1,0 +1,139 @@
+use stoa_db::{DbError, Tx, params};
+use stoa_model::agents::HarnessBackend;
+use stoa_model::runs::{HarnessRunView, MAX_STEPS, RunStep, StepKind};
+use stoa_model::{RunId, Timestamp};
+
+use crate::storage::columns::named;
+
+pub(super) fn insert_harness_run(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    backend: HarnessBackend,
+    prompt: &str,
+    is_truncated: bool,
+) -> Result<(), DbError> {
+    tx.execute(
+        "insert into harness_runs (reactive_run_id, backend, prompt, truncated) values ($1, $2, $3, $4)
+         on conflict (reactive_run_id) do update set backend = excluded.backend, prompt = excluded.prompt,
+             truncated = excluded.truncated",
+        params![run.0, backend.name(), prompt, is_truncated],
+    )?;
+    Ok(())
+}
+
+/// What a program said about its work.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Report {
+    pub(super) response: Option<String>,
+    pub(super) is_truncated: bool,
+    pub(super) session_id: Option<String>,
+    pub(super) tokens_in: Option<i64>,
+    pub(super) tokens_out: Option<i64>,
+    pub(super) tokens_cached: Option<i64>,
+    pub(super) cost_usd: Option<f64>,
+    pub(super) exit_code: Option<i64>,
+    pub(super) logs_excerpt: Option<String>,
+    pub(super) error_log: Option<String>,
+}
+
+pub(super) fn update_report(tx: &mut Tx<'_>, run: RunId, report: &Report) -> Result<(), DbError> {
+    tx.execute(
+        "update harness_runs set response = $2, truncated = case when cast($3 as bigint) = 1 then 1 else truncated end, session_id = $4,
+             tokens_in = $5, tokens_out = $6, tokens_cached = $7, cost_usd = $8, exit_code = $9, logs_excerpt = $10,
+             error_log = $11
+         where reactive_run_id = $1",
+        params![
+            run.0,
+            report.response,
+            i64::from(report.is_truncated),
+            report.session_id,
+            report.tokens_in,
+            report.tokens_out,
+            report.tokens_cached,
+            report.cost_usd,
+            report.exit_code,
+            report.logs_excerpt,
+            report.error_log
+        ],
+    )?;
+    Ok(())
+}
+
+/// Forgets what was written and said, and keeps the figures.
+pub(super) fn update_forgotten(tx: &mut Tx<'_>, run: RunId) -> Result<(), DbError> {
+    tx.execute(
+        "update harness_runs set prompt = null, response = null, logs_excerpt = null, error_log = null
+         where reactive_run_id = $1",
+        params![run.0],
+    )?;
+    tx.execute("delete from run_steps where run_id = $1", params![run.0])?;
+    Ok(())
+}
+
+pub(super) fn find_harness_run(tx: &mut Tx<'_>, run: RunId) -> Result<Option<HarnessRunView>, DbError> {
+    tx.query_optional(
+        "select id, backend, session_id, prompt, response, tokens_in, tokens_out, tokens_cached, cost_usd, cost_estimated, model,
+             exit_code, trace_id, logs_excerpt, error_log, truncated
+         from harness_runs where reactive_run_id = $1",
+        params![run.0],
+        |row| {
+            Ok(HarnessRunView {
+                id: row.get("id")?,
+                reactive_run_id: run,
+                backend: named(row, "backend")?,
+                session_id: row.get("session_id")?,
+                prompt: row.get("prompt")?,
+                response: row.get("response")?,
+                tokens_in: row.get("tokens_in")?,
+                tokens_out: row.get("tokens_out")?,
+                tokens_cached: row.get("tokens_cached")?,
+                cost_usd: row.get("cost_usd")?,
+                cost_estimated: row.get("cost_estimated")?,
+                model: row.get("model")?,
+                exit_code: row.get("exit_code")?,
+                trace_id: row.get("trace_id")?,
+                logs_excerpt: row.get("logs_excerpt")?,
+                error_log: row.get("error_log")?,
+                truncated: row.get("truncated")?,
+            })
+        },
+    )
+}
+
+/// Adds a step, unless the run has as many as it keeps. Its end is always kept. Returns how many there are.
+pub(super) fn insert_step(
+    tx: &mut Tx<'_>,
+    run: RunId,
+    at: Timestamp,
+    kind: StepKind,
+    text: &str,
+    duration_ms: Option<i64>,
+) -> Result<i64, DbError> {
+    let shown: String = text.chars().take(160).collect();
+    let position: Option<i64> = tx.query_optional(
+        "update reactive_runs set steps = steps + 1, last_step = $2 where id = $1 and (steps < $3 or cast($4 as bigint) = 1) returning steps",
+        params![run.0, shown, MAX_STEPS, i64::from(kind == StepKind::Finished)],
+        |row| row.get("steps"),
+    )?;
+    let Some(position) = position else { return Ok(MAX_STEPS) };
+    tx.execute(
+        "insert into run_steps (run_id, position, at, kind, text, duration_ms) values ($1, $2, $3, $4, $5, $6)",
+        params![run.0, position - 1, at.as_ms(), kind.name(), text, duration_ms],
+    )?;
+    Ok(position)
+}
+
+pub(super) fn list_steps(tx: &mut Tx<'_>, run: RunId, from: i64, limit: i64) -> Result<Vec<RunStep>, DbError> {
+    tx.query(
+        "select at, kind, text, duration_ms from run_steps where run_id = $1 and position >= $2 order by position limit $3",
+        params![run.0, from, limit],
+        |row| {
+            Ok(RunStep {
+                at: Timestamp::from_ms(row.get("at")?),
+                kind: named(row, "kind")?,
+                text: row.get("text")?,
+                duration_ms: row.get("duration_ms")?,
+            })
+        },
+    )
+}

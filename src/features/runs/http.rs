@@ -1,0 +1,92 @@
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use stoa_model::RunId;
+use stoa_model::messages::Items;
+use stoa_model::runs::{
+    CheckRequest, CheckView, ReactiveAgent, RunDetails, RunDetailsQuery, RunList, RunQuery, RunView,
+};
+use utoipa_axum::routes;
+
+use super::service;
+use crate::access::Actor;
+use crate::error::HubError;
+use crate::hub::Hub;
+use crate::surfaces::http::{ApiRouter, NoBody, OptionalBody, Path, Query};
+
+pub fn routes() -> ApiRouter {
+    ApiRouter::new()
+        .routes(routes!(list_runs))
+        .routes(routes!(get_run))
+        .routes(routes!(retry_run))
+        .routes(routes!(cancel_run))
+        .routes(routes!(list_reactive_agents))
+        .routes(routes!(check_agent))
+}
+
+/// Runs of the caller's agents, newest first.
+#[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunQuery),
+    responses((status = 200, body = RunList)), security(("session" = []), ("bearer" = [])))]
+async fn list_runs(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(query): Query<RunQuery>,
+) -> Result<Json<RunList>, HubError> {
+    Ok(Json(service::list_runs(&hub, &actor, query).await?))
+}
+
+/// A run with all that belongs to it: what started it, what its program was given and said, and what the agent sent.
+#[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = i64, Path), RunDetailsQuery),
+    responses((status = 200, body = RunDetails)), security(("session" = []), ("bearer" = [])))]
+async fn get_run(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<RunId>,
+    Query(query): Query<RunDetailsQuery>,
+) -> Result<Json<RunDetails>, HubError> {
+    Ok(Json(service::get_run(&hub, &actor, id, query).await?))
+}
+
+/// Runs the same message once more, as a run of its own. It counts against the budget; the pause between runs is not waited for.
+#[utoipa::path(post, path = "/api/runs/{id}/retry", tag = "runs", params(("id" = i64, Path)),
+    responses((status = 201, body = RunView)), security(("session" = []), ("bearer" = [])))]
+async fn retry_run(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<RunId>,
+    _: NoBody,
+) -> Result<(StatusCode, Json<RunView>), HubError> {
+    Ok((StatusCode::CREATED, Json(service::retry_run(&hub, &actor, id).await?)))
+}
+
+/// Ends a run. One that is running ends within 15 seconds; until then it is shown as running.
+#[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs", params(("id" = i64, Path)),
+    responses((status = 200, body = RunView)), security(("session" = []), ("bearer" = [])))]
+async fn cancel_run(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<RunId>,
+    _: NoBody,
+) -> Result<Json<RunView>, HubError> {
+    Ok(Json(service::cancel_run(&hub, &actor, id).await?))
+}
+
+/// The caller's agents that messages start, and what they are doing.
+#[utoipa::path(get, path = "/api/agents/reactive", tag = "runs",
+    responses((status = 200, body = Items<ReactiveAgent>)), security(("session" = []), ("bearer" = [])))]
+async fn list_reactive_agents(State(hub): State<Hub>, actor: Actor) -> Result<Json<Items<ReactiveAgent>>, HubError> {
+    Ok(Json(Items { items: service::list_reactive(&hub, &actor).await? }))
+}
+
+/// What would become of a message to the agent now. It starts nothing.
+#[utoipa::path(post, path = "/api/agents/{name}/check", tag = "runs", params(("name" = String, Path)),
+    request_body = Option<CheckRequest>, responses((status = 200, body = CheckView)),
+    security(("session" = []), ("bearer" = [])))]
+async fn check_agent(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    OptionalBody(request): OptionalBody<CheckRequest>,
+) -> Result<Json<CheckView>, HubError> {
+    Ok(Json(service::check(&hub, &actor, name, request).await?))
+}

@@ -1,0 +1,72 @@
+//! Tokens of runs: a program calls the hub with one, as its agent, while its run is running.
+
+use std::sync::LazyLock;
+
+use stoa_db::{DbError, Tx};
+use stoa_model::credentials::CredentialKind;
+use stoa_model::permissions::{Permission, PermissionSet};
+use stoa_model::principals::PrincipalKind;
+use stoa_model::users::Role;
+
+use super::store;
+use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity};
+use crate::access::{Credential, Principal, Reach, RunCredential};
+use crate::error::HubError;
+use crate::features::{principals, secrets};
+use crate::hub::{BoxFuture, Hub};
+
+/// A program in a run may be led astray by what it reads. So it registers nothing that goes on after the run, and starts no runs.
+const FORBIDDEN: [Permission; 2] = [Permission::WebhooksWrite, Permission::RunsWrite];
+
+static PERMISSIONS: LazyLock<PermissionSet> = LazyLock::new(|| {
+    let allowed = Permission::ALL.into_iter().filter(|permission| !FORBIDDEN.contains(permission));
+    allowed.fold(PermissionSet::NONE, PermissionSet::with)
+});
+
+pub(super) const RUN_TOKEN: CredentialStore = CredentialStore {
+    form: CredentialForm::Bearer(CredentialKind::RunToken),
+    doors: &[Door::RestBearer, Door::McpBearer],
+    find,
+    note_use: |tx, principal| principals::note_seen(tx, principal.id),
+};
+
+/// Refuses what a program writes if a secret of its agent is in it.
+pub(super) fn guard<'a>(hub: &'a Hub, principal: &'a Principal, text: &'a [u8]) -> BoxFuture<'a, Result<(), HubError>> {
+    Box::pin(async move {
+        let Some(run) = principal.run() else { return Ok(()) };
+        let (hub_in, agent) = (hub.clone(), principal.id);
+        let masker = hub.read(move |tx| {
+            let is_foreign = store::find_run(tx, run.run)?.is_none_or(|run| run.is_foreign);
+            Ok::<_, HubError>(secrets::secrets_of_run(&hub_in, tx, agent, is_foreign)?.masker())
+        });
+        if masker.await?.finds_secret(&String::from_utf8_lossy(text)) {
+            return Err(HubError::refused(
+                "secret_in_text",
+                "The text has a secret in it, so it is not sent.",
+                Vec::new(),
+            )
+            .hint("Leave the secret out. Nobody who reads it needs it."));
+        }
+        Ok(())
+    })
+}
+
+fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
+    let Some(found) = store::find_token(tx, hash)? else { return Ok(None) };
+    let credential = RunCredential { run: found.run, depth: found.depth, chain: found.chain };
+    Ok(Some(FoundIdentity {
+        principal: Principal {
+            id: found.agent,
+            kind: PrincipalKind::Agent,
+            handle: found.name,
+            human: found.owner,
+            role: Role::Member,
+            credential: Credential::Run(credential),
+            permissions: *PERMISSIONS,
+            reach: Reach::Everything,
+            expires_at: None,
+            proof: None,
+        },
+        seen_at: None,
+    }))
+}
