@@ -14,11 +14,12 @@ import { type AgentTab, agentTab } from "./agents/tabs";
 import { meQuery } from "./api/queries";
 import { person } from "./lib/person";
 import { adminSearch } from "./pages/admin/search";
-import { boardSearch } from "./pages/board/filter";
+import { boardSearch } from "./pages/board/search";
 import { deliverySearch } from "./pages/deliveries/search";
 import { inboxSearch } from "./pages/inbox/search";
+import { runSearch } from "./pages/runs/search";
 import { searchIn } from "./pages/search/address";
-import { traceSearch } from "./pages/traces/filter";
+import { traceSearch } from "./pages/traces/search";
 import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { RootError } from "./shell/RootError";
@@ -137,6 +138,22 @@ const deliveries = createRoute({
   validateSearch: deliverySearch,
   component: lazyRouteComponent(() => import("./pages/deliveries/DeliveriesPage"), "DeliveriesPage"),
 });
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: "/runs",
+  validateSearch: runSearch,
+  component: lazyRouteComponent(() => import("./pages/runs/RunsPage"), "RunsPage"),
+});
+const run = createRoute({
+  getParentRoute: () => root,
+  path: "/runs/$id",
+  component: lazyRouteComponent(() => import("./pages/runs/RunPage"), "RunPage"),
+});
+const automation = createRoute({
+  getParentRoute: () => root,
+  path: "/automation",
+  component: lazyRouteComponent(() => import("./pages/automation/AutomationPage"), "AutomationPage"),
+});
 const search = createRoute({
   getParentRoute: () => root,
   path: "/search",
@@ -213,6 +230,9 @@ const tree = root.addChildren([
   welcome,
   traces,
   deliveries,
+  runs,
+  run,
+  automation,
   search,
   attachments,
   admin,

@@ -7,15 +7,16 @@ import { boardHandler } from "./pages/board/streamHandler";
 import { channelsHandler } from "./pages/channel/streamHandler";
 import { inboxHandler } from "./pages/inbox/streamHandler";
 import { searchHandler } from "./pages/search/streamHandler";
+import { runsHandler } from "./runs/streamHandler";
 
 // Every page loads these handlers at once, so a handler imports no component.
-const handlers = [messagesHandler, boardHandler, inboxHandler, searchHandler, channelsHandler, agentsHandler, resyncHandler] as const;
+const handlers = [messagesHandler, boardHandler, inboxHandler, searchHandler, channelsHandler, agentsHandler, runsHandler, resyncHandler] as const;
 
 /** The stream handlers of all features. */
 export const streamHandlers: readonly StreamHandler[] = handlers;
 
 /** Kinds of events that change nothing on the page. */
-type Ignored = "run" | "goal" | "wiki";
+type Ignored = "goal" | "wiki";
 
 type KindsOf<Handler> = Handler extends { events: infer Events } ? keyof Events : never;
 type Unhandled = Exclude<EventKind, Ignored | KindsOf<(typeof handlers)[number]>>;

@@ -6,6 +6,7 @@ import { type ReactNode, useState } from "react";
 import { deleteAgent, pauseAgent, presenceQuery, resumeAgent } from "../api/agents";
 import { sentenceOf } from "../api/problem";
 import type { Agent } from "../api/types";
+import AgentNow from "../runs/AgentNow";
 import { Avatar } from "../ui/Avatar";
 import { Button, IconButton } from "../ui/Button";
 import { Confirm } from "../ui/Confirm";
@@ -59,6 +60,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
             </IconButton>
           )}
           <AgentStatus agent={agent} />
+          {agent.trigger_mode === "reactive" ? <AgentNow name={name} /> : null}
         </div>
         <p className="[overflow-wrap:anywhere] text-muted">
           @{name} · {agent.archetype} · owned by @{agent.owner} · {agent.trigger_mode} ·{" "}

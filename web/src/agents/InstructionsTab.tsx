@@ -58,7 +58,7 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
       }}
     >
       <h2 className="sr-only">Instructions</h2>
-      <Field label="Instructions" hint="What the agent is told at every run, in Markdown or plain text. Kept for a version of the hub that starts agents; a program that connects by itself is not told.">
+      <Field label="Instructions" hint="What the agent reads at each run, in Markdown or plain text. A program that connects by itself does not get it.">
         {(wiring) => (
           <textarea
             {...wiring}

@@ -28,7 +28,7 @@ export function TriggerChain({ agent }: { agent: Agent }) {
         <Link
           to="/agents/$name"
           params={{ name: agent.name }}
-          search={{ tab: "triggers" }}
+          search={{ tab: "runs" }}
           className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
         >
           Change what starts it

@@ -12,7 +12,6 @@ import { bySeen, filterAgents } from "./filter";
 import { READS, expiryOf, keyState, summaryOf } from "./keys";
 import { standing } from "./statuses";
 import { agentTab } from "./tabs";
-import { changesOf, formOf } from "./triggers";
 import { toName } from "./welcome";
 
 const agent: Agent = {
@@ -23,8 +22,9 @@ const agent: Agent = {
   archetype: "researcher",
   trigger_mode: "reactive",
   cooldown_seconds: 30,
-  budget: { runs_per_day: 100, cost_usd_per_day: null },
+  budget: { runs_per_day: 100, cost_usd_per_day: null, others_percent: 50 },
   max_trigger_depth: 4,
+  max_round_trips: 12,
   k8s_image: null,
   harness: null,
   instructions: "",
@@ -89,7 +89,7 @@ describe("the chain before a run", () => {
     expect(first({ paused_at: "2026-01-01T00:00:00Z" })).toBe("held");
     expect(first({ quarantined_at: "2026-01-01T00:00:00Z" })).toBe("stopped");
     expect(first({ max_trigger_depth: 0 })).toBe("stopped");
-    expect(first({ budget: { runs_per_day: 0, cost_usd_per_day: null } })).toBe("stopped");
+    expect(first({ budget: { runs_per_day: 0, cost_usd_per_day: null, others_percent: 50 } })).toBe("stopped");
   });
 
   it("lets quarantine come before a pause", () => {
@@ -175,28 +175,6 @@ describe("contact", () => {
 
   it("still holds for who was here a moment ago", () => {
     expect(contactOf(start, { ...still, at: Date.parse("2026-01-01T00:00:30Z") }).isFresh).toBe(true);
-  });
-});
-
-describe("settings of triggers", () => {
-  it("are sent only where they differ", () => {
-    expect(changesOf(agent, formOf(agent))).toEqual({ changes: {}, errors: {} });
-    const form = { ...formOf(agent), mode: "passive" as const, runs: "5", cost: "2.5", harness: '{"backend":"webhook"}' };
-    expect(changesOf(agent, form)).toEqual({
-      changes: { trigger_mode: "passive", budget: { runs_per_day: 5, cost_usd_per_day: 2.5 }, harness: { backend: "webhook" } },
-      errors: {},
-    });
-  });
-
-  it("can be taken away", () => {
-    const limited = { ...agent, budget: { runs_per_day: 100, cost_usd_per_day: 4 }, k8s_image: "x", harness: { backend: "webhook" as const } };
-    const form = { ...formOf(limited), cost: "", image: "", harness: "" };
-    expect(changesOf(limited, form).changes).toEqual({ budget: { cost_usd_per_day: null }, k8s_image: null, harness: null });
-  });
-
-  it("that make no sense are told", () => {
-    const { errors } = changesOf(agent, { ...formOf(agent), cooldown: "-1", depth: "", cost: "much", harness: "{" });
-    expect(Object.keys(errors).sort()).toEqual(["cooldown", "cost", "depth", "harness"]);
   });
 });
 

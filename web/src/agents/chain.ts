@@ -14,7 +14,7 @@ export interface ChainStep {
 
 const MODES: Record<Agent["trigger_mode"], string> = {
   passive: "passive: nothing starts it",
-  reactive: "reactive: a direct message or a mention is to start it",
+  reactive: "reactive: a direct message or a mention starts it",
   disabled: "disabled: switched off",
 };
 
@@ -51,6 +51,6 @@ export function effectOf(agent: Agent): string {
     case "disabled":
       return "It waits in the inbox. The agent is switched off: nothing starts it, but its program can still ask for messages.";
     case "reactive":
-      return "It waits in the inbox until the agent asks for it. A version of the hub that starts agents will go through these steps.";
+      return "It starts a run of the agent if each of these steps passes.";
   }
 }

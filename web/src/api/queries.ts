@@ -86,6 +86,12 @@ export const threadsQuery = queryOptions({
   queryFn: () => ok(api.GET("/api/threads", { params: { query: { limit: 100 } } })),
 });
 
+/** How many runs of the person's agents are under way. */
+export const runningQuery = queryOptions({
+  queryKey: ["runs", "running"],
+  queryFn: async () => (await ok(api.GET("/api/runs", { params: { query: { status: "running", limit: 1 } } }))).total,
+});
+
 /** A part of a conversation. */
 export async function fetchMessages(place: Place, range: { before?: number; after?: number; limit?: number }) {
   const query = { limit: PAGE, ...range };

@@ -26,6 +26,3 @@ export function deviceOf(userAgent: string | null | undefined): string {
   if (browser && system) return `${browser} on ${system}`;
   return browser ?? userAgent.slice(0, 60);
 }
-
-/** Whether keyboards here have ⌘ instead of Ctrl. */
-export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);

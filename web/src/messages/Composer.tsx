@@ -4,8 +4,8 @@ import { Suspense, lazy, useId, useRef, useState } from "react";
 
 import type { Place } from "../api/types";
 import { useStore } from "../lib/store";
+import { lazyPart } from "../ui/lazyPart";
 import { AttachButton } from "./AttachButton";
-import { CompletionList } from "./CompletionList";
 import { takeFiles } from "./DropZone";
 import { complete, partialAt } from "./completion";
 import { draftFiles, draftKey, setFiles } from "./drafts";
@@ -14,6 +14,8 @@ import { type Completion, useCompletions } from "./useCompletions";
 import { useDraftText } from "./useDraftText";
 
 const UploadTray = lazy(() => import("./UploadTray"));
+/** It is loaded when the page is idle, so it is there before anybody has typed a name. */
+const CompletionList = lazyPart(() => import("./CompletionList").then((part) => part.CompletionList));
 
 interface ComposerProps {
   place: Place;

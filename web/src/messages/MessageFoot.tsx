@@ -2,10 +2,13 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense, lazy } from "react";
 
 import type { Message } from "../api/types";
+import { useMe } from "../shell/me";
 import { StateBadge } from "../ui/StateBadge";
+import { isForOwnAgent } from "./asked";
 import { useIsWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
+const DeliveryLines = lazy(() => import("../runs/DeliveryLines"));
 const LapsedApprovals = lazy(() => import("./LapsedApprovals"));
 
 export interface FootProps {
@@ -14,31 +17,42 @@ export interface FootProps {
   onThread?: (id: number) => void;
 }
 
-/** Below a message: its state and who brought it there, what waits to be decided, and the way to its answers. */
+/** Below a message: what agents do about it, its state and who brought it there, what waits to be decided, and the way to its answers. */
 export function MessageFoot(props: FootProps) {
   const { message, onThread } = props;
+  const me = useMe();
   const count = message.reply_count;
-  const isWork = useIsWork(message);
+  const isAsked = isForOwnAgent(message, me);
+  // In a direct message, the line about the run says the same as the reactions of the agent.
+  const isWork = useIsWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
   const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
-  if (!isWork && !hasLapsed && count === 0) return null;
   return (
-    <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
-      {isWork ? (
-        <Suspense fallback={<StateBadge state={message.workflow_state} />}>
-          <ReactionBar {...props} />
-        </Suspense>
-      ) : null}
-      {hasLapsed ? (
+    <>
+      {isAsked ? (
         <Suspense>
-          <LapsedApprovals message={message} me={props.me} />
+          <DeliveryLines message={message} me={me!} />
         </Suspense>
       ) : null}
-      {count > 0 ? (
-        <ThreadLink message={message} onThread={onThread}>
-          {count} {count === 1 ? "reply" : "replies"}
-        </ThreadLink>
+      {isWork || hasLapsed || count > 0 ? (
+        <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
+          {isWork ? (
+            <Suspense fallback={<StateBadge state={message.workflow_state} />}>
+              <ReactionBar {...props} />
+            </Suspense>
+          ) : null}
+          {hasLapsed ? (
+            <Suspense>
+              <LapsedApprovals message={message} me={props.me} />
+            </Suspense>
+          ) : null}
+          {count > 0 ? (
+            <ThreadLink message={message} onThread={onThread}>
+              {count} {count === 1 ? "reply" : "replies"}
+            </ThreadLink>
+          ) : null}
+        </div>
       ) : null}
-    </div>
+    </>
   );
 }
 

@@ -3,13 +3,14 @@ import { Link } from "@tanstack/react-router";
 
 import { messageQuery } from "../api/queries";
 import type { Message } from "../api/types";
+import { RunLink } from "../runs/RunLink";
 import { useMe } from "../shell/me";
-import { lapsedIn, webhookAgentIn } from "./notice";
+import { lapsedIn, runIn, webhookAgentIn } from "./notice";
 import { linkTo, placeOf } from "./place";
 
 const LINK = "inline-flex min-h-6 items-center text-sm text-accent hover:underline";
 
-/** Leads from a notice of the hub to what it is about: a message, or the webhooks of an agent. */
+/** Leads from a notice of the hub to what it is about: a message, a run, or the webhooks of an agent. */
 export default function NoticeLink({ notice }: { notice: Message }) {
   const me = useMe();
   const about = lapsedIn(notice);
@@ -23,6 +24,8 @@ export default function NoticeLink({ notice }: { notice: Message }) {
       </Link>
     );
   }
+  const run = runIn(notice);
+  if (run !== undefined) return <RunLink id={run} label={`Open run ${run}`} />;
   if (!about) return null;
   const place = about.channel ? { kind: "channel" as const, name: about.channel } : direct && placeOf(direct, me);
   return place ? (

@@ -1,16 +1,18 @@
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 
 import { meQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Avatar } from "../ui/Avatar";
-import { Button } from "../ui/Button";
+import { lazyPart } from "../ui/lazyPart";
 import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
-import { type Outgoing, discard, retry } from "./outbox";
+import type { Outgoing } from "./outbox";
+
+/** It is loaded when the page is idle, so it is there when the connection breaks. */
+const OutgoingError = lazyPart(() => import("./OutgoingError").then((part) => part.OutgoingError));
 
 /** A message that is not there yet: on its way, or held up. */
 export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Place }) {
-  const client = useQueryClient();
   const me = useQuery(meQuery).data?.user;
   return (
     <article aria-label="Your message, not sent yet" className="flex gap-3 px-6 py-2 max-md:px-4">
@@ -24,20 +26,7 @@ export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Pl
         </div>
         {outgoing.request.body ? <Markdown text={outgoing.request.body} className="text-muted" /> : null}
         <Attachments files={outgoing.files ?? []} />
-        {outgoing.error ? (
-          <div role="alert" className="mt-1 flex flex-wrap items-center gap-2">
-            <span className="text-rejected">{outgoing.error}</span>
-            <Button size="row" onClick={() => retry(client, place, outgoing)}>
-              Retry
-            </Button>
-            <Button size="row" onClick={() => void import("./rewrite").then(({ rewrite }) => rewrite(place, outgoing))}>
-              Edit
-            </Button>
-            <Button size="row" look="plain" onClick={() => discard(outgoing.key)}>
-              Discard
-            </Button>
-          </div>
-        ) : null}
+        {outgoing.error ? <OutgoingError outgoing={outgoing} place={place} /> : null}
       </div>
     </article>
   );

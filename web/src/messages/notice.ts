@@ -18,6 +18,12 @@ export function webhookAgentIn(notice: Message): string | undefined {
   return typeof agent === "string" ? agent : undefined;
 }
 
+/** The run that a notice of the hub is about. */
+export function runIn(notice: Message): number | undefined {
+  const id = partOf<{ id: unknown }>(notice, "run")?.id;
+  return typeof id === "number" ? id : undefined;
+}
+
 /** What a notice of the hub says about an approval that an edit took back. */
 export function lapsedIn(notice: Message): About | undefined {
   const told = partOf<About>(notice, "lapsed_approval");

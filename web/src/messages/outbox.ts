@@ -78,6 +78,7 @@ async function deliver(client: QueryClient, place: Place, one: Outgoing): Promis
   try {
     const params = { header: { "Idempotency-Key": one.key } };
     const sent = await ok(api.POST("/api/messages", { params, body: one.request as Schemas }));
+    client.setQueryData(["delivery", sent.id], sent.delivery);
     addMessages(client, place, [sent]);
     if (one.replyTo !== null) void client.invalidateQueries({ queryKey: ["replies", one.replyTo] });
     discard(one.key);

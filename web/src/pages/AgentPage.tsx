@@ -3,6 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
+import { runsQuery } from "../api/runs";
 import { webhooksQuery } from "../api/webhooks";
 import { AgentGone } from "../agents/AgentGone";
 import { AgentHeader } from "../agents/AgentHeader";
@@ -19,7 +20,7 @@ const route = getRouteApi("/agents/$name");
 const LOOKS_AGAIN_MS = 30_000;
 const TITLES: Record<AgentTab, string> = {
   overview: "Overview",
-  triggers: "Triggers",
+  runs: "Runs",
   instructions: "Instructions",
   keys: "Keys",
   webhooks: "Webhooks",
@@ -27,7 +28,7 @@ const TITLES: Record<AgentTab, string> = {
   connect: "Connect",
 };
 
-const TriggersTab = lazyPart(() => import("../agents/TriggersTab").then((part) => part.TriggersTab), <Skeleton />);
+const RunsTab = lazyPart(() => import("../agents/runs/RunsTab").then((part) => part.RunsTab), <Skeleton />);
 const InstructionsTab = lazyPart(() => import("../agents/InstructionsTab").then((part) => part.InstructionsTab), <Skeleton />);
 const KeysTab = lazyPart(() => import("../agents/KeysTab").then((part) => part.KeysTab), <Skeleton />);
 const WebhooksTab = lazyPart(() => import("../agents/webhooks/WebhooksTab").then((part) => part.WebhooksTab), <Skeleton />);
@@ -46,7 +47,8 @@ export function AgentPage() {
   });
   const keys = useQuery(keysOfAgentQuery(name)).data?.filter((key) => keyState(key) === "active").length;
   const webhooks = useQuery({ ...webhooksQuery(name), refetchInterval: false }).data?.length;
-  const counts: Partial<Record<AgentTab, number>> = { keys, webhooks };
+  const runs = useQuery(runsQuery({ agent: name })).data?.total;
+  const counts: Partial<Record<AgentTab, number>> = { runs, keys, webhooks };
   if (revised.error instanceof Problem && revised.error.status === 404) return revised.data ? <AgentGone name={name} /> : <NotFound />;
   if (revised.isError && !revised.data) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
   if (!revised.data) {
@@ -66,7 +68,7 @@ export function AgentPage() {
         tabs={AGENT_TABS.map((one) => ({ name: one, label: counts[one] ? `${TITLES[one]} ${counts[one]}` : TITLES[one] }))}
       >
         {tab === "overview" ? <OverviewTab agent={agent} /> : null}
-        {tab === "triggers" ? <TriggersTab agent={agent} /> : null}
+        {tab === "runs" ? <RunsTab revised={revised.data} /> : null}
         {tab === "instructions" ? <InstructionsTab revised={revised.data} /> : null}
         {tab === "keys" ? <KeysTab name={name} /> : null}
         {tab === "webhooks" ? <WebhooksTab agent={agent} /> : null}

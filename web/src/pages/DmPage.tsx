@@ -8,8 +8,10 @@ import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
+import { useMe } from "../shell/me";
 import { Page } from "../ui/Page";
 
+const AgentNow = lazy(() => import("../runs/AgentNow"));
 const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/dm/$name");
@@ -24,6 +26,7 @@ export function DmPage() {
   const place = useMemo((): Place => ({ kind: "dm", name, as }), [name, as]);
   // Whose agent it is, the hub knows: only what it shows is told of as the person's.
   const isShown = useQuery({ ...conversationQuery(place), enabled: as !== undefined, select: isThere }).data;
+  const isRunnable = useMe()?.agents.some((agent) => agent.name === name && agent.trigger_mode !== "passive");
   const onThread = (id: number | undefined) => void navigate({ search: (now) => ({ ...now, thread: id }) });
   const onLeave = useCallback(() => void navigate({ search: (now) => ({ ...now, at: undefined }), replace: true }), [navigate]);
   return (
@@ -32,7 +35,15 @@ export function DmPage() {
         key={`${name} ${as ?? ""}`}
         isFlush
         title={`@${name}`}
-        subtitle={as && isShown ? `What @${as} and @${name} say to each other` : undefined}
+        subtitle={
+          as && isShown ? (
+            `What @${as} and @${name} say to each other`
+          ) : isRunnable && !as ? (
+            <Suspense>
+              <AgentNow name={name} />
+            </Suspense>
+          ) : undefined
+        }
       >
         {as ? (
           <>

@@ -26,6 +26,7 @@ import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
 import { useLive } from "./useLive";
 
+const StoppedBanner = lazy(() => import("./StoppedBanner"));
 const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
 
 /** What is around every page. */
@@ -89,6 +90,9 @@ export function AppShell() {
       <main id="main" inert={isOpen} className="flex min-w-0 flex-1 flex-col">
         <VersionBanner />
         <ConnectionBanner />
+        <Suspense>
+          <StoppedBanner />
+        </Suspense>
         <div className="flex min-h-0 flex-1">
           <MeProvider value={me}>
             <Outlet />

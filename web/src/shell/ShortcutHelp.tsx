@@ -1,5 +1,5 @@
 import { appearance } from "../lib/appearance";
-import { isMac } from "../lib/device";
+import { isMac } from "../lib/platform";
 import { useStore } from "../lib/store";
 import { Dialog } from "../ui/Dialog";
 import { PLACES } from "./places";

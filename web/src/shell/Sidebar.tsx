@@ -9,6 +9,7 @@ import {
   Lock,
   MessagesSquare,
   Paperclip,
+  Play,
   Plus,
   Search,
   Send,
@@ -17,8 +18,8 @@ import {
 } from "lucide-react";
 import { useMemo } from "react";
 
-import { channelsQuery, meQuery, partnersQuery, threadsQuery, unreadQuery } from "../api/queries";
-import { isMac } from "../lib/device";
+import { channelsQuery, meQuery, partnersQuery, runningQuery, threadsQuery, unreadQuery } from "../api/queries";
+import { isMac } from "../lib/platform";
 import { Avatar } from "../ui/Avatar";
 import { IconButton } from "../ui/Button";
 import { VirtualList } from "../ui/VirtualList";
@@ -41,6 +42,7 @@ export function Sidebar() {
   const threads = useQuery(threadsQuery).data?.items ?? [];
   const unread = useQuery(unreadQuery).data ?? NONE;
   const unreadOf = useMemo(() => new Map(unread.filter(({ kind }) => kind === "channel").map((one) => [one.name, one.unread_count])), [unread]);
+  const running = useQuery(runningQuery).data;
   const allUnread = unreadIn(unread);
   const mine = useMemo(() => channels.filter((channel) => channel.is_member), [channels]);
   return (
@@ -117,6 +119,9 @@ export function Sidebar() {
         <SidebarGroup title="Work">
           <SidebarRow to="/board" icon={<SquareKanban size={16} />}>
             Board
+          </SidebarRow>
+          <SidebarRow to="/runs" icon={<Play size={16} />} note={running ? `${running} running` : undefined}>
+            Runs
           </SidebarRow>
           <SidebarRow to="/agents" icon={<Bot size={16} />}>
             Agents

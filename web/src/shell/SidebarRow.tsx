@@ -11,6 +11,8 @@ type SidebarRowProps = LinkProps & {
   icon: ReactNode;
   children: ReactNode;
   count?: number;
+  /** What happens there now. */
+  note?: string;
   isBold?: boolean;
 };
 
@@ -24,7 +26,7 @@ export function SidebarRow(props: SidebarRowProps) {
 }
 
 /** A link in the sidebar, with the number of unread messages. */
-export function SidebarLink({ icon, children, count, isBold, ...link }: SidebarRowProps) {
+export function SidebarLink({ icon, children, count, note, isBold, ...link }: SidebarRowProps) {
   return (
     <Link {...link} className={classes(ROW, isBold ? "font-semibold text-fg" : "text-muted")}>
       <span aria-hidden="true" className="flex w-5 shrink-0 justify-center">
@@ -37,6 +39,7 @@ export function SidebarLink({ icon, children, count, isBold, ...link }: SidebarR
           <span className="sr-only"> unread</span>
         </span>
       ) : null}
+      {note ? <span className="text-xs">{note}</span> : null}
     </Link>
   );
 }

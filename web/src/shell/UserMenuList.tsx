@@ -34,6 +34,7 @@ export default function UserMenuList({ user }: { user: Me["user"] }) {
         <Item onSelect={() => void navigate({ to: "/settings/profile" })}>Settings</Item>
         <Item onSelect={() => void navigate({ to: "/settings/appearance" })}>Appearance</Item>
         <Item onSelect={() => shortcutHelp.set(true)}>Keyboard shortcuts</Item>
+        <Item onSelect={() => void navigate({ to: "/automation" })}>Stop all my agents</Item>
         <Menu.Separator className="my-1 h-px bg-line" />
         <Item onSelect={leave}>Log out</Item>
       </Menu.Content>

@@ -5,6 +5,8 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Search messages", to: "/search" },
   { label: "Channels", to: "/channels" },
   { label: "Board", to: "/board" },
+  { label: "Runs", to: "/runs" },
+  { label: "Stop all my agents", to: "/automation" },
   { label: "Agents", to: "/agents" },
   { label: "Attachments", to: "/attachments" },
   { label: "Bring in an agent", to: "/welcome" },

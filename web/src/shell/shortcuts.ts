@@ -13,6 +13,7 @@ export const GOES: Record<string, string> = {
   t: "/threads",
   c: "/channels",
   b: "/board",
+  r: "/runs",
   a: "/agents",
   s: "/settings/profile",
 };

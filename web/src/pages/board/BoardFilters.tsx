@@ -2,7 +2,8 @@ import { Clock } from "lucide-react";
 
 import { Button } from "../../ui/Button";
 import { claimantOf } from "../../workflow/moves";
-import { type BoardFilter, isNarrowed } from "./filter";
+import { isNarrowed } from "./filter";
+import type { BoardFilter } from "./search";
 import type { Card } from "./useColumns";
 
 const SELECT = "h-7 max-w-48 rounded-md border border-control bg-bg px-1.5 font-medium pointer-coarse:h-11";

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { Message } from "../../api/types";
 import { findCard, moveCard, putCard } from "../../workflow/cards";
 import { countWords } from "./BoardColumn";
-import { boardSearch, isCard, passes } from "./filter";
+import { isCard, passes } from "./filter";
+import { boardSearch } from "./search";
 import { nextCard } from "./steps";
 
 const message = (id: number, more: object = {}) =>

@@ -5,7 +5,8 @@ import type { Channel, Message, WorkflowState } from "../../api/types";
 import { type Scope, columnQuery } from "../../api/workflow";
 import { STATE_ORDER } from "../../ui/StateBadge";
 import { type Standing, standingOf } from "../../workflow/ages";
-import { type BoardFilter, isCard, passes } from "./filter";
+import { isCard, passes } from "./filter";
+import type { BoardFilter } from "./search";
 
 /** A message on the board, and how it stands. */
 export interface Card {

@@ -1,7 +1,7 @@
 import { Problem } from "../../api/problem";
 import { Button } from "../../ui/Button";
 import { FormError } from "../../ui/TextField";
-import { SaveConflict } from "./SaveConflict";
+import { SaveConflict } from "../../ui/SaveConflict";
 import { type ChannelEdits, type FormPart, isConflict } from "./useChannelForm";
 
 /** The errors of a form and the buttons that save or discard its changes. */

@@ -1,4 +1,5 @@
 import type { Trace } from "../../api/traces";
+import { RunLink } from "../../runs/RunLink";
 import { Badge } from "../../ui/Badge";
 import { Facts } from "../../ui/Facts";
 import { JsonView } from "../../ui/JsonView";
@@ -42,7 +43,7 @@ export function PeekPanel({ id, trace, isLoading, onStep, hasNext, hasPrevious, 
                   </Badge>
                 ),
               ],
-              ["Run", trace.run_id ?? "none"],
+              ["Run", trace.run_id ? <RunLink key="run" id={trace.run_id} /> : "none"],
               ["Request", trace.request_id ? <code key="request" className="font-mono text-sm break-all">{trace.request_id}</code> : "none"],
             ]}
           />

@@ -5,7 +5,7 @@ import type { ActionStats } from "../../api/traces";
 import { Button } from "../../ui/Button";
 import { MomentField } from "../../ui/MomentField";
 import { SelectField } from "../../ui/TextField";
-import type { TraceSearch } from "./filter";
+import type { TraceSearch } from "./search";
 
 const SPANS = [
   { label: "Hour", hours: 1 },

@@ -6,11 +6,13 @@ import { TRACES_PAGE, traceStatsQuery, tracesQuery } from "../../api/traces";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable } from "../../ui/DataTable";
 import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { ActionCounts } from "./ActionCounts";
 import { PeekPanel } from "./PeekPanel";
 import { TraceFilters } from "./TraceFilters";
-import { type TraceSearch, exportLink, filterOf } from "./filter";
+import { exportLink, filterOf } from "./filter";
+import type { TraceSearch } from "./search";
 import { traceColumns } from "./traceColumns";
 import { usePeek } from "./usePeek";
 
@@ -73,17 +75,7 @@ export function TracesPage() {
               onRow={peek}
               isCurrent={(trace) => trace.id === search.peek}
             />
-            <div className="flex flex-wrap items-center gap-2 pt-3">
-              <span className="flex-1 text-muted tabular-nums">
-                {offset + 1} to {offset + items.length} of {total.toLocaleString()}
-              </span>
-              <Button disabled={offset === 0} onClick={() => turn(Math.max(0, offset - TRACES_PAGE))}>
-                Newer
-              </Button>
-              <Button disabled={offset + items.length >= total} onClick={() => turn(offset + TRACES_PAGE)}>
-                Older
-              </Button>
-            </div>
+            <Pager offset={offset} count={items.length} total={total} size={TRACES_PAGE} onTurn={turn} />
           </div>
         ) : null}
       </Page>

@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 
 import type { Trace } from "../../api/traces";
-import { exportLink, filterOf, neighbour, traceSearch } from "./filter";
+import { exportLink, filterOf, neighbour } from "./filter";
+import { traceSearch } from "./search";
 
 const trace = (id: number, second: number) => ({ id, created_at: `2026-11-14T09:00:0${second}.000Z` }) as Trace;
 

@@ -1,4 +1,5 @@
 import type { Trace } from "../../api/traces";
+import { RunLink } from "../../runs/RunLink";
 import { Badge } from "../../ui/Badge";
 import type { Column } from "../../ui/DataTable";
 import { AgentName } from "../../ui/Names";
@@ -47,7 +48,7 @@ export function traceColumns(peek: (trace: Trace) => void): Array<Column<Trace>>
           <span className="text-sm text-muted">done</span>
         ),
     },
-    { title: "Run", isEnd: true, isWideOnly: true, cell: (trace) => trace.run_id ?? "" },
+    { title: "Run", isEnd: true, isWideOnly: true, cell: ({ run_id }) => (run_id ? <RunLink id={run_id} label={String(run_id)} /> : "") },
     { title: "Took", isEnd: true, cell: (trace) => <span className="whitespace-nowrap">{trace.duration_ms} ms</span> },
   ];
 }

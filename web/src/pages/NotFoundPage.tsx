@@ -6,7 +6,8 @@ import { INPUT } from "../ui/Field";
 import { Page } from "../ui/Page";
 import { Empty } from "../ui/States";
 
-export function NotFound() {
+/** There is no such page, and where to go instead. */
+export function NotFoundPage() {
   const navigate = useNavigate();
   const look = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();

@@ -1,4 +1,4 @@
-import { Button } from "../../ui/Button";
+import { Button } from "./Button";
 
 /** Says what somebody else has changed, and asks which changes to keep. */
 export function SaveConflict({ sentence, changes, takeTheirs, saveMine }: {

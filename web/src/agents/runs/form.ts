@@ -1,0 +1,141 @@
+import type { AgentChanges, TriggerMode } from "../../api/agents";
+import type { Agent } from "../../api/types";
+import { joinWords, splitWords } from "./commandLine";
+
+type Harness = NonNullable<Agent["harness"]>;
+export type Tools = NonNullable<Harness["tools"]>;
+export type Senders = NonNullable<Agent["trigger_from"]>;
+
+export interface Variable {
+  name: string;
+  value: string;
+}
+
+/** What starts an agent and with what, as it is typed. */
+export interface RunForm {
+  mode: TriggerMode;
+  command: string;
+  timeout: string;
+  environment: Variable[];
+  template: string;
+  tools: Tools;
+  senders: Senders;
+  allowed: string;
+  runs: string;
+  cost: string;
+  others: string;
+  cooldown: string;
+  depth: string;
+  exchanges: string;
+}
+
+export const LABELS: Record<keyof RunForm, string> = {
+  mode: "When a message arrives",
+  command: "Command",
+  timeout: "Time limit",
+  environment: "Environment variables",
+  template: "Prompt template",
+  tools: "Tools",
+  senders: "Who may start it",
+  allowed: "Also allowed",
+  runs: "Runs per day",
+  cost: "Cost per day",
+  others: "Part for others",
+  cooldown: "Cooldown",
+  depth: "Depth",
+  exchanges: "Exchanges",
+};
+
+export const DEFAULT_TIMEOUT = 600;
+
+/** A harness of another backend is not shown in the fields of a command. */
+export const commandOf = (agent: Agent): Harness | null => (agent.harness?.backend === "subprocess" ? agent.harness : null);
+
+export function formOf(agent: Agent): RunForm {
+  const harness = commandOf(agent);
+  return {
+    mode: agent.trigger_mode,
+    command: joinWords(harness?.command ?? []),
+    timeout: harness?.timeout_seconds ? String(harness.timeout_seconds) : "",
+    environment: Object.entries(harness?.env ?? {}).map(([name, value]) => ({ name, value })),
+    template: harness?.prompt_template ?? "",
+    tools: harness?.tools ?? "hub",
+    senders: agent.trigger_from ?? "people",
+    allowed: (agent.trigger_allow ?? []).join(" "),
+    runs: String(agent.budget.runs_per_day),
+    cost: agent.budget.cost_usd_per_day?.toString() ?? "",
+    others: String(agent.budget.others_percent),
+    cooldown: String(agent.cooldown_seconds),
+    depth: String(agent.max_trigger_depth),
+    exchanges: String(agent.max_round_trips),
+  };
+}
+
+const isSame = (one: unknown, other: unknown) => JSON.stringify(one) === JSON.stringify(other);
+
+/** The fields in which two forms differ. */
+export function changedFields(before: RunForm, after: RunForm): Array<keyof RunForm> {
+  return (Object.keys(LABELS) as Array<keyof RunForm>).filter((field) => !isSame(before[field], after[field]));
+}
+
+export type FormErrors = Partial<Record<keyof RunForm, string>>;
+
+const COMMAND_FIELDS: ReadonlyArray<keyof RunForm> = ["command", "timeout", "environment", "template", "tools"];
+
+/** Names as people type them: with or without @, and with spaces or commas between them. */
+export const namesIn = (text: string) => text.split(/[\s,]+/).map((name) => name.replace(/^@/, "")).filter(Boolean);
+
+/** What differs from the agent as it is, and what cannot be understood. The hub checks the limits. */
+export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges; errors: FormErrors } {
+  const changes: AgentChanges = {};
+  const errors: FormErrors = {};
+  const fields = changedFields(formOf(agent), form);
+  const number = (field: "runs" | "others" | "cooldown" | "depth" | "exchanges", put: (value: number) => void) => {
+    if (!/^\d{1,9}$/.test(form[field].trim())) errors[field] = "Type a whole number, 0 or more";
+    else if (fields.includes(field)) put(Number(form[field]));
+  };
+  const budget = (more: NonNullable<AgentChanges["budget"]>) => (changes.budget = { ...changes.budget, ...more });
+  if (fields.includes("mode")) changes.trigger_mode = form.mode;
+  if (fields.includes("senders")) changes.trigger_from = form.senders;
+  if (fields.includes("allowed")) changes.trigger_allow = namesIn(form.allowed);
+  number("runs", (runs_per_day) => budget({ runs_per_day }));
+  number("others", (others_percent) => budget({ others_percent }));
+  number("cooldown", (value) => (changes.cooldown_seconds = value));
+  number("depth", (value) => (changes.max_trigger_depth = value));
+  number("exchanges", (value) => (changes.max_round_trips = value));
+  if (fields.includes("cost")) {
+    const cost = form.cost.trim() === "" ? null : Number(form.cost);
+    if (cost !== null && (!Number.isFinite(cost) || cost < 0)) errors.cost = "Type an amount in dollars, or nothing for no limit";
+    else budget({ cost_usd_per_day: cost });
+  }
+  if (COMMAND_FIELDS.some((field) => fields.includes(field))) {
+    const harness = harnessOf(agent, form, errors);
+    if (harness !== undefined) changes.harness = harness;
+  }
+  return { changes, errors };
+}
+
+/** The command with its settings; null if there is none, undefined if something in it is wrong. */
+function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | null | undefined {
+  const { words, error } = splitWords(form.command);
+  const variables = form.environment.filter(({ name, value }) => name.trim() || value);
+  const names = variables.map(({ name }) => name.trim());
+  if (error !== undefined) errors.command = error;
+  if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Type a number of seconds, or nothing for 600";
+  if (names.includes("")) errors.environment = "Each variable needs a name";
+  else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
+  const isEmpty = words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
+  if (words?.length === 0 && !isEmpty) errors.command = "Type the program to start";
+  if (COMMAND_FIELDS.some((field) => errors[field])) return undefined;
+  if (isEmpty) return null;
+  const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };
+  return {
+    ...kept,
+    backend: "subprocess",
+    command: words,
+    timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,
+    env: variables.length ? Object.fromEntries(variables.map(({ name, value }) => [name.trim(), value])) : undefined,
+    prompt_template: form.template.trim() ? form.template : undefined,
+    tools: form.tools === "hub" ? undefined : form.tools,
+  };
+}

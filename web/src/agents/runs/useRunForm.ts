@@ -1,0 +1,63 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type RevisedAgent, agentQuery, changeAgent } from "../../api/agents";
+import { Problem } from "../../api/problem";
+import { toast } from "../../ui/Toasts";
+import { LABELS, type RunForm, changedFields, changesOf, formOf } from "./form";
+
+/**
+ * The edits of what starts an agent. Only what was typed is kept here; the rest follows the agent. A save is based on the revision that
+ * the person saw when they began, so that nobody overwrites what somebody else has saved in between without knowing it.
+ */
+export function useRunForm(latest: RevisedAgent) {
+  const client = useQueryClient();
+  const { agent } = latest;
+  const [typed, setTyped] = useState<Partial<RunForm>>({});
+  const [base, setBase] = useState(latest);
+  const now = formOf(agent);
+  const form: RunForm = { ...now, ...typed };
+  const { changes, errors } = changesOf(agent, form);
+  const fields = changedFields(now, form);
+  const save = useMutation({
+    mutationFn: async (etag: string | null) => {
+      try {
+        return await changeAgent(client, agent.name, changes, etag);
+      } catch (error) {
+        if (!(error instanceof Problem) || error.status !== 412) throw error;
+        const current = await client.fetchQuery({ ...agentQuery(agent.name), staleTime: 0 });
+        const theirs = changedFields(formOf(base.agent), formOf(current.agent));
+        // Something else of the agent changed, for example its instructions. That contradicts nothing here.
+        if (theirs.length === 0) return changeAgent(client, agent.name, changes, current.etag);
+        throw error;
+      }
+    },
+    onSuccess: () => {
+      setTyped({});
+      toast("Saved.");
+    },
+  });
+  const isConflict = save.error instanceof Problem && save.error.status === 412;
+  return {
+    form,
+    errors,
+    fields,
+    error: save.error,
+    isConflict,
+    theirs: isConflict ? changedFields(formOf(base.agent), now).map((field) => `${LABELS[field]} was changed`) : [],
+    isSaving: save.isPending,
+    canSave: Object.keys(changes).length > 0 && Object.keys(errors).length === 0 && !save.isPending,
+    set: <Field extends keyof RunForm>(field: Field, value: RunForm[Field]) => {
+      if (Object.keys(typed).length === 0) setBase(latest);
+      setTyped((before) => ({ ...before, [field]: value }));
+    },
+    save: () => save.mutate(base.etag),
+    saveOverTheirs: () => save.mutate(latest.etag),
+    discard: () => {
+      save.reset();
+      setTyped({});
+    },
+  };
+}
+
+export type RunEdits = ReturnType<typeof useRunForm>;

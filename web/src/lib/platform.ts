@@ -1,0 +1,2 @@
+/** Whether keyboards here have ⌘ instead of Ctrl. */
+export const isMac = /Mac|iPhone|iPad/.test(navigator.platform);

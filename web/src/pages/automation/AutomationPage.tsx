@@ -1,0 +1,95 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { type Automation, automationQuery, stopAll } from "../../api/automation";
+import { Button } from "../../ui/Button";
+import { Confirm } from "../../ui/Confirm";
+import { LongTable } from "../../ui/LongTable";
+import { Page } from "../../ui/Page";
+import { Empty, Failed, Skeleton } from "../../ui/States";
+import { Time } from "../../ui/Time";
+import { toast } from "../../ui/Toasts";
+import { ResumeDialog } from "./ResumeDialog";
+import { automationColumns } from "./automationColumns";
+import { stateWords } from "./words";
+
+const LOOKS_AGAIN_MS = 5000;
+
+/** Everything of the person that may start by itself, and the switch that stops all of it. */
+export function AutomationPage() {
+  const query = useQuery({ ...automationQuery, refetchInterval: LOOKS_AGAIN_MS });
+  const automation = query.data;
+  return (
+    <Page title="Stop all my agents" subtitle="What may start by itself">
+      {query.isError && !automation ? <Failed error={query.error} retry={() => void query.refetch()} /> : null}
+      {query.isLoading ? <Skeleton rows={3} /> : null}
+      {automation ? (
+        <div className="flex flex-col gap-6 p-6 max-md:px-4">
+          <Switchboard automation={automation} />
+          {automation.items.length ? (
+            <LongTable label="What may start by itself" columns={automationColumns} rows={automation.items} keyOf={({ kind, id }) => `${kind} ${id}`} />
+          ) : (
+            <Empty title="Nothing of yours starts by itself">Agents that messages start, webhooks and incoming webhooks appear here.</Empty>
+          )}
+        </div>
+      ) : null}
+    </Page>
+  );
+}
+
+function Switchboard({ automation }: { automation: Automation }) {
+  const client = useQueryClient();
+  const [asked, setAsked] = useState<"stop" | "resume" | null>(null);
+  const { stopped, stopped_at, hub_stopped } = automation;
+  return (
+    <section aria-label="Status" className="flex max-w-3xl flex-col gap-3 rounded-lg border border-line bg-panel p-4">
+      <h2 className="font-semibold">{stopped ? "Everything of yours is stopped" : hub_stopped ? "The operator has stopped this hub" : "Your agents may start"}</h2>
+      <p>
+        {stopped ? (
+          <>
+            {stopped_at ? (
+              <>
+                Stopped <Time at={stopped_at} />.{" "}
+              </>
+            ) : null}
+            No agent starts and no webhook is sent until you resume. Messages that arrive now are kept, but start no run.
+          </>
+        ) : hub_stopped ? (
+          "Nothing starts for anybody. Only the operator can resume it. Messages that arrive now are kept, but start no run."
+        ) : (
+          "Stop everything at once if agents do what you do not want. Runs end within 15 seconds, and nothing starts until you resume."
+        )}{" "}
+        {stateWords(automation)}
+      </p>
+      {stopped && hub_stopped ? <p className="text-amber">The operator has stopped this hub, too. After you resume, nothing starts until the operator also resumes.</p> : null}
+      <div>
+        {stopped ? (
+          <Button look="filled" size="form" onClick={() => setAsked("resume")}>
+            Resume
+          </Button>
+        ) : (
+          <Button look="danger" size="form" onClick={() => setAsked("stop")}>
+            Stop everything
+          </Button>
+        )}
+      </div>
+      {asked === "stop" ? (
+        <Confirm
+          title="Stop everything?"
+          action="Stop everything"
+          onConfirm={async () => {
+            await stopAll(client);
+            toast("All your agents are stopped.");
+          }}
+          onClose={() => setAsked(null)}
+        >
+          <p>
+            Runs that are under way are cancelled within 15 seconds. Messages that already wait for an agent and deliveries to webhooks go on waiting. When
+            you resume, you choose whether they run or are dropped. Messages that arrive in the meantime are kept, but start no run, also not later.
+          </p>
+        </Confirm>
+      ) : null}
+      {asked === "resume" ? <ResumeDialog onClose={() => setAsked(null)} /> : null}
+    </section>
+  );
+}

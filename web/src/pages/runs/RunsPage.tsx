@@ -1,0 +1,78 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, getRouteApi } from "@tanstack/react-router";
+import { OctagonX } from "lucide-react";
+
+import { RUNS_PAGE, runCountsQuery, runsQuery } from "../../api/runs";
+import { Button } from "../../ui/Button";
+import { DataTable } from "../../ui/DataTable";
+import { Page } from "../../ui/Page";
+import { Pager } from "../../ui/Pager";
+import { Empty, Failed, Skeleton } from "../../ui/States";
+import { RunFilters } from "./RunFilters";
+import { filterOf, totalsOf } from "./filter";
+import { runColumns } from "./runColumns";
+import type { RunSearch } from "./search";
+
+const route = getRouteApi("/runs");
+const LINK = "text-accent underline";
+
+/** What the person's agents did because of messages. The event stream keeps it up to date. */
+export function RunsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const filter = filterOf(search);
+  const offset = search.offset ?? 0;
+  const runs = useQuery(runsQuery(filter, offset));
+  const counts = useQuery(runCountsQuery(filter.agent)).data;
+  const items = runs.data?.items ?? [];
+  const total = runs.data?.total ?? 0;
+  const hasFilter = Object.keys(filter).length > 0;
+  const narrow = (change: Partial<RunSearch>) => void navigate({ search: (now) => ({ ...now, ...change, offset: undefined }) });
+  const turn = (next: number) => void navigate({ search: (now) => ({ ...now, offset: next || undefined }) });
+  return (
+    <Page
+      title="Runs"
+      subtitle={counts ? totalsOf(counts) : undefined}
+      actions={
+        <Link
+          to="/automation"
+          className="inline-flex h-7 items-center gap-1.5 rounded-md border border-line px-2.5 font-medium whitespace-nowrap hover:bg-panel pointer-coarse:h-11"
+        >
+          <OctagonX size={14} aria-hidden="true" />
+          Stop all
+        </Link>
+      }
+    >
+      <RunFilters search={search} counts={counts} onChange={narrow} />
+      {runs.isError && !runs.data ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
+      {runs.isLoading ? <Skeleton /> : null}
+      {runs.data && items.length === 0 ? (
+        hasFilter || offset > 0 ? (
+          <Empty title="Nothing matches the filter">
+            <Button onClick={() => void navigate({ search: {} })}>Clear the filter</Button>
+          </Empty>
+        ) : (
+          <Empty title="No runs yet">
+            Open one of your{" "}
+            <Link to="/agents" className={LINK}>
+              agents
+            </Link>
+            , choose “Start a run” under Runs, and send it a message. What it does appears here.
+          </Empty>
+        )
+      ) : null}
+      {items.length ? (
+        <div className="px-6 pb-6 max-md:px-4">
+          <DataTable
+            label="Runs"
+            columns={runColumns()}
+            rows={items}
+            keyOf={(run) => run.id}
+            onRow={(run) => void navigate({ to: "/runs/$id", params: { id: String(run.id) } })}
+          />
+          <Pager offset={offset} count={items.length} total={total} size={RUNS_PAGE} onTurn={turn} note="A dash means that the program does not report it." />
+        </div>
+      ) : null}
+    </Page>
+  );
+}
