@@ -99,6 +99,11 @@ const agent = createRoute({
   validateSearch: (search): { tab?: AgentTab } => ({ tab: agentTab(search["tab"]) }),
   component: lazyRouteComponent(() => import("./pages/AgentPage"), "AgentPage"),
 });
+const profilePage = createRoute({
+  getParentRoute: () => root,
+  path: "/people/$name",
+  component: lazyRouteComponent(() => import("./pages/people/PersonPage"), "PersonPage"),
+});
 const welcome = createRoute({
   getParentRoute: () => root,
   path: "/welcome",
@@ -227,6 +232,7 @@ const tree = root.addChildren([
   dm,
   agents,
   agent,
+  profilePage,
   welcome,
   traces,
   deliveries,

@@ -2,10 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 
 import { sentenceOf } from "../api/problem";
 import { channelsQuery } from "../api/queries";
-import { type Trust, trustQuery } from "../api/trust";
+import { trustQuery } from "../api/trust";
 import { Explained } from "../ui/Explained";
-import { Meter } from "../ui/Meter";
-import { type Threshold, thresholdsOf } from "../workflow/trust";
+import { TrustRows } from "../workflow/TrustRows";
 import { WORDS } from "./words";
 
 /** How far the agent is trusted, next to the thresholds of the channels. */
@@ -31,34 +30,7 @@ export function TrustSection({ name }: { name: string }) {
       {trust.data?.length === 0 ? (
         <p className="mt-2 text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
       ) : null}
-      <ul className="mt-2 flex flex-col gap-3">
-        {trust.data?.map((one) => (
-          <TrustRow key={one.action_type} trust={one} thresholds={thresholdsOf(one.action_type, channels)} />
-        ))}
-      </ul>
+      <TrustRows trust={trust.data ?? []} channels={channels} />
     </section>
-  );
-}
-
-function TrustRow({ trust, thresholds }: { trust: Trust; thresholds: Threshold[] }) {
-  const asks = thresholds.map(({ at, channels }) => `${at} in ${channels.map((channel) => `#${channel}`).join(", ")}`);
-  return (
-    <li className="grid grid-cols-[8rem_minmax(0,1fr)_9.5rem] items-center gap-x-3 max-sm:grid-cols-[minmax(0,1fr)_auto]">
-      <code className="truncate font-mono text-sm">{trust.action_type}</code>
-      <div className="max-sm:order-last max-sm:col-span-2">
-        <Meter
-          label={`Trust in ${trust.action_type}`}
-          value={trust.score}
-          ticks={thresholds.map(({ at }, place) => ({ at, title: asks[place]! }))}
-        />
-        {asks.length ? <span className="sr-only">Asked for: {asks.join("; ")}</span> : null}
-      </div>
-      <span className="text-right whitespace-nowrap tabular-nums">
-        <strong>{trust.score.toFixed(2)}</strong>{" "}
-        <span className="text-muted">
-          {trust.adjustments} {trust.adjustments === 1 ? "adjustment" : "adjustments"}
-        </span>
-      </span>
-    </li>
   );
 }

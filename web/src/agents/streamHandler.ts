@@ -33,6 +33,7 @@ function updatePresence(client: QueryClient, event: LiveEvent): void {
   if (name === undefined || lastSeenAt === undefined) return;
   const presence: Presence = { isOnline: event.data["online"] === true, lastSeenAt };
   client.setQueryData<Presence | null>(["presence", name], presence);
+  reloadSoon(client, "profile", name);
   const updated = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
   client.setQueryData<Agent[]>(AGENTS_KEY, (now) => now?.map(updated));
   client.setQueryData<RevisedAgent>(agentKey(name), (now) => now && { ...now, agent: updated(now.agent) });

@@ -5,7 +5,7 @@ import { Suspense, lazy, memo, useCallback } from "react";
 import type { Message } from "../api/types";
 import { fullName } from "../lib/names";
 import { useMe } from "../shell/me";
-import { AuthorName } from "../ui/AuthorName";
+import { AuthorName, hasProfile } from "../ui/AuthorName";
 import { Avatar } from "../ui/Avatar";
 import { Shown } from "../ui/Shown";
 import { Time } from "../ui/Time";
@@ -60,7 +60,10 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
       ) : null}
       <div className="w-8 shrink-0">
         {isContinued ? null : (
-          <Avatar name={message.from.name} kind={message.from.kind} displayName={message.from.display_name} />
+          // The name beside it does the same for the keyboard.
+          <span data-profile={hasProfile(message.from) ? message.from.name : undefined} className="block size-8 data-profile:cursor-pointer">
+            <Avatar name={message.from.name} kind={message.from.kind} displayName={message.from.display_name} />
+          </span>
         )}
       </div>
       {/* Text ends before the menu, also where there is little room, and never reaches over the next message. */}

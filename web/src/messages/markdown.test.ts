@@ -44,9 +44,12 @@ test("links open elsewhere and tell nobody where from", () => {
 
 test("who is called out is marked, and oneself more so; not in code, not in addresses", () => {
   expect(html("@scout and @ada", "ada")).toBe(
-    '<p><span class="mention">@scout</span> and <span class="mention mention-me">@ada</span></p>',
+    '<p><a class="mention" href="/people/scout">@scout</a> and <a class="mention mention-me" href="/people/ada">@ada</a></p>',
   );
   expect(html("`@scout` a@b.example")).not.toContain("mention");
+  // All of a channel has no profile, and a link cannot hold another one.
+  expect(html("@here")).toBe('<p><span class="mention mention-me">@here</span></p>');
+  expect(html("[@scout](https://a.example)")).toContain('<span class="mention">@scout</span></a>');
 });
 
 test("a channel that there is becomes a link within the page", () => {

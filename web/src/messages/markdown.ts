@@ -74,6 +74,8 @@ markdown.inline.ruler.before("emphasis", "mention", (state, silent) => {
   if (!silent) {
     const token = state.push("mention", "", 0);
     token.content = match[1]!;
+    // A link cannot hold another one.
+    token.info = state.linkLevel > 0 ? "in link" : "";
   }
   state.pos += match[0].length;
   return true;
@@ -81,9 +83,9 @@ markdown.inline.ruler.before("emphasis", "mention", (state, silent) => {
 markdown.renderer.rules["mention"] = (tokens, at, _options, env) => {
   const name = tokens[at]!.content;
   const me = (env as { me?: string } | undefined)?.me;
-  const isMe = name.toLowerCase() === me?.toLowerCase() || name === "channel" || name === "here";
-  const escaped = markdown.utils.escapeHtml(name);
-  return `<span class="mention${isMe ? " mention-me" : ""}">@${escaped}</span>`;
+  const isAll = name === "channel" || name === "here";
+  const look = `class="mention${isAll || name.toLowerCase() === me?.toLowerCase() ? " mention-me" : ""}"`;
+  return isAll || tokens[at]!.info ? `<span ${look}>@${name}</span>` : `<a ${look} href="/people/${name}">@${name}</a>`;
 };
 
 /** The names of channels in a text, as they may be written there. */
@@ -259,8 +261,8 @@ const ALLOWED = {
 };
 
 DOMPurify.addHook("afterSanitizeAttributes", (node) => {
-  // A channel is within the page; all else opens beside it.
-  if (node.tagName === "A" && node.className !== "channel") {
+  // Channels and people are within the page; all else opens beside it.
+  if (node.tagName === "A" && !/^(channel|mention)/.test(node.className)) {
     node.setAttribute("target", "_blank");
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }

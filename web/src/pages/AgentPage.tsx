@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi } from "@tanstack/react-router";
+import { Navigate, getRouteApi } from "@tanstack/react-router";
 
 import { agentQuery, keysOfAgentQuery } from "../api/agents";
 import { Problem } from "../api/problem";
@@ -14,7 +14,6 @@ import { Page } from "../ui/Page";
 import { Failed, Skeleton } from "../ui/States";
 import { Tabs } from "../ui/Tabs";
 import { lazyPart } from "../ui/lazyPart";
-import { NotFound } from "./NotFound";
 
 const route = getRouteApi("/agents/$name");
 const LOOKS_AGAIN_MS = 30_000;
@@ -49,7 +48,10 @@ export function AgentPage() {
   const webhooks = useQuery({ ...webhooksQuery(name), refetchInterval: false }).data?.length;
   const runs = useQuery(runsQuery({ agent: name })).data?.total;
   const counts: Partial<Record<AgentTab, number>> = { runs, keys, webhooks };
-  if (revised.error instanceof Problem && revised.error.status === 404) return revised.data ? <AgentGone name={name} /> : <NotFound />;
+  if (revised.error instanceof Problem && revised.error.status === 404) {
+    // Agents of others have a profile that everybody may see.
+    return revised.data ? <AgentGone name={name} /> : <Navigate to="/people/$name" params={{ name }} replace />;
+  }
   if (revised.isError && !revised.data) return <Failed error={revised.error} retry={() => void revised.refetch()} />;
   if (!revised.data) {
     return (

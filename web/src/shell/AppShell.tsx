@@ -9,6 +9,8 @@ import { LightboxHost } from "../messages/LightboxHost";
 import { SourceHost } from "../messages/SourceHost";
 import { lightbox } from "../messages/lightbox";
 import { source } from "../messages/source";
+import { ProfileHost } from "../profiles/ProfileHost";
+import { openedProfile } from "../profiles/opened";
 import { IconButton } from "../ui/Button";
 import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
@@ -46,6 +48,7 @@ export function AppShell() {
     making.set(null);
     lightbox.set(null);
     source.set(null);
+    openedProfile.set(null);
     shortcutHelp.set(false);
   }, [path]);
   const drawer = useRef<HTMLDivElement>(null);
@@ -103,6 +106,7 @@ export function AppShell() {
       <Making />
       <LightboxHost />
       <SourceHost />
+      <ProfileHost />
       {hasHelp ? (
         <Suspense>
           <ShortcutHelp onClose={() => shortcutHelp.set(false)} />

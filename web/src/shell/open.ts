@@ -1,4 +1,5 @@
 import { source } from "../messages/source";
+import { openedProfile } from "../profiles/opened";
 import { shortcutHelp } from "./help";
 import { making } from "./making";
 import { palette } from "./palette";
@@ -12,5 +13,5 @@ const ELSEWHERE = "input, textarea, select, [contenteditable], [role=menu], [rol
  */
 export function areKeysElsewhere(target: EventTarget | null): boolean {
   const isWithin = target instanceof Element && target.closest(ELSEWHERE) !== null;
-  return isWithin || palette.get() || making.get() !== null || source.get() !== null || shortcutHelp.get();
+  return isWithin || palette.get() || making.get() !== null || source.get() !== null || openedProfile.get() !== null || shortcutHelp.get();
 }

@@ -1,14 +1,34 @@
 import type { Author } from "../api/types";
 import { MOST_OF_LINE, Shown } from "./Shown";
 
-/** Who wrote something. What they call themselves anybody can call themselves; the name behind it is theirs alone. */
+/** Whether the directory knows somebody, so that a click on the name opens a card. */
+export function hasProfile({ kind }: Pick<Author, "kind">): boolean {
+  return kind === "user" || kind === "agent";
+}
+
+/** Who wrote something, and the way to their card. Everybody can choose any display name; a handle belongs to one. */
 export function AuthorName({ from }: { from: Author }) {
   const shown = from.display_name || from.name;
+  const name = (
+    <bdi className="block min-w-0 overflow-clip font-semibold [overflow-wrap:anywhere]">
+      <Shown text={shown} most={MOST_OF_LINE} />
+    </bdi>
+  );
   return (
     <>
-      <bdi className="min-w-0 overflow-clip font-semibold [overflow-wrap:anywhere]">
-        <Shown text={shown} most={MOST_OF_LINE} />
-      </bdi>
+      {hasProfile(from) ? (
+        <button
+          type="button"
+          data-profile={from.name}
+          aria-haspopup="dialog"
+          title={`Profile of @${from.name}`}
+          className="-my-0.5 min-w-0 py-0.5 text-start hover:underline pointer-coarse:-my-3 pointer-coarse:py-3"
+        >
+          {name}
+        </button>
+      ) : (
+        name
+      )}
       {shown.toLowerCase() === from.name.toLowerCase() ? null : <span className="text-muted">@{from.name}</span>}
       {from.kind === "user" ? null : <span className="text-muted">{from.kind}</span>}
     </>

@@ -4,10 +4,24 @@ import { Fragment, type ReactNode } from "react";
 
 import type { ApiKey } from "../api/account";
 import { channelsQuery, meQuery } from "../api/queries";
+import { profileLink } from "../profiles/profileLink";
 
 const LINK = "-my-0.5 inline-flex min-h-6 items-center text-accent hover:underline";
 
-/** The name of an agent, and the way to its page where the person has one: those of others and those that are gone have none. */
+/**
+ * A handle that opens the card of its person or agent, and is a link to their page. What has been deleted since has neither; the card
+ * says so.
+ */
+export function PersonName({ name }: { name: string }) {
+  const me = useQuery(meQuery).data;
+  return (
+    <Link {...profileLink(name, me)} data-profile={name} aria-haspopup="dialog" className={LINK}>
+      @{name}
+    </Link>
+  );
+}
+
+/** Your own agents lead straight to their page, because most who click their names want to change them. */
 export function AgentName({ name }: { name: string }) {
   const isOwn = useQuery(meQuery).data?.agents.some((agent) => agent.name === name) ?? false;
   return isOwn ? (
@@ -15,18 +29,7 @@ export function AgentName({ name }: { name: string }) {
       @{name}
     </Link>
   ) : (
-    `@${name}`
-  );
-}
-
-/** The name of somebody who is there, and the way to them: own agents have a page, with everybody else one can talk. */
-export function PersonName({ name }: { name: string }) {
-  const me = useQuery(meQuery).data;
-  if (!me || me.user.username === name || me.agents.some((agent) => agent.name === name)) return <AgentName name={name} />;
-  return (
-    <Link to="/dm/$name" params={{ name }} className={LINK}>
-      @{name}
-    </Link>
+    <PersonName name={name} />
   );
 }
 
