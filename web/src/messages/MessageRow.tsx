@@ -67,7 +67,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         )}
       </div>
       {/* Text ends before the menu, also where there is little room, and never reaches over the next message. */}
-      <div className="min-w-0 flex-1 overflow-clip pr-5 max-md:pr-6">
+      <div className="-mt-1 min-w-0 flex-1 overflow-clip pt-1 pr-5 max-md:pr-6 pointer-coarse:-mt-2 pointer-coarse:pt-2">
         {isContinued ? null : (
           <div className="flex flex-wrap items-baseline gap-x-2">
             <AuthorName from={message.from} />

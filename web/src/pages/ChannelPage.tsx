@@ -16,6 +16,7 @@ import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
 import { ChannelViews } from "./channel/ChannelViews";
+import { MembersButton } from "./channel/MembersButton";
 
 const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
@@ -41,9 +42,7 @@ export function ChannelPage() {
         subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
-            <span className="text-muted max-sm:hidden">
-              {details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}
-            </span>
+            {details ? <MembersButton details={details} /> : null}
             <ChannelViews name={name} />
             <Link
               to="/channels/$name/settings"

@@ -22,7 +22,8 @@ export function AuthorName({ from }: { from: Author }) {
           data-profile={from.name}
           aria-haspopup="dialog"
           title={`Profile of @${from.name}`}
-          className="-my-0.5 min-w-0 py-0.5 text-start hover:underline pointer-coarse:-my-3 pointer-coarse:py-3"
+          // Larger than its line, so that a finger hits it; what comes after it lies above it.
+          className="-mt-1 min-w-0 pt-1 text-start hover:underline pointer-coarse:-mt-2 pointer-coarse:-mb-4 pointer-coarse:pt-2 pointer-coarse:pb-4"
         >
           {name}
         </button>

@@ -13,6 +13,7 @@ import { Empty, Failed, Skeleton } from "../../ui/States";
 import { limitWords } from "../../workflow/ages";
 import { NotFound } from "../NotFound";
 import { ChannelViews } from "../channel/ChannelViews";
+import { MembersButton } from "../channel/MembersButton";
 import { Board } from "./Board";
 
 const route = getRouteApi("/channels/$name/board");
@@ -40,7 +41,7 @@ export function ChannelBoardPage() {
       subtitle={channel ? <Shown text={channel.topic} most={MOST_OF_LINE} /> : undefined}
       actions={
         <>
-          <span className="text-muted max-sm:hidden">{channel ? `${channel.member_count} ${channel.member_count === 1 ? "member" : "members"}` : ""}</span>
+          {details.data ? <MembersButton details={details.data} /> : null}
           <ChannelViews name={name} />
         </>
       }

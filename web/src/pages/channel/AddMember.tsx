@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { type KeyboardEvent, useId, useState } from "react";
 
-import { api, ok } from "../../api/client";
+import { directoryQuery } from "../../api/directory";
+import { addMember } from "../../api/members";
 import type { ChannelDetails } from "../../api/types";
 import { Avatar } from "../../ui/Avatar";
 import { Button } from "../../ui/Button";
@@ -10,9 +11,10 @@ import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { FormError } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";
 import { classes } from "../../ui/classes";
+import type { MemberRights } from "./memberRights";
 
 /** Brings somebody in, by a name that is completed from the directory. */
-export function AddMember({ details, own, isManager }: { details: ChannelDetails; own: string[]; isManager: boolean }) {
+export function AddMember({ details, rights: { own, isManager } }: { details: ChannelDetails; rights: MemberRights }) {
   const client = useQueryClient();
   const { name } = details.channel;
   const listId = useId();
@@ -20,25 +22,16 @@ export function AddMember({ details, own, isManager }: { details: ChannelDetails
   const [isOpen, setOpen] = useState(false);
   const [chosen, setChosen] = useState(0);
   const sought = typed.trim().replace(/^@/, "");
-  const found = useQuery({
-    queryKey: ["directory", sought],
-    queryFn: () => ok(api.GET("/api/directory", { params: { query: { q: sought, limit: 20 } } })),
-    enabled: isOpen,
-    staleTime: 30_000,
-    placeholderData: (before) => before,
-  });
+  const found = useQuery({ ...directoryQuery(sought, 20), enabled: isOpen });
   const isIn = (who: string) => details.members.some((member) => member.name === who);
   // Who does not answer for the channel brings in only their own agents.
   const cards = (found.data?.items ?? [])
     .filter((card) => card.kind !== "system" && !isIn(card.name) && (isManager || own.includes(card.name)))
     .slice(0, 8);
   const add = useMutation({
-    mutationFn: (who: string) =>
-      ok(api.PUT("/api/channels/{name}/members/{principal}", { params: { path: { name, principal: who } } })),
+    mutationFn: (who: string) => addMember(client, name, who),
     onSuccess: (_, who) => {
       setTyped("");
-      void client.invalidateQueries({ queryKey: ["channel", name] });
-      void client.invalidateQueries({ queryKey: ["channels"] });
       toast(`@${who} is in #${name}.`);
     },
   });

@@ -43,7 +43,7 @@ export function ChannelSettingsPage() {
             </p>
           )}
           <ChannelFormSections key={name} name={name} latest={details} isManager={isManager} />
-          <ChannelMembers details={details} me={me} isManager={isManager} />
+          <ChannelMembers details={details} me={me} />
           {isManager ? <ChannelOwner details={details} /> : null}
           <ChannelEnd details={details} me={me} isManager={isManager} />
         </>

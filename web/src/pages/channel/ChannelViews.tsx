@@ -3,7 +3,9 @@ import { MessagesSquare, SquareKanban } from "lucide-react";
 
 const VIEW =
   "inline-flex h-7 items-center gap-1.5 px-2.5 text-muted hover:text-fg pointer-coarse:h-11 " +
-  "aria-[current=page]:bg-bg aria-[current=page]:font-medium aria-[current=page]:text-fg";
+  "aria-[current=page]:bg-bg aria-[current=page]:font-medium aria-[current=page]:text-fg " +
+  // A phone has room for one of them.
+  "max-sm:border-l-0 max-sm:aria-[current=page]:hidden";
 
 /** What is said in a channel, and what is to be done there. */
 export function ChannelViews({ name }: { name: string }) {

@@ -5,7 +5,6 @@ import { MessageSquare } from "lucide-react";
 import { type Profile, profileQuery } from "../../api/directory";
 import { Problem } from "../../api/problem";
 import { channelsQuery, meQuery } from "../../api/queries";
-import { fullName } from "../../lib/names";
 import { ProfileFacts } from "../../profiles/ProfileFacts";
 import { ProfileName } from "../../profiles/ProfileName";
 import { ProfileText } from "../../profiles/ProfileText";
@@ -42,7 +41,7 @@ function PublicProfile({ profile }: { profile: Profile }) {
   const isOwnAgent = profile.owner !== null && profile.owner === me?.user.username;
   return (
     <Page
-      title={fullName(profile)}
+      title={profile.display_name || profile.name}
       header={(title) => (
         <header className="flex shrink-0 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line px-6 py-4 max-md:pr-4 max-md:pl-14">
           <div className="min-w-0 flex-1 basis-48">
