@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { UserPlus } from "lucide-react";
 import { useState } from "react";
 
 import { type User, usersQuery } from "../../api/admin";
@@ -13,11 +14,13 @@ import { Section } from "../../ui/Section";
 import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
-import { registerCommand } from "./register";
+import { InvitationList } from "./InvitationList";
+import { InviteDialog } from "./InviteDialog";
 
 /** The accounts. They are changed on the machine of the hub, by whoever operates it. */
 export function UsersTab() {
   const users = useQuery(usersQuery);
+  const [isInviting, setInviting] = useState(false);
   const [changing, setChanging] = useState<User | null>(null);
   const columns: Array<Column<User>> = [
     {
@@ -61,35 +64,22 @@ export function UsersTab() {
   ];
   return (
     <>
-      <Section title="Users" description="Accounts are created and changed with commands on the machine that runs the hub. This list is read-only.">
+      <Section
+        title="Users"
+        description="Accounts are created and changed with commands on the machine that runs the hub."
+        action={
+          <Button onClick={() => setInviting(true)}>
+            <UserPlus size={14} aria-hidden="true" />
+            Invite person
+          </Button>
+        }
+      >
         {users.isError ? <Failed error={users.error} retry={() => void users.refetch()} /> : null}
         {users.isLoading ? <Skeleton rows={3} /> : null}
         {users.data ? <DataTable label="Users" columns={columns} rows={users.data} keyOf={(user) => user.id} /> : null}
       </Section>
-      <Section
-        title="New users"
-        description="There is no page on which one signs up. Whoever operates the hub lets people in with a command on the machine that runs it, in one of two ways."
-      >
-        <div className="flex max-w-2xl flex-col gap-3">
-          <h3 className="font-medium">You make the account</h3>
-          <CommandLine does="It asks for a password. Tell the new user their name and password; they can change the password in their settings." command="stoa admin users create NAME" />
-        </div>
-        <div className="flex max-w-2xl flex-col gap-3">
-          <h3 className="font-medium">They make it themselves, with an invitation</h3>
-          <CommandLine
-            does="1. Print an invitation: a word beginning with stoa_inv_, shown once, good for one account and for seven days. With --role admin it makes an administrator."
-            command="stoa admin users invite --role member"
-          />
-          <CommandLine
-            does="2. Send them the invitation and this command. They put in the invitation, a name and a password of at least 8 characters, and run it where curl is installed."
-            command={registerCommand(location.origin)}
-          />
-          <p className="text-sm text-muted">
-            3. They open {location.origin} and log in with that name and password. If the command answers with registration_closed, the
-            invitation is mistyped, used up or too old: print another.
-          </p>
-        </div>
-      </Section>
+      <InvitationList />
+      {isInviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
       {changing ? (
         <Dialog title={`Change ${changing.username}`} onClose={() => setChanging(null)} isWide>
           <div className="flex flex-col gap-3">

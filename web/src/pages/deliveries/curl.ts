@@ -1,9 +1,5 @@
 import type { DeliveryRequest } from "../../api/webhooks";
-
-/** A word for a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
-}
+import { shellWord } from "../../lib/shell";
 
 /** JSON in visible ASCII only: what others wrote must not reach a terminal as control characters. */
 function asciiJson(value: unknown): string {
@@ -17,10 +13,10 @@ function ascii(text: string): string {
 
 /** The request of a delivery as a command. It has no signature: the hub shows none that would be valid. */
 export function curlOf({ url, headers, body }: DeliveryRequest): string {
-  const lines = [`curl -X POST ${quoted(ascii(url))}`];
+  const lines = [`curl -X POST ${shellWord(ascii(url))}`];
   for (const [name = "", value = ""] of headers) {
-    if (name.toLowerCase() !== "webhook-signature") lines.push(`-H ${quoted(ascii(`${name}: ${value}`))}`);
+    if (name.toLowerCase() !== "webhook-signature") lines.push(`-H ${shellWord(ascii(`${name}: ${value}`))}`);
   }
-  lines.push(`--data-raw ${quoted(asciiJson(body))}`);
+  lines.push(`--data-raw ${shellWord(asciiJson(body))}`);
   return lines.join(" \\\n  ");
 }
