@@ -7,6 +7,7 @@ import { useStore } from "../lib/store";
 import { Choice } from "../ui/Choice";
 import { CopyField } from "../ui/CopyField";
 import { Failed } from "../ui/States";
+import { Unattended } from "./UnattendedPart";
 import { type Auth, CLIENTS, type ClientName, addressOf, commandOf, shortened, textOf, withKey } from "./clients";
 import { freshKeys } from "./freshKeys";
 
@@ -108,6 +109,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
               )}
             </p>
           ) : null}
+          <Unattended client={client} usesKey={auth === "key"} />
           {client === "stdio" ? (
             <p className="text-sm text-muted">The client starts the program “stoa”, which has to be installed where the client runs.</p>
           ) : null}
