@@ -131,6 +131,13 @@ const board = createRoute({
   validateSearch: boardSearch,
   component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
 });
+const operate = createRoute({
+  getParentRoute: () => root,
+  path: "/operate",
+  beforeLoad: () => {
+    throw redirect({ to: "/traces" });
+  },
+});
 const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
@@ -234,6 +241,7 @@ const tree = root.addChildren([
   agent,
   profilePage,
   welcome,
+  operate,
   traces,
   deliveries,
   runs,
