@@ -1,8 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
+import type { PresenceState } from "../ui/PresenceDot";
 import { api, ok } from "./client";
-
-export type PresenceState = "online" | "working" | "paused" | "offline";
 
 /** What everybody may know of a person or an agent. */
 export interface Profile {

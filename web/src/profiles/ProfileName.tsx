@@ -2,7 +2,7 @@ import type { ReactNode } from "react";
 
 import type { Profile } from "../api/directory";
 import { Avatar } from "../ui/Avatar";
-import { PresenceDot } from "./Dot";
+import { PresenceDot } from "../ui/PresenceDot";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 
 /** Avatar with the presence dot. */

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Profile } from "../api/directory";
 import { meQuery } from "../api/queries";
 import AgentNow from "../runs/AgentNow";
-import { PresenceDot } from "./Dot";
+import { PresenceDot } from "../ui/PresenceDot";
 
 const WORDS = { working: "Working", paused: "Paused" } as const;
 
@@ -18,7 +18,7 @@ export function WorkingNow({ profile }: { profile: Profile }) {
         <AgentNow name={profile.name} />
       ) : (
         <>
-          <PresenceDot presence={presence} />
+          <PresenceDot presence={presence} isDecorative />
           <span className={presence === "working" ? "text-in-progress" : "text-amber"}>{WORDS[presence]}</span>
         </>
       )}

@@ -4,11 +4,11 @@ import { useState } from "react";
 import { presencesQuery } from "../../api/directory";
 import { meQuery } from "../../api/queries";
 import type { ChannelDetails, Member } from "../../api/types";
-import { PresenceDot } from "../../profiles/Dot";
 import { AuthorName } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
 import { Dialog } from "../../ui/Dialog";
 import { PersonName } from "../../ui/Names";
+import { PresenceDot } from "../../ui/PresenceDot";
 import { TextField } from "../../ui/TextField";
 import { VirtualList } from "../../ui/VirtualList";
 import { AddMember } from "./AddMember";
@@ -36,7 +36,6 @@ export default function MembersDialog({ details, onClose }: { details: ChannelDe
           {presence ? (
             <span className="absolute -right-1 -bottom-1 rounded-full bg-bg p-0.5">
               <PresenceDot presence={presence} />
-              <span className="sr-only">{presence}</span>
             </span>
           ) : null}
         </span>
