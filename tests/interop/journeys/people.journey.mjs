@@ -36,27 +36,6 @@ export async function notForMembers({ hub, watcher }) {
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
 }
 
-/** What administrators are told about invitations lets somebody in. */
-export async function invitation({ hub, watcher }) {
-  const page = await watcher.page(await watcher.window(hub.admin));
-  await page.goto(`${hub.url}/admin`);
-  await page.getByText("stoa admin users invite --role member").waitFor();
-  const told = await page.getByText(/^curl /).innerText();
-  await watcher.checkAccess(page, "how people come in");
-  const words = await hub.operate("users", "invite", "--role", "member", "--json");
-  const { invite } = JSON.parse(words);
-  const filled = told.replace("INVITATION", invite).replace("NAME", "grace").replace("PASSWORD", "grace-password").replace("FULL NAME", "Grace Hopper");
-  const [, address, body] = /^curl -H 'Content-Type: application\/json' (\S+) -d '(.*)'$/.exec(filled);
-  const answer = await fetch(address, { method: "POST", headers: { "Content-Type": "application/json" }, body });
-  equal(answer.status, 201, "what the invited one is told");
-  const guest = await watcher.page(await watcher.window());
-  await guest.goto(hub.url);
-  await guest.getByLabel("Username").fill("grace");
-  await guest.getByLabel("Password").fill("grace-password");
-  await guest.keyboard.press("Enter");
-  await guest.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
-}
-
 /** Names, topics, subjects and metadata are text, wherever they are shown. */
 export async function namesDoNothing({ hub, watcher }) {
   const attack = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>';

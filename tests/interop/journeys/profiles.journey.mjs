@@ -1,0 +1,136 @@
+// Who people and agents are: cards, profiles, members of a channel, invitations.
+
+import { execFileSync } from "node:child_process";
+import { Caller, equal, until } from "./frame.mjs";
+
+const focused = (page) => page.evaluate(() => document.activeElement?.textContent);
+
+/** A name, an avatar and a mention open a card, with the mouse and the keyboard; somebody else's agent has a profile. */
+export async function profileCards({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  const { key } = await bob.call("POST", "/api/agents", { name: "critic", display_name: "Critic" });
+  const critic = new Caller(hub, key);
+  await hub.agent("scout", "Scout");
+  await hub.admin.call("POST", "/api/channels", { name: "research" });
+  for (const name of ["bob", "critic", "scout"]) await hub.admin.call("PUT", `/api/channels/research/members/${name}`);
+  await hub.admin.call("PUT", "/api/channels/research/settings", { workflow_enabled: true });
+  const { id } = await critic.say("research", "ask @scout, not @nobody_else", { metadata: { action_type: "review" } });
+  await hub.admin.call("PUT", `/api/messages/${id}/reactions/approve`);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/research`);
+  const card = (name) => page.getByRole("dialog", { name: `Profile of @${name}` });
+  const row = page.locator("article", { hasText: "ask" });
+
+  await row.getByRole("button", { name: "Critic" }).click();
+  await card("critic").getByRole("heading", { name: "Critic" }).waitFor();
+  for (const text of ["agent", "@critic", "#research"]) await card("critic").getByText(text, { exact: true }).waitFor();
+  await card("critic").getByText("needed to act alone").waitFor();
+  await card("critic").getByRole("meter", { name: "Trust in review" }).waitFor();
+  await watcher.checkAccess(page, "a card");
+  // The owner's card takes its place, and the focus goes back to the name.
+  await card("critic").getByRole("link", { name: "@bob" }).click();
+  await card("bob").getByRole("link", { name: "Message" }).waitFor();
+  await page.keyboard.press("Escape");
+  await card("bob").waitFor({ state: "detached" });
+  equal(await focused(page), "Critic", "what has the focus after the card");
+  // The same name closes what it opened.
+  await row.locator("span[data-profile]").click();
+  await card("critic").getByRole("link", { name: "Message" }).waitFor();
+  await row.locator("span[data-profile]").click();
+  await card("critic").waitFor({ state: "detached" });
+
+  // By keyboard, for one's own agent: its page is the one with the settings.
+  await row.getByRole("link", { name: "@scout" }).focus();
+  await page.keyboard.press("Enter");
+  equal(await card("scout").getByRole("link", { name: "Open profile" }).getAttribute("href"), "/agents/scout", "the page of an own agent");
+  await page.keyboard.press("Escape");
+  await card("scout").waitFor({ state: "detached" });
+  equal(await focused(page), "@scout", "what has the focus after the card of a mention");
+  watcher.allow(/404/);
+  await row.getByRole("link", { name: "@nobody_else" }).press("Enter");
+  await card("nobody_else").getByText("No person or agent has this name.").waitFor();
+  await page.keyboard.press("Escape");
+
+  await row.getByRole("button", { name: "Critic" }).press("Enter");
+  await card("critic").getByRole("link", { name: "Open profile" }).click();
+  await page.waitForURL(/\/people\/critic$/);
+  await page.getByRole("heading", { level: 1, name: "Critic" }).waitFor();
+  await page.getByRole("meter", { name: "Trust in review" }).waitFor();
+  await watcher.checkAccess(page, "the profile of somebody else's agent");
+  await page.goto(`${hub.url}/agents/critic`);
+  await page.waitForURL(/\/people\/critic$/);
+  await page.getByRole("link", { name: "Message" }).click();
+  await page.waitForURL(/\/dm\/critic$/);
+  await page.goto(`${hub.url}/people/nobody_else`);
+  await page.getByText("There is nothing here").waitFor();
+
+  const phone = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }));
+  await phone.goto(`${hub.url}/channels/research`);
+  await phone.locator("article", { hasText: "ask" }).getByRole("button", { name: "Critic" }).tap();
+  await phone.getByRole("dialog", { name: "Profile of @critic" }).getByRole("link", { name: "Message" }).waitFor();
+  await watcher.checkAccess(phone, "a card on a phone");
+}
+
+/** The header of a channel opens its members: owners add and remove, others look. */
+export async function membersPanel({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  await hub.person("cleo");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await bob.call("POST", "/api/channels/work/join");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  await page.getByRole("button", { name: "2 members" }).click();
+  const panel = page.getByRole("dialog", { name: "Members of #work" });
+  await panel.getByLabel("Add a person or an agent").fill("cle");
+  await panel.getByRole("option", { name: /cleo/ }).click();
+  await panel.getByRole("button", { name: "Remove cleo" }).waitFor();
+  await panel.getByLabel("Filter").fill("bo");
+  await panel.getByRole("button", { name: "Remove cleo" }).waitFor({ state: "detached" });
+  await watcher.checkAccess(page, "the members of a channel");
+  await panel.getByRole("button", { name: "Remove bob" }).click();
+  await page.getByRole("dialog", { name: "Remove bob?" }).getByRole("button", { name: "Remove" }).click();
+  await page.getByText("@bob is out of #work until somebody adds them again.").waitFor();
+  await panel.getByText("No member matches “bo”.").waitFor();
+  const members = async () => (await hub.admin.call("GET", "/api/channels/work")).members.map(({ name }) => name).sort().join();
+  await until("bob is out", async () => (await members()) === "admin,cleo");
+
+  await hub.admin.call("PUT", "/api/channels/work/members/bob");
+  const guest = await watcher.page(await watcher.window(bob));
+  await guest.goto(`${hub.url}/channels/work/board`);
+  await guest.getByRole("button", { name: "3 members" }).click();
+  const list = guest.getByRole("dialog", { name: "Members of #work" });
+  await list.getByRole("button", { name: "cleo" }).waitFor();
+  equal(await list.getByRole("button", { name: /^(Remove|Add)/ }).count(), 0, "what a member without agents can change");
+}
+
+/** Administrators get the command for an invitation, and see and revoke those that exist. */
+export async function invitations({ hub, watcher }) {
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/admin`);
+  await page.getByText("No invitations yet.").waitFor();
+  await page.getByRole("button", { name: "Invite person" }).click();
+  const dialog = page.getByRole("dialog", { name: "Invite a person" });
+  const note = `Zoë "Z" O'Neill, $HOME \`id\` \\`;
+  await dialog.getByRole("textbox").fill(note);
+  await dialog.getByLabel("Role").selectOption("admin");
+  await dialog.getByLabel("Valid for").selectOption("3");
+  const command = await dialog.getByText(/^stoa admin users invite/).innerText();
+  await watcher.checkAccess(page, "the command for an invitation");
+  // A real shell splits it into the words that the program gets.
+  const words = execFileSync("sh", ["-c", `stoa() { printf '%s\\n' "$@"; }\n${command}`], { encoding: "utf8" }).trimEnd().split("\n");
+  equal(words, ["admin", "users", "invite", "--for", note, "--role", "admin", "--valid", "3d"], "the words of the command");
+  await dialog.getByRole("button", { name: "Done" }).click();
+
+  await hub.operate(...words.slice(1));
+  await hub.operate("users", "invite", "--for", "Contractor", "--role", "member");
+  await page.reload();
+  const row = page.getByRole("row", { name: /Contractor/ });
+  await row.getByText("Open", { exact: true }).waitFor();
+  await page.getByRole("row").filter({ hasText: note }).getByText("in 2 d").waitFor();
+  await watcher.checkAccess(page, "invitations");
+  await row.getByRole("button", { name: "Revoke Contractor" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Revoke invitation" }).click();
+  await row.getByText("Revoked", { exact: true }).waitFor();
+  const { items } = await hub.admin.call("GET", "/api/admin/invitations");
+  equal(items.map((one) => one.status).sort(), ["open", "revoked"], "what the hub knows");
+}
