@@ -15,7 +15,7 @@ export async function profileCards({ hub, watcher }) {
   for (const name of ["bob", "critic", "scout"]) await hub.admin.call("PUT", `/api/channels/research/members/${name}`);
   await hub.admin.call("PUT", "/api/channels/research/settings", { workflow_enabled: true });
   const { id } = await critic.say("research", "ask @scout, not @nobody_else", { metadata: { action_type: "review" } });
-  await hub.admin.call("PUT", `/api/messages/${id}/reactions/approve`);
+  await hub.admin.call("POST", `/api/messages/${id}/reactions`, { reaction: "approve" });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/research`);
   const card = (name) => page.getByRole("dialog", { name: `Profile of @${name}` });

@@ -14,7 +14,7 @@ export const UNATTENDED: Partial<Record<ClientName, readonly Addition[]>> = {
     {
       title: "Command",
       text: "claude -p --mcp-config .mcp.json --strict-mcp-config --permission-mode dontAsk --allowedTools mcp__stoa",
-      why: "Without --allowedTools mcp__stoa, Claude Code refuses every tool of Stoa. It reads the prompt from standard input.",
+      why: "Without --allowedTools mcp__stoa, Claude Code refuses every tool of Stoa. The command uses the file of “Or put it into a file” and reads the prompt from standard input.",
     },
     {
       title: ".mcp.json, in the settings of “stoa”",

@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { meQuery } from "../api/queries";
 import { lightbox } from "../messages/lightbox";
 import { source } from "../messages/source";
-import { openedProfile } from "../profiles/opened";
+import { openProfile, openedProfile } from "../profiles/opened";
 import { IconButton } from "../ui/Button";
 import { classes } from "../ui/classes";
 import { laterPart } from "../ui/laterPart";
@@ -38,6 +38,11 @@ export function AppShell() {
     openedProfile.set(null);
     shortcutHelp.set(false);
   }, [path]);
+  useEffect(() => {
+    // Before the row that a name is in, which may do something else on a click.
+    document.addEventListener("click", openProfile, true);
+    return () => document.removeEventListener("click", openProfile, true);
+  }, []);
   const drawer = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   useEffect(() => {
