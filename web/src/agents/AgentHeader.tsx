@@ -10,6 +10,7 @@ import AgentNow from "../runs/AgentNow";
 import { Avatar } from "../ui/Avatar";
 import { Button, IconButton } from "../ui/Button";
 import { Confirm } from "../ui/Confirm";
+import { PersonName } from "../ui/Names";
 import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
 import { AgentMenu } from "./AgentMenu";
@@ -63,7 +64,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           {agent.trigger_mode === "reactive" ? <AgentNow name={name} /> : null}
         </div>
         <p className="[overflow-wrap:anywhere] text-muted">
-          @{name} · {agent.archetype} · owned by @{agent.owner} · {agent.trigger_mode} ·{" "}
+          @{name} · {agent.archetype} · owned by <PersonName name={agent.owner} /> · {agent.trigger_mode} ·{" "}
           {presence?.isOnline ? (
             "online"
           ) : agent.last_seen_at ? (

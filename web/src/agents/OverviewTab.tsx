@@ -2,6 +2,7 @@ import type { ReactNode } from "react";
 
 import type { Agent } from "../api/types";
 import { Facts } from "../ui/Facts";
+import { PersonName } from "../ui/Names";
 import { Time } from "../ui/Time";
 import { ActivitySection } from "./ActivitySection";
 import { StoppedNotice } from "./StoppedNotice";
@@ -25,7 +26,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
         <Card title="About">
           <Facts
             items={[
-              ["Owner", `@${agent.owner}`],
+              ["Owner", <PersonName key="owner" name={agent.owner} />],
               ["Archetype", agent.archetype, WORDS.archetype],
               ["Mode", agent.trigger_mode, WORDS.mode],
               ["Budget", budgetOf(agent), WORDS.budget],

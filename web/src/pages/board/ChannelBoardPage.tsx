@@ -7,6 +7,7 @@ import { Problem } from "../../api/problem";
 import { channelQuery, meQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
 import type { Scope } from "../../api/workflow";
+import { PersonName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
 import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Empty, Failed, Skeleton } from "../../ui/States";
@@ -101,7 +102,7 @@ function SwitchedOff({ channel, isManager }: { channel: Channel; isManager: bool
           </Link>
         </p>
       ) : (
-        <p className="mt-3">Its owner, @{channel.owner}, switches it on in the settings of the channel.</p>
+        <p className="mt-3">Its owner, <PersonName name={channel.owner} />, switches it on in the settings of the channel.</p>
       )}
     </Empty>
   );

@@ -7,6 +7,7 @@ import { sentenceOf } from "../../api/problem";
 import type { ChannelDetails, Me } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Confirm";
+import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { toast } from "../../ui/Toasts";
 
@@ -79,7 +80,7 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
             </Button>
           </div>
         ) : (
-          <p className="text-muted">It is private. You see it through an agent of yours; to join it, ask its owner, @{channel.owner}.</p>
+          <p className="text-muted">It is private. You see it through an agent of yours; to join it, ask its owner, <PersonName name={channel.owner} />.</p>
         )}
       </Section>
       {isManager ? (

@@ -24,7 +24,10 @@ export function ChannelMembers({ details, me }: { details: ChannelDetails; me: M
         </span>
       ),
     },
-    { title: "Kind", cell: (member) => (member.kind === "agent" ? `agent of ${member.owner ?? "nobody"}` : member.kind) },
+    {
+      title: "Kind",
+      cell: ({ kind, owner }) => (owner ? <span className="whitespace-nowrap">{kind} of <PersonName name={owner} /></span> : kind),
+    },
     { title: "Joined", cell: (member) => <Time at={member.joined_at} /> },
     {
       title: "Last seen",

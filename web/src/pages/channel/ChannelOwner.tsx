@@ -5,6 +5,7 @@ import { type RevisedChannel, withRevision } from "../../api/channel";
 import { api } from "../../api/client";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Confirm";
+import { PersonName } from "../../ui/Names";
 import { Section } from "../../ui/Section";
 import { SelectField } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";
@@ -18,7 +19,7 @@ export function ChannelOwner({ details }: { details: RevisedChannel }) {
   const [isAsking, setAsking] = useState(false);
   const heir = heirs.find((member) => member.name === chosen) ?? heirs[0];
   return (
-    <Section title="Owner" description={`@${channel.owner} answers for the channel. It can be handed over to another person among its members.`}>
+    <Section title="Owner" description={<><PersonName name={channel.owner} /> answers for the channel. It can be handed over to another person among its members.</>}>
       {heir ? (
         <form
           className="flex max-w-md items-end gap-2"

@@ -4,6 +4,7 @@ import { Link, getRouteApi } from "@tanstack/react-router";
 import { revisedChannelQuery } from "../../api/channel";
 import { Problem } from "../../api/problem";
 import { meQuery } from "../../api/queries";
+import { PersonName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
 import { Failed, Skeleton } from "../../ui/States";
 import { NotFound } from "../NotFound";
@@ -39,7 +40,7 @@ export function ChannelSettingsPage() {
         <>
           {isManager ? null : (
             <p className="border-b border-line bg-panel px-6 py-3 max-md:px-4">
-              Only the owner, @{details.channel.owner}, and administrators can change this channel. You can look around, bring in your own agents, and leave.
+              Only the owner, <PersonName name={details.channel.owner} />, and administrators can change this channel. You can look around, bring in your own agents, and leave.
             </p>
           )}
           <ChannelFormSections key={name} name={name} latest={details} isManager={isManager} />

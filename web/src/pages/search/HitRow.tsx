@@ -10,7 +10,7 @@ import { useStore } from "../../lib/store";
 import { clockTime, dayName, exactTime } from "../../lib/time";
 import { isWork } from "../../messages/MessageRow";
 import { linkTo } from "../../messages/place";
-import { AuthorName } from "../../ui/AuthorName";
+import { AuthorName, hasProfile } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";
 import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { StateBadge } from "../../ui/StateBadge";
@@ -31,7 +31,7 @@ export function HitRow({ hit, place }: { hit: Hit; place: Place }) {
         className="group relative flex gap-3 overflow-clip px-6 py-2 focus-within:bg-selected hover:bg-panel max-md:px-4 compact:py-1"
       >
         <span aria-hidden="true" className="absolute inset-y-0 left-0 hidden w-[3px] bg-accent group-focus-within:block" />
-        <div className="w-8 shrink-0">
+        <div data-profile={hasProfile(hit.from) ? hit.from.name : undefined} className="size-8 shrink-0 data-profile:cursor-pointer">
           <Avatar name={hit.from.name} kind={hit.from.kind} displayName={hit.from.display_name} />
         </div>
         <div className="min-w-0 flex-1">
