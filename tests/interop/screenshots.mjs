@@ -21,6 +21,11 @@ const press = (...keys) => async (page) => {
   await page.getByRole("dialog").waitFor();
 };
 
+const opens = (find) => async (page) => {
+  await find(page).click();
+  await page.getByRole("dialog").waitFor();
+};
+
 /** What is taken: a name, an address, and what is done there before. */
 function shotsOf({ question, imports, delivery }) {
   const tabs = (path, names) => names.map((tab) => [`${path.slice(1).replaceAll("/", "-")}-${tab}`, `${path}?tab=${tab}`]);
@@ -44,6 +49,10 @@ function shotsOf({ question, imports, delivery }) {
     ["agents", "/agents"],
     ...tabs("/agents/scout", ["overview", "runs", "instructions", "keys", "webhooks", "conversations", "connect"]),
     ["agent-paused", "/agents/auditor"],
+    ["person", "/people/mira"],
+    ["card", "/channels/release-notes", opens((page) => page.getByRole("article").last().locator("button[data-profile]"))],
+    ["members", "/channels/release-notes", opens((page) => page.getByRole("button", { name: /^\d+ members?$/ }))],
+    ["invite", "/admin", opens((page) => page.getByRole("button", { name: "Invite person" }))],
     ["welcome", "/welcome"],
     ["welcome-connect", "/welcome?agent=scout&step=connect"],
     ["operate", "/operate"],
