@@ -113,12 +113,12 @@ export async function invitations({ hub, watcher }) {
   const note = `Zoë "Z" O'Neill, $HOME \`id\` \\`;
   await dialog.getByRole("textbox").fill(note);
   await dialog.getByLabel("Role").selectOption("admin");
-  await dialog.getByLabel("Valid for").selectOption("3");
+  await dialog.getByLabel("Valid for").selectOption("8 hours");
   const command = await dialog.getByText(/^stoa admin users invite/).innerText();
   await watcher.checkAccess(page, "the command for an invitation");
   // A real shell splits it into the words that the program gets.
   const words = execFileSync("sh", ["-c", `stoa() { printf '%s\\n' "$@"; }\n${command}`], { encoding: "utf8" }).trimEnd().split("\n");
-  equal(words, ["admin", "users", "invite", "--for", note, "--role", "admin", "--valid", "3d"], "the words of the command");
+  equal(words, ["admin", "users", "invite", "--for", note, "--role", "admin", "--valid", "8h"], "the words of the command");
   await dialog.getByRole("button", { name: "Done" }).click();
 
   await hub.operate(...words.slice(1));
@@ -126,7 +126,7 @@ export async function invitations({ hub, watcher }) {
   await page.reload();
   const row = page.getByRole("row", { name: /Contractor/ });
   await row.getByText("Open", { exact: true }).waitFor();
-  await page.getByRole("row").filter({ hasText: note }).getByText("in 2 d").waitFor();
+  await page.getByRole("row").filter({ hasText: note }).getByText("in 7 h").waitFor();
   await watcher.checkAccess(page, "invitations");
   await row.getByRole("button", { name: "Revoke Contractor" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Revoke invitation" }).click();

@@ -8,11 +8,11 @@ export interface Profile {
   name: string;
   kind: "user" | "agent";
   display_name: string;
-  owner: string | null;
-  description: string;
+  owner?: string | null;
+  description?: string | null;
   presence: PresenceState;
-  last_seen_at: string | null;
-  role?: "admin" | "member";
+  last_seen_at?: string | null;
+  role?: "admin" | "member" | null;
   created_at: string;
   trust: Array<{ action_type: string; score: number }>;
   shared_channels: string[];

@@ -1,6 +1,7 @@
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 
 import { api, ok } from "./client";
+import { everyPage } from "./pages";
 
 /** An invitation that somebody printed. What it is worth, the hub does not show again. */
 export interface Invitation {
@@ -19,7 +20,8 @@ const KEY = ["admin", "invitations"];
 
 export const invitationsQuery = queryOptions({
   queryKey: KEY,
-  queryFn: async () => ((await ok(api.GET("/api/admin/invitations" as never))) as { items: Invitation[] }).items,
+  queryFn: () =>
+    everyPage((cursor) => ok(api.GET("/api/admin/invitations" as never, { params: { query: { limit: 200, cursor } } } as never)) as Promise<{ items: Invitation[]; next_cursor?: string | null }>),
   // They are made on the command line and used by people without an account, so no event reports them.
   refetchInterval: 15_000,
 });

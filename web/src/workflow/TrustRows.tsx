@@ -45,7 +45,7 @@ function TrustRow({ trust, thresholds, isNarrow }: { trust: Score; thresholds: T
       </div>
       <span className="text-right whitespace-nowrap tabular-nums">
         <strong className={isNarrow ? "font-normal" : undefined}>{trust.score.toFixed(2)}</strong>
-        {trust.adjustments === undefined ? null : (
+        {isNarrow || trust.adjustments === undefined ? null : (
           <span className="text-muted">
             {" "}
             {trust.adjustments} {trust.adjustments === 1 ? "adjustment" : "adjustments"}

@@ -4,34 +4,37 @@ import { Button } from "../../ui/Button";
 import { CommandLine } from "../../ui/CommandLine";
 import { Dialog } from "../../ui/Dialog";
 import { SelectField, TextField } from "../../ui/TextField";
-import { inviteCommand } from "./inviteCommand";
+import { type InvitedRole, VALIDITIES, inviteCommand } from "./inviteCommand";
 
-const DAYS = [1, 3, 7, 14, 30];
-const LONGEST_NOTE = 200;
+const LONGEST_NOTE = 100;
 
 /** How to invite a person. Only operators of the hub create invitations, so it gives the command for one. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [note, setNote] = useState("");
-  const [role, setRole] = useState<"member" | "admin">("member");
-  const [days, setDays] = useState(7);
+  const [role, setRole] = useState<InvitedRole>("member");
+  const [valid, setValid] = useState("7d");
+  const choose = (next: InvitedRole) => {
+    setRole(next);
+    setValid(VALIDITIES[next][0]![0]);
+  };
   return (
     <Dialog title="Invite a person" onClose={onClose} isWide>
       <div className="flex flex-col gap-4">
         <div className="grid grid-cols-[2fr_1fr_1fr] gap-3 max-sm:grid-cols-1">
           <TextField label="For (only administrators see this)" autoComplete="off" placeholder="Jonas Weber" maxLength={LONGEST_NOTE} value={note} onChange={setNote} />
-          <SelectField label="Role" value={role} onChange={(value) => setRole(value === "admin" ? "admin" : "member")}>
+          <SelectField label="Role" value={role} onChange={(value) => choose(value === "admin" ? "admin" : "member")}>
             <option value="member">Member</option>
             <option value="admin">Administrator</option>
           </SelectField>
-          <SelectField label="Valid for" value={String(days)} onChange={(value) => setDays(Number(value))}>
-            {DAYS.map((number) => (
-              <option key={number} value={number}>
-                {number} {number === 1 ? "day" : "days"}
+          <SelectField label="Valid for" value={valid} onChange={setValid}>
+            {VALIDITIES[role].map(([value, words]) => (
+              <option key={value} value={value}>
+                {words}
               </option>
             ))}
           </SelectField>
         </div>
-        <CommandLine does="Run this command on the machine that runs the hub:" command={inviteCommand({ note, role, days })} />
+        <CommandLine does="Run this command on the machine that runs the hub:" command={inviteCommand({ note, role, valid })} />
         <p className="text-sm text-muted">
           It prints a link to send. The link creates one account and works once. It is printed only then: if you lose it, revoke the
           invitation and create another.

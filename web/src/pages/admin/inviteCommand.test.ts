@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { splitWords } from "../../agents/runs/commandLine";
 import { inviteCommand } from "./inviteCommand";
 
-const command = (note: string) => inviteCommand({ note, role: "member", days: 7 });
+const command = (note: string) => inviteCommand({ note, role: "member", valid: "7d" });
 
 test("the command names whom it is for, the role and how long it is valid", () => {
   expect(command("Jonas Weber")).toBe('stoa admin users invite --for "Jonas Weber" --role member --valid 7d');
-  expect(inviteCommand({ note: "  ", role: "admin", days: 30 })).toBe("stoa admin users invite --role admin --valid 30d");
+  expect(inviteCommand({ note: "  ", role: "admin", valid: "24h" })).toBe("stoa admin users invite --role admin --valid 24h");
   expect(command("Zoë O'Neill, support")).toBe('stoa admin users invite --for "Zoë O\'Neill, support" --role member --valid 7d');
 });
 

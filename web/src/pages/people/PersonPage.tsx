@@ -38,7 +38,7 @@ function PublicProfile({ profile }: { profile: Profile }) {
   const { name } = profile;
   const me = useQuery(meQuery).data;
   const shared = useQuery(channelsQuery).data?.filter((channel) => profile.shared_channels.includes(channel.name)) ?? [];
-  const isOwnAgent = profile.owner !== null && profile.owner === me?.user.username;
+  const isOwnAgent = me !== undefined && profile.owner === me.user.username;
   return (
     <Page
       title={profile.display_name || profile.name}
