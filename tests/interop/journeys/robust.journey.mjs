@@ -28,7 +28,7 @@ export async function unreadInTabs({ hub, watcher }) {
   const [other, page] = [await watcher.page(context), await watcher.page(context)];
   await other.goto(`${hub.url}/settings/appearance`);
   await other.getByRole("link", { name: /^general\s*3 unread/ }).waitFor();
-  await until("the tab says what is new", async () => (await other.title()) === "(3) Appearance – Stoa");
+  await until("the tab says what is new", async () => (await other.title()) === "• Appearance – Stoa");
   await page.goto(`${hub.url}/channels/general`);
   await page.getByRole("separator").getByText("New since").waitFor();
   await until("it is read", async () => (await page.title()) === "#general – Stoa");

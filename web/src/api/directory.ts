@@ -37,17 +37,3 @@ export const directoryQuery = (typed: string, limit: number) =>
     staleTime: 30_000,
     placeholderData: keepPreviousData,
   });
-
-/** As many as the hub gives at once. */
-const MOST = 200;
-
-/** Who is online, working or paused, by name. */
-export const presencesQuery = queryOptions({
-  queryKey: ["directory", "presences"],
-  queryFn: async () => {
-    const page = await ok(api.GET("/api/directory", { params: { query: { limit: MOST } } }));
-    const cards = page.items as Array<{ name: string; presence?: PresenceState }>;
-    return new Map(cards.flatMap(({ name, presence }) => (presence ? [[name, presence] as const] : [])));
-  },
-  refetchInterval: REFRESHED_MS,
-});

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { presencesQuery } from "../../api/directory";
+import { presencesQuery } from "../../api/presences";
 import { meQuery } from "../../api/queries";
 import type { ChannelDetails, Member } from "../../api/types";
 import { AuthorName } from "../../ui/AuthorName";
