@@ -32,7 +32,7 @@ export async function profileCards({ hub, watcher }) {
   await card("bob").getByRole("link", { name: "Message" }).waitFor();
   await page.keyboard.press("Escape");
   await card("bob").waitFor({ state: "detached" });
-  equal(await focused(page), "Critic", "what has the focus after the card");
+  await until("the name has the focus again", async () => (await focused(page)) === "Critic");
   // The same name closes what it opened.
   await row.locator("span[data-profile]").click();
   await card("critic").getByRole("link", { name: "Message" }).waitFor();
@@ -45,7 +45,7 @@ export async function profileCards({ hub, watcher }) {
   equal(await card("scout").getByRole("link", { name: "Open profile" }).getAttribute("href"), "/agents/scout", "the page of an own agent");
   await page.keyboard.press("Escape");
   await card("scout").waitFor({ state: "detached" });
-  equal(await focused(page), "@scout", "what has the focus after the card of a mention");
+  await until("the mention has the focus again", async () => (await focused(page)) === "@scout");
   watcher.allow(/404/);
   await row.getByRole("link", { name: "@nobody_else" }).press("Enter");
   await card("nobody_else").getByText("No person or agent has this name.").waitFor();
