@@ -1,22 +1,10 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 
-import type { PresenceState } from "../ui/PresenceDot";
 import { api, ok } from "./client";
+import type { components } from "./schema";
 
 /** What everybody may know of a person or an agent. */
-export interface Profile {
-  name: string;
-  kind: "user" | "agent";
-  display_name: string;
-  owner?: string | null;
-  description?: string | null;
-  presence: PresenceState;
-  last_seen_at?: string | null;
-  role?: "admin" | "member" | null;
-  created_at: string;
-  trust: Array<{ action_type: string; score: number }>;
-  shared_channels: string[];
-}
+export type Profile = components["schemas"]["Profile"];
 
 const REFRESHED_MS = 15_000;
 
@@ -24,7 +12,7 @@ const REFRESHED_MS = 15_000;
 export const profileQuery = (name: string) =>
   queryOptions({
     queryKey: ["profile", name],
-    queryFn: () => ok(api.GET("/api/directory/{name}" as never, { params: { path: { name } } } as never)) as Promise<Profile>,
+    queryFn: () => ok(api.GET("/api/directory/{name}", { params: { path: { name } } })),
     staleTime: REFRESHED_MS,
     refetchInterval: ({ state }) => (state.status === "error" ? false : REFRESHED_MS),
   });

@@ -11,7 +11,7 @@ export function ProfileAvatar({ profile }: { profile: Profile }) {
     <span className="relative shrink-0">
       <Avatar name={profile.name} kind={profile.kind} displayName={profile.display_name} size="large" />
       <span className="absolute -right-1 -bottom-1 rounded-full bg-bg p-0.5">
-        <PresenceDot presence={profile.presence} />
+        <PresenceDot presence={profile.presence ?? "offline"} />
       </span>
     </span>
   );
