@@ -66,6 +66,8 @@ export async function takenOut({ hub, watcher }) {
   await owners.goto(`${hub.url}/channels/work/settings`);
   await owners.getByRole("button", { name: "Remove bob" }).click();
   await owners.getByText("@bob is out of #work until somebody adds them again.").waitFor();
+  // It stays as long as the mouse is on it, however slow the rest is.
+  await owners.getByRole("button", { name: "Undo" }).hover();
 
   const page = await watcher.page(await watcher.window(bob));
   const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an administrator removed you. Ask the owner of the channel to add you again.");
