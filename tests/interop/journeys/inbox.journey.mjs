@@ -71,7 +71,7 @@ export async function inboxSettles({ hub, watcher }) {
   await trust.getByRole("meter", { name: "Trust in publish" }).waitFor();
   await trust.getByText("0.10", { exact: true }).waitFor();
   await trust.getByText("5 adjustments").waitFor();
-  await trust.getByText("Asked for: 0.8 in #work").waitFor({ state: "attached" });
+  await trust.getByText("Required: 0.8 in #work").waitFor({ state: "attached" });
   await watcher.checkAccess(page, "the trust in an agent");
 }
 
@@ -85,8 +85,8 @@ export async function quarantine({ hub, watcher }) {
   await page.getByText("its reputation fell below 0.3").waitFor();
   equal(await page.locator("header").getByText("Quarantined").count(), 1, "the badge in the title");
   await watcher.checkAccess(page, "an agent in quarantine");
-  await page.getByRole("button", { name: "Lift the quarantine" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Lift the quarantine" }).click();
+  await page.getByRole("button", { name: "Release from quarantine" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Release from quarantine" }).click();
   await page.locator("header").getByText("Active").waitFor();
   equal((await hub.admin.call("GET", "/api/agents/scribe")).quarantined_at ?? null, null, "the quarantine");
 }

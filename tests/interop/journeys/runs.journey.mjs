@@ -52,15 +52,15 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByText("No runs yet.").waitFor();
   await page.getByRole("radio", { name: "Start a run" }).check();
-  await page.getByText("The agent has no command yet").waitFor();
+  await page.getByText("This agent has no command yet").waitFor();
 
   // The line becomes words, and what is wrong with it is said beside it.
   await page.getByLabel("Command", { exact: true }).fill("'not closed");
   await page.getByText("A ' is not closed").waitFor();
   await page.getByLabel("Command", { exact: true }).fill(`"${file}" 'two words' | tee`);
-  await page.getByText("because there is no shell").waitFor();
+  await page.getByText("There is no shell").waitFor();
   await page.getByLabel("Command", { exact: true }).fill(`"${file}" 'two words'`);
-  const words = page.getByRole("list", { name: "Words of the command" }).getByRole("listitem");
+  const words = page.getByRole("list", { name: "Command arguments" }).getByRole("listitem");
   equal(await words.allInnerTexts(), [file, "two words"], "the words of the command");
   await page.getByRole("button", { name: "Add variable" }).click();
   await page.getByLabel("Name of variable 1").fill("PATH");
@@ -71,7 +71,7 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByLabel("Cooldown, in seconds").fill("0");
   await page.getByText("Unsaved: When a message arrives, Command, Cooldown").waitFor();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("All changes saved.").waitFor();
   const { harness } = await hub.admin.call("GET", "/api/agents/scribe");
   equal(harness.command, [file, "two words"], "the command that is stored");
 
@@ -352,7 +352,7 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("alert").getByText("Cooldown was changed").waitFor();
   await watcher.checkAccess(page, "settings that were changed elsewhere");
   await page.getByRole("button", { name: "Save mine over it" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("All changes saved.").waitFor();
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");
 }
