@@ -19,7 +19,7 @@ const charactersIn = (locator) => locator.evaluate((box) => box.textContent.leng
 const few = (count, most, what) => {
   if (count > most) throw new Error(`${what}: ${count}, which is more than ${most}`);
 };
-const dialogIn = (page) => page.getByRole("dialog", { name: "All of the text" });
+const dialogIn = (page) => page.getByRole("dialog", { name: "Full text" });
 
 /** Goes to the end of a conversation until a message is drawn there. What is above it may still grow. */
 const arrives = (page, row) =>
@@ -82,7 +82,7 @@ export async function hostileShapes({ hub, watcher }) {
   await row.getByRole("button", { name: "Show formatted" }).click();
   await row.locator("td").first().waitFor();
   few(await nodesIn(row), 4 * MOST_NODES, "elements of a table that somebody asked for");
-  await row.getByText("Part of this text is not shown.").waitFor();
+  await row.getByText("This text is shortened.").waitFor();
   await watcher.checkAccess(page, "a table that somebody asked for");
   await row.getByRole("button", { name: "Show as text" }).click();
   equal(await row.locator("td").count(), 0, "cells of a table as text");

@@ -125,7 +125,7 @@ export async function runFails({ hub, watcher }) {
   await asked.getByText(/exit code 3.*the target table is locked/).waitFor();
   await watcher.checkAccess(page, "a message whose run failed");
   await page.goto(`${hub.url}/runs?status=failed`);
-  await page.getByRole("table").getByText("The command ended with an error.").waitFor();
+  await page.getByRole("table").getByText("The command failed.").waitFor();
   await page.getByText("1 to 1 of 1").waitFor();
   await watcher.checkAccess(page, "runs that failed");
   await page.getByRole("link", { name: "1", exact: true }).click();
@@ -160,7 +160,7 @@ export async function runIsStopped({ hub, watcher }) {
   const row = page.getByRole("row", { name: /Measure the import/ });
   await row.getByText("measuring").waitFor();
   await row.getByRole("button", { name: "Stop run 1" }).click();
-    await row.getByText("You cancelled it.").waitFor();
+    await row.getByText("Cancelled by you.").waitFor();
   await page.getByText("0 running, 1 finished").waitFor();
   await page.getByRole("button", { name: "Succeeded" }).click();
   await page.getByText("Nothing matches the filter").waitFor();
@@ -175,7 +175,7 @@ export async function runIsStopped({ hub, watcher }) {
   await page.keyboard.press("Enter");
   const second = article(page, "Then write it down").first();
   await second.getByText(/Waiting/).waitFor();
-  await second.getByText("It starts on this when its run ends.").waitFor();
+  await second.getByText("It starts when the current run ends.").waitFor();
   await watcher.checkAccess(page, "a message that waits");
   await page.setViewportSize({ width: 360, height: 740 });
   equal(await fits(page), true, "whether the conversation fits a phone");
@@ -195,7 +195,7 @@ export async function runIsStopped({ hub, watcher }) {
   await page.goto(`${hub.url}/dm/scout`);
   await second.getByText(/Working/).waitFor();
   await second.getByRole("button", { name: "Stop run 3" }).click();
-  await second.getByText("You cancelled it.").waitFor();
+  await second.getByText("Cancelled by you.").waitFor();
   await second.getByRole("button", { name: "Retry run 3" }).waitFor();
 }
 
@@ -216,7 +216,7 @@ export async function everythingIsStopped({ hub, watcher }) {
   await page.getByRole("button", { name: "Stop everything" }).click();
   await watcher.checkAccess(page, "stopping everything");
   await dialog(page).getByRole("button", { name: "Stop everything" }).click();
-  await page.getByText("You have stopped all your agents.").waitFor();
+  await page.getByText("You stopped all your agents.").waitFor();
   await until("the run has ended", async () => (await statusOf(hub, 1)) === "cancelled");
 
   finish.open();
@@ -239,7 +239,7 @@ export async function everythingIsStopped({ hub, watcher }) {
   await watcher.checkAccess(page, "resuming");
   await dialog(page).getByRole("button", { name: "Resume" }).click();
   await page.getByRole("heading", { name: "Your agents may start" }).waitFor();
-  await page.getByText("You have stopped all your agents.").waitFor({ state: "detached" });
+  await page.getByText("You stopped all your agents.").waitFor({ state: "detached" });
   await page.goto(`${hub.url}/dm/scribe`);
   await page.getByLabel(/^Message @scribe/).fill("And the title");
   await page.keyboard.press("Enter");
@@ -250,7 +250,7 @@ export async function everythingIsStopped({ hub, watcher }) {
   await page.goto("about:blank");
   await hub.configure({ STOA_ACTING: "off" });
   await page.goto(`${hub.url}/automation`);
-  await page.getByText("The operator has stopped all agents of this hub.").waitFor();
+  await page.getByText("The operator stopped all agents on this hub.").waitFor();
   await page.getByRole("heading", { name: "The operator has stopped this hub" }).waitFor();
   await watcher.checkAccess(page, "a hub that is stopped");
 }
@@ -284,7 +284,7 @@ export async function runOutputIsLong({ hub, watcher }) {
   };
   await until("the end of the output is in sight", isEndInSight("Exit code 0."));
   await output.getByRole("button", { name: /Show all/ }).first().click();
-  await dialog(page).getByText("Only the part in sight is drawn").waitFor();
+  await dialog(page).getByText("Scroll to read more").waitFor();
 
   // As many and as long steps as a hub keeps, with characters that are marked.
   const details = await hub.admin.call("GET", "/api/runs/1?steps=true");
@@ -351,7 +351,7 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByRole("alert").getByText("Cooldown was changed").waitFor();
   await watcher.checkAccess(page, "settings that were changed elsewhere");
-  await page.getByRole("button", { name: "Save mine over it" }).click();
+  await page.getByRole("button", { name: "Overwrite" }).click();
   await page.getByText("All changes saved.").waitFor();
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");

@@ -195,7 +195,7 @@ export async function webhookRecovers({ hub, watcher }) {
     // The hub has written about it, and leads here.
     await page.goto(`${hub.url}/dm/system`);
     await page.locator("article", { hasText: "50 deliveries failed one after another" }).first().waitFor();
-    await page.getByRole("link", { name: "Go to the webhooks of @lookout" }).first().click();
+    await page.getByRole("link", { name: "Open @lookout's webhooks" }).first().click();
     await shown.waitFor();
   });
 }

@@ -17,7 +17,7 @@ export class Problem extends Error {
 }
 
 export function unreachable(): Problem {
-  return new Problem(0, "unreachable", "The hub cannot be reached.");
+  return new Problem(0, "unreachable", "Can't reach the server.");
 }
 
 /** What a refusal says. Proxies in between answer with anything. */
@@ -27,7 +27,7 @@ export function problemOf(status: number, body: unknown): Problem {
   const fields = Array.isArray(said["errors"]) ? (said["errors"] as Array<{ field: string; message: string }>) : [];
   const detail = fields.length
     ? fields.map(({ field, message }) => `${field} ${message}`.trim()).join("; ")
-    : (text("detail") ?? `The hub answered with status ${status}.`);
+    : (text("detail") ?? `The server returned status ${status}.`);
   return new Problem(status, text("code") ?? "unknown", detail, text("hint"), fields);
 }
 
