@@ -177,7 +177,7 @@ export async function uploadedFiles({ hub, watcher }) {
   const context = await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
   const page = await watcher.page(context);
   await page.goto(`${hub.url}/attachments`);
-  await page.getByText("You have not sent any files yet").waitFor();
+  await page.getByText("No files yet").waitFor();
   const names = ['<img src=x onerror="window.hit=1">.txt', `${"long".repeat(49)}.txt`, "gpj.\u202Etxt"];
   const files = [];
   for (const [at, name] of names.entries()) files.push(await upload(hub.admin, name, `content ${at}`));

@@ -299,7 +299,7 @@ export async function palette({ hub, watcher }) {
   await page.getByRole("button", { name: "New channel" }).click();
   const dialog = page.getByRole("dialog", { name: "New channel" });
   await dialog.getByLabel("Name").pressSequentially("Ice & Snow ");
-  await dialog.getByText("It will be called #ice-snow", { exact: true }).waitFor();
+  await dialog.getByText("Will be created as #ice-snow", { exact: true }).waitFor();
   await dialog.getByLabel("Name").press("Home");
   await dialog.getByLabel("Name").pressSequentially("On ");
   equal(await dialog.getByLabel("Name").inputValue(), "on-ice-snow-", "what is in the field");

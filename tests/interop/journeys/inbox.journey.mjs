@@ -33,7 +33,7 @@ export async function inboxSettles({ hub, watcher }) {
   const [mentions, approvals, claimed] = [part(page, "Mentions"), part(page, "Waiting for your approval"), part(page, "Claimed by you")];
   await row(mentions, "may I quote that number").waitFor();
   await row(claimed, "Mine to do").waitFor();
-  await page.getByText("4 things wait for you").waitFor();
+  await page.getByText("4 items need you").waitFor();
   await row(mentions, "may I quote").getByRole("link", { name: "in a thread" }).waitFor();
   await watcher.checkAccess(page, "the inbox");
 
@@ -60,7 +60,7 @@ export async function inboxSettles({ hub, watcher }) {
   await claimed.waitFor({ state: "detached" });
   await until("what was claimed is done", async () => (await hub.admin.call("GET", `/api/messages/${own.id}`)).workflow_state === "done");
   await page.getByRole("button", { name: "Mark all read" }).click();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("You're all caught up").waitFor();
 
   // What comes now is there without being asked for.
   await scribe.say("work", "One more section");

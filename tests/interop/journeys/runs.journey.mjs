@@ -163,9 +163,9 @@ export async function runIsStopped({ hub, watcher }) {
     await row.getByText("Cancelled by you.").waitFor();
   await page.getByText("0 running, 1 finished").waitFor();
   await page.getByRole("button", { name: "Succeeded" }).click();
-  await page.getByText("Nothing matches the filter").waitFor();
+  await page.getByText("No matching runs").waitFor();
   equal(new URL(page.url()).searchParams.get("status"), "succeeded", "the status in the address");
-  await page.getByRole("button", { name: "Clear the filter" }).click();
+  await page.getByRole("button", { name: "Clear filter" }).click();
   await row.getByRole("button", { name: "Retry run 1" }).click();
   await until("the run is under way", async () => (await statusOf(hub, 2)) === "running");
 
@@ -210,7 +210,7 @@ export async function everythingIsStopped({ hub, watcher }) {
   await page.getByRole("link", { name: /Runs 1 running/ }).waitFor();
   await page.getByRole("button", { name: /Administrator/ }).click();
   await page.getByRole("menuitem", { name: "Stop all my agents" }).click();
-  await page.getByRole("heading", { name: "Your agents may start" }).waitFor();
+  await page.getByRole("heading", { name: "Your automation is running" }).waitFor();
   await page.getByRole("table").getByRole("link", { name: "@scribe" }).waitFor();
   await watcher.checkAccess(page, "what may start by itself");
   await page.getByRole("button", { name: "Stop everything" }).click();
@@ -233,12 +233,12 @@ export async function everythingIsStopped({ hub, watcher }) {
 
   await page.getByRole("status").getByRole("link", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
-  await dialog(page).getByRole("radio", { name: "Drop it" }).check();
+  await dialog(page).getByRole("radio", { name: "Drop" }).check();
   await dialog(page).getByText("start nothing").waitFor();
-  await dialog(page).getByRole("radio", { name: "Run it" }).check();
+  await dialog(page).getByRole("radio", { name: "Run", exact: true }).check();
   await watcher.checkAccess(page, "resuming");
   await dialog(page).getByRole("button", { name: "Resume" }).click();
-  await page.getByRole("heading", { name: "Your agents may start" }).waitFor();
+  await page.getByRole("heading", { name: "Your automation is running" }).waitFor();
   await page.getByText("You stopped all your agents.").waitFor({ state: "detached" });
   await page.goto(`${hub.url}/dm/scribe`);
   await page.getByLabel(/^Message @scribe/).fill("And the title");
@@ -251,7 +251,7 @@ export async function everythingIsStopped({ hub, watcher }) {
   await hub.configure({ STOA_ACTING: "off" });
   await page.goto(`${hub.url}/automation`);
   await page.getByText("The operator stopped all agents on this hub.").waitFor();
-  await page.getByRole("heading", { name: "The operator has stopped this hub" }).waitFor();
+  await page.getByRole("heading", { name: "Stopped by the operator" }).waitFor();
   await watcher.checkAccess(page, "a hub that is stopped");
 }
 

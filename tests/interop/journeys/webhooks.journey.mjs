@@ -232,7 +232,7 @@ export async function deliveries({ hub, watcher }) {
     const pane = page.getByRole("complementary", { name: "Delivery" });
     await pane.getByText("503 Unavailable").first().waitFor();
     equal(await pane.getByRole("region", { name: "Attempts" }).getByRole("listitem").count(), 4, "attempts");
-    const answer = pane.getByRole("region", { name: "Text of the last answer" });
+    const answer = pane.getByRole("region", { name: "Body of the last response" });
     await answer.getByText("<script>alert(1)</script>").waitFor();
     equal((await answer.locator(".sign").count()) > 0, true, "whether hidden characters are seen");
     await watcher.checkAccess(page, "the answer of a hostile receiver");
@@ -276,13 +276,13 @@ export async function deliveries({ hub, watcher }) {
     await page.getByRole("button", { name: "Retry all 55" }).click();
     await watcher.checkAccess(page, "retrying all");
     await dialog(page).getByRole("button", { name: "Retry all" }).click();
-    await page.getByText("Stoa sends 45 deliveries again.").waitFor();
+    await page.getByText("45 deliveries queued for retry").waitFor();
 
     // Nobody sees what others' agents are sent.
     const bob = await hub.person("bob");
     const other = await watcher.page(await watcher.window(bob));
     await other.goto(`${hub.url}/deliveries`);
-    await other.getByText("Nothing has been sent yet").waitFor();
+    await other.getByText("No deliveries yet").waitFor();
     await watcher.checkAccess(other, "no deliveries");
   });
 }

@@ -22,7 +22,7 @@ export const READS: readonly Permission[] = PERMISSIONS.flatMap(({ names }) => n
 
 /** What a key may do, in few words. */
 export function summaryOf(permissions: ApiKey["permissions"]): string {
-  if (permissions.includes(ALL)) return "everything";
+  if (permissions.includes(ALL)) return "full access";
   const isAllReads = READS.every((name) => permissions.includes(name)) && permissions.length === READS.length;
   return isAllReads ? "read only" : permissions.join(", ");
 }

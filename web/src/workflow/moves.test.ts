@@ -62,7 +62,7 @@ test("who may remove what others said is told where", () => {
   expect(words("owner")).toBe(words("member"));
   expect(words("guest")).toContain("Only they or a channel member");
   expect(words("member", message(["done", scribe]))).toContain("Only they or the channel owner");
-  expect(words("owner", message(["done", scribe]))).toContain("in the menu of the message");
+  expect(words("owner", message(["done", scribe]))).toContain("in the message menu");
 });
 
 test("a guest does not finish what somebody else has claimed", () => {

@@ -84,12 +84,12 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {isOpen && rest ? (
           <p className="mt-1 max-w-[80ch] overflow-clip border-l-2 border-line pl-3 [overflow-wrap:anywhere]">{rest}</p>
         ) : null}
-        {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
+        {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">This text is shortened.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
-          {kind === "stale" && !claimant ? <span>nobody has claimed it</span> : null}
+          {kind === "stale" && !claimant ? <span>unclaimed</span> : null}
           {standing.isStale && channel ? (
             <span className="inline-flex items-center gap-1 text-amber">
               <Clock size={13} aria-hidden="true" />
