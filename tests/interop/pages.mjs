@@ -346,7 +346,7 @@ const journeys = {
 
     const again = await page.goBack();
     check("the page of a decided question", again.status() === 400, again.status());
-    check("what it says", (await page.locator("h1").innerText()) === "This request is over", await page.content());
+    check("what it says", (await page.locator("h1").innerText()) === "This request has expired", await page.content());
   },
 
   async "deny an app with a name"(page, context) {

@@ -159,8 +159,8 @@ fn bad_archives_are_refused_and_leave_nothing() {
     ] {
         refused(&|archive| add(archive, &sum(b""), kind, b""), "is not a plain file");
     }
-    refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, b"y"), "another content than its name says");
-    refused(&|archive| add(archive, &sum(good), EntryType::Regular, good), "is there twice");
+    refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, b"y"), "content that does not match its name");
+    refused(&|archive| add(archive, &sum(good), EntryType::Regular, good), "appears twice");
     let elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0";
     refused(&|archive| add(archive, &sum(elf), EntryType::Regular, elf), "neither an image");
     refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, &vec![b'a'; (50 << 20) + 1]), "longer than a file");

@@ -239,7 +239,7 @@ fn the_revision_without_a_beginning() {
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains('é'), "{read}");
     // A name that no header can hold.
     let refused = scout.ask(3, "tools/call", &stateless(json!({"name": " é\n", "arguments": {}})));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("There is no tool"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Unknown tool"), "{refused}");
     // The end of the input is the end of the stream too.
     assert_eq!(bee.end(), (Some(0), Vec::new()));
 }
@@ -346,7 +346,7 @@ fn hear(stream: &mut TcpStream) -> String {
 
 #[test]
 fn what_is_not_a_hub_is_called_so() {
-    let problem = json!({"detail": "At most 600 writes a minute are possible."}).to_string();
+    let problem = json!({"detail": "At most 600 writes per minute are allowed."}).to_string();
     for (status, headers, body, code, words) in [
         ("404 Not Found", "", "<html>", "no_hub", "STOA_MCP_URL"),
         ("405 Method Not Allowed", "", "", "no_hub", "STOA_MCP_URL"),

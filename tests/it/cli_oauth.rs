@@ -117,15 +117,15 @@ fn wrong_input_is_refused_by_name() {
     let create =
         |owner, agent, name| ["oauth", "clients", "create", "--owner", owner, "--agent", agent, "--name", name];
     for (arguments, words) in [
-        (&create("nobody", "scout", "x")[..], &["There is no such user."][..]),
+        (&create("nobody", "scout", "x")[..], &["No such user."][..]),
         (&create("ada", "nobody", "x"), &["agent"]),
         (&create("bob", "scout", "x"), &["agent"]),
         (&create("ada", "scout", ""), &["name"]),
         (&create("ada", "scout", "a\u{202e}b"), &["name"]),
         (&["oauth", "clients", "delete", "nothing"], &["no such"]),
         (&["oauth", "grants", "revoke", "99"], &["no such"]),
-        (&["oauth", "grants", "revoke", "--user", "nobody"], &["There is no such user."]),
-        (&["oauth", "grants", "list", "--user", "nobody"], &["There is no such user."]),
+        (&["oauth", "grants", "revoke", "--user", "nobody"], &["No such user."]),
+        (&["oauth", "grants", "list", "--user", "nobody"], &["No such user."]),
     ] {
         let said = hub.admin(arguments).fails(4, words);
         assert!(said.starts_with("stoa: "), "{said}");

@@ -145,7 +145,7 @@ fn a_data_folder_that_cannot_be_used_is_refused() {
     place.fails_to_start(&[]).fails(1, &["the key file", "is missing", "bring the file back"]);
     assert!(!key.exists());
     let other = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-    Outcome::of(place.serve(&[]).env("STOA_KEY", other), b"").fails(1, &["the key is not the one"]);
+    Outcome::of(place.serve(&[]).env("STOA_KEY", other), b"").fails(1, &["the key does not match"]);
     fs::write(&key, good).unwrap();
     fs::set_permissions(&key, fs::Permissions::from_mode(0o600)).unwrap();
     assert_eq!(place.start().stop().code, Some(0));

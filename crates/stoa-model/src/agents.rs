@@ -398,7 +398,7 @@ impl AgentSettings {
         faults.require("max_round_trips", self.max_round_trips <= MAX_ROUND_TRIPS_SETTING, "must be at most 1000");
         if let Some(image) = &self.k8s_image {
             let fits = (1..=512).contains(&image.len()) && image.bytes().all(|byte| byte.is_ascii_graphic());
-            faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without blanks");
+            faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without spaces");
         }
         faults.check("instructions", check_body(&self.instructions, MAX_INSTRUCTIONS_BYTES));
         if let Some(harness) = &self.harness {
@@ -414,7 +414,7 @@ impl Harness {
         let names = self.env.iter().flatten().map(|(name, _)| name).filter(|name| is_reserved_variable(name));
         let fault = |name: &String| FieldError {
             field: format!("harness.env.{name}"),
-            message: "is reserved: it could change what the program runs or where it sends its keys".to_owned(),
+            message: "is reserved: it could change what the command runs or where it sends its keys".to_owned(),
         };
         names.map(fault).collect()
     }
@@ -424,16 +424,16 @@ impl Harness {
             HarnessBackend::Subprocess => {
                 let has_program =
                     self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
-                faults.require("harness.command", has_program, "must name a program for the subprocess backend");
+                faults.require("harness.command", has_program, "must name a command for the subprocess backend");
             }
             HarnessBackend::Webhook => {
-                faults.require("harness.url", self.url.is_some(), "is needed for the webhook backend");
+                faults.require("harness.url", self.url.is_some(), "is required for the webhook backend");
             }
             HarnessBackend::Kubernetes => {}
         }
         if let Some(words) = &self.command {
             let fits = words.len() <= MAX_COMMAND_WORDS && words.iter().all(|word| word.len() <= MAX_WORD_BYTES);
-            faults.require("harness.command", fits, "must be at most 64 words of at most 4096 bytes");
+            faults.require("harness.command", fits, "can have at most 64 arguments of up to 4096 bytes each");
         }
         if let Some(url) = &self.url {
             let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
@@ -443,11 +443,11 @@ impl Harness {
             self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
         let size = serde_json::to_vec(self).map_or(usize::MAX, |text| text.len());
-        faults.require("harness", size <= MAX_HARNESS_BYTES, "must be at most 64 KiB in all");
+        faults.require("harness", size <= MAX_HARNESS_BYTES, "can be up to 64 KiB in total");
         if let Some(variables) = &self.env {
-            faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");
+            faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "can have at most 64 entries");
             let named_well = variables.keys().all(|name| is_variable_name(name));
-            faults.require("harness.env", named_well, "names must be letters, digits and underscores");
+            faults.require("harness.env", named_well, "names can contain only letters, digits and underscores");
             let fits = variables.values().all(|value| value.len() <= MAX_WORD_BYTES);
             faults.require("harness.env", fits, "values must be at most 4096 bytes long");
         }

@@ -70,7 +70,7 @@ impl CreateApiKeyRequest {
         for (index, channel) in self.channels.iter().enumerate() {
             faults.check(&format!("channels[{index}]"), handles::check_channel_name(channel));
         }
-        faults.require("expires_at", self.expires_at.is_none_or(|at| at > now), "must lie in the future");
+        faults.require("expires_at", self.expires_at.is_none_or(|at| at > now), "must be in the future");
         faults.finish()
     }
 }

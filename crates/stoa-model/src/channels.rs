@@ -158,8 +158,8 @@ impl UpdateChannelSettingsRequest {
         faults.check("stalemate_remind_after", duration(&self.stalemate_remind_after));
         faults.check("stalemate_escalate_after", duration(&self.stalemate_escalate_after));
         let is_share = |value: Option<f64>| value.is_none_or(|value| (0.0..=1.0).contains(&value));
-        faults.require("publish_threshold", is_share(self.publish_threshold), "must lie between 0 and 1");
-        faults.require("approve_threshold", is_share(self.approve_threshold), "must lie between 0 and 1");
+        faults.require("publish_threshold", is_share(self.publish_threshold), "must be between 0 and 1");
+        faults.require("approve_threshold", is_share(self.approve_threshold), "must be between 0 and 1");
         faults.finish()
     }
 
@@ -186,7 +186,7 @@ impl UpdateChannelSettingsRequest {
 
 /// Reads `30m`, `24h` or `7d`; `0` means off and is 0.
 pub fn duration_ms(text: &str) -> Result<i64, &'static str> {
-    const WANTED: &str = "must be a time like 30m, 24h or 7d, at most 365d, or 0 for off";
+    const WANTED: &str = "must be a time such as 30m, 24h or 7d (at most 365d), or 0 for off";
     const DAY_MS: i64 = 24 * 3600 * 1000;
     if text == "0" {
         return Ok(0);

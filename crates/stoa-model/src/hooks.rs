@@ -221,7 +221,7 @@ impl UpdateHookRequest {
 fn check_events(faults: &mut Faults, kind: HookKind, events: &[String]) {
     faults.require("events", events.len() <= MAX_EVENTS, "must be at most 50");
     let has_events = kind != HookKind::Url || events.is_empty();
-    faults.require("events", has_events, "must be empty for the kind url, whose requests name no event");
+    faults.require("events", has_events, "must be empty for the kind url, because its requests have no event name");
     for (place, event) in events.iter().enumerate().take(MAX_EVENTS) {
         let literal = event.strip_suffix(".*").unwrap_or(event);
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte);
@@ -229,7 +229,7 @@ fn check_events(faults: &mut Faults, kind: HookKind, events: &[String]) {
         faults.require(
             &format!("events[{place}]"),
             is_event,
-            "must be an event like push, pull_request.opened or invoice.*",
+            "must be an event such as push, pull_request.opened or invoice.*",
         );
     }
 }
@@ -240,15 +240,15 @@ fn check_template(faults: &mut Faults, template: Option<&str>) {
     faults.require("template", has_words, "must be 1 to 8192 bytes long");
     let parsed = faults.check("template", Template::parse(text));
     let calls = parsed.map_or(0, |parsed| mentions_in(&parsed.own_words()).len());
-    faults.require("template", calls <= MAX_CALLS, "must mention at most 10 names");
+    faults.require("template", calls <= MAX_CALLS, "can mention at most 10 names");
 }
 
 fn check_secret(faults: &mut Faults, kind: HookKind, secret: Option<&Secret>) {
     let Some(secret) = secret.map(Secret::expose) else { return };
-    faults.require("secret", kind != HookKind::Url, "is chosen by the hub for the kind url");
+    faults.require("secret", kind != HookKind::Url, "cannot be set for the kind url: the hub creates it");
     let is_long = (MIN_SECRET..=MAX_SECRET).contains(&secret.len());
     let is_printable = secret.bytes().all(|byte| byte.is_ascii_graphic());
-    faults.require("secret", is_long && is_printable, "must be 16 to 255 printable ASCII characters without blanks");
+    faults.require("secret", is_long && is_printable, "must be 16 to 255 printable ASCII characters without spaces");
 }
 
 /// Whether a hook with these events takes a request. `action` makes `pull_request` a `pull_request.opened`.

@@ -48,7 +48,7 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     if begins_well && name.len() <= MAX_NAME && name.bytes().all(is_word) {
         Ok(())
     } else {
-        Err("must be 1 to 128 of A-Z a-z 0-9 . _ : - and begin with a letter or a digit")
+        Err("must be 1 to 128 of A-Z a-z 0-9 . _ : - and start with a letter or a digit")
     }
 }
 
@@ -133,7 +133,7 @@ impl SourceConfigRequest {
             }
             let body = faults.check(&field("template"), route.body_template());
             let calls = body.map_or(0, |body| mentions_in(&body.own_words()).len());
-            faults.require(&field("template"), calls <= MAX_CALLS, "must mention at most 10 names");
+            faults.require(&field("template"), calls <= MAX_CALLS, "can mention at most 10 names");
             if let Some(subject) = &route.subject {
                 faults.check(&field("subject"), check_label(subject, MAX_SUBJECT));
                 faults.check(&field("subject"), route.subject_template().map(drop));
@@ -152,7 +152,7 @@ fn check_pattern(pattern: &str) -> Result<(), &'static str> {
     if is_type && is_whole_word && !literal.contains('*') && !literal.chars().any(char::is_control) {
         Ok(())
     } else {
-        Err("must be an event type, or the beginning of one up to a dot with a star behind it")
+        Err("must be an event type, or its beginning up to a dot followed by a star")
     }
 }
 
@@ -207,7 +207,7 @@ impl RuntimeStatusRequest {
         let is_status = self.status.len() <= MAX_STATUS
             && self.status.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
             && self.status.bytes().all(is_word);
-        faults.require("status", is_status, "must be a word of 1 to 32 of a-z 0-9 _ - like ok, degraded or down");
+        faults.require("status", is_status, "must be 1 to 32 of a-z 0-9 _ - such as ok, degraded or down");
         let message = self.message.as_deref().unwrap_or_default();
         faults.check("message", check_body(message, MAX_MESSAGE * 4));
         faults.require("message", message.chars().count() <= MAX_MESSAGE, "must be at most 2000 characters long");

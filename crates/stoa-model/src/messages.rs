@@ -329,11 +329,11 @@ impl SendMessageRequest {
                 Some(Target::Channel(channel.strip_prefix('#').map_or(channel.clone(), str::to_owned)))
             }
             (None, None) => {
-                faults.add("to", "is missing: give `to` for a DM or `channel` for a channel");
+                faults.add("to", "Either `to` or `channel` is required");
                 None
             }
             (Some(_), Some(_)) => {
-                faults.add("to", "must not be given together with `channel`");
+                faults.add("to", "Send either `to` or `channel`, not both");
                 None
             }
         };
@@ -350,7 +350,7 @@ impl SendMessageRequest {
         faults.require(
             "metadata",
             !metadata.contains_key("mention"),
-            "must not have `mention`, by which the hub tells of mentions",
+            "cannot contain `mention`, which the hub uses for mentions",
         );
         faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
         // Deeper than that, and some of its readers could not read the answer that it is in.
@@ -393,10 +393,10 @@ fn check_attachments(sums: &[String]) -> Result<(), String> {
         return Err(format!("must be at most {MAX_ATTACHMENTS} files"));
     }
     if !sums.iter().all(|sum| is_sha256(sum)) {
-        return Err("must be SHA-256 sums, as an upload answers them".to_owned());
+        return Err("must be SHA-256 sums as returned by an upload".to_owned());
     }
     let is_repeated = |(place, sum): (usize, &String)| sums.iter().take(place).any(|earlier| earlier == sum);
-    if sums.iter().enumerate().any(is_repeated) { Err("has a file twice".to_owned()) } else { Ok(()) }
+    if sums.iter().enumerate().any(is_repeated) { Err("lists a file twice".to_owned()) } else { Ok(()) }
 }
 
 /// Whether nothing in a value lies deeper than that.
@@ -438,7 +438,7 @@ impl ClaimRequest {
             faults.require(field, (1..=100).contains(&count), "must be 1 to 100 ids");
         }
         let is_both = self.message_ids.is_some() && self.extend.is_some();
-        faults.require("extend", !is_both, "must not be given together with message_ids");
+        faults.require("extend", !is_both, "cannot be combined with message_ids");
         faults.finish()
     }
 

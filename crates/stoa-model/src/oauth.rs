@@ -81,7 +81,7 @@ impl FromStr for OauthScopes {
             // What the protocol allows in a description.
             let is_allowed = |each: &char| each.is_ascii_graphic() && !matches!(each, '"' | '\\');
             let shown: String = unknown.chars().filter(is_allowed).take(40).collect();
-            return Err(format!("There is no scope {shown}; there are {}.", Self::NAMES.join(", ")));
+            return Err(format!("Unknown scope {shown}. Use one of: {}.", Self::NAMES.join(", ")));
         }
         let scopes = words().fold(Self::default(), Self::with);
         // Who asks only to stay has not said what for.

@@ -281,21 +281,21 @@ pub fn delivery_of(decision: Decision) -> (DeliveryState, Option<&'static str>) 
 /// One sentence about why a message started no run.
 pub fn why_not(reason: NotWokenReason) -> &'static str {
     match reason {
-        NotWokenReason::NoWake => "The sender asked to start nothing.",
-        NotWokenReason::ActingOff => "Everything that acts is stopped.",
+        NotWokenReason::NoWake => "The message was sent without starting anything.",
+        NotWokenReason::ActingOff => "All automation is stopped.",
         NotWokenReason::Quarantined => "The agent is quarantined.",
         NotWokenReason::Paused => "The agent is paused.",
-        NotWokenReason::Passive => "The agent reads its inbox by itself; messages do not start it.",
-        NotWokenReason::Disabled => "The agent is turned off.",
-        NotWokenReason::Sender => "This sender does not start the agent.",
-        NotWokenReason::SubprocessNotAllowed => "The owner may not start programs on the hub's machine.",
-        NotWokenReason::FanOut => "The message has started 5 agents of other owners, which is the limit.",
-        NotWokenReason::SenderLimit => "The sender has started the agent as often as they may in an hour.",
-        NotWokenReason::Depth => "Too many agents have answered one another before.",
-        NotWokenReason::ChainLimit => "This exchange has started as many runs as it may.",
-        NotWokenReason::Damped => "The two agents have answered one another often enough, or the message says nothing.",
+        NotWokenReason::Passive => "The message waits until the agent checks its inbox.",
+        NotWokenReason::Disabled => "The agent is disabled.",
+        NotWokenReason::Sender => "The agent does not start for this sender.",
+        NotWokenReason::SubprocessNotAllowed => "The owner is not allowed to run commands on the server.",
+        NotWokenReason::FanOut => "The message has reached the limit of 5 agents of other owners.",
+        NotWokenReason::SenderLimit => "The sender has reached the hourly limit.",
+        NotWokenReason::Depth => "The chain of agents has reached its maximum depth.",
+        NotWokenReason::ChainLimit => "This exchange has reached its limit of runs.",
+        NotWokenReason::Damped => "Stopped to avoid a reply loop between two agents.",
         NotWokenReason::Budget => "The agent's budget for today is used up.",
-        NotWokenReason::OthersBudget => "Others have used their part of today's budget.",
+        NotWokenReason::OthersBudget => "Others have used up their share of today's budget.",
         NotWokenReason::GoalBudget => "The budget of the goal is used up.",
     }
 }

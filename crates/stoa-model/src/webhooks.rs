@@ -250,7 +250,7 @@ impl UpdateWebhookRequest {
         }
         faults.require("status", self.status != Some(WebhookStatus::Failing), "must be active or disabled");
         let is_said_twice = self.enabled.is_some() && self.status.is_some();
-        faults.require("status", !is_said_twice, "says the same as enabled: leave one of them out");
+        faults.require("status", !is_said_twice, "duplicates `enabled`: send only one of them");
         faults.finish()
     }
 

@@ -73,7 +73,7 @@ async fn get_agent(
 
 /// Changes the given settings; with `If-Match`, only if they are still as they were read.
 #[utoipa::path(patch, path = "/api/agents/{name}", tag = "agents", request_body = UpdateAgentRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the agent as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the agent when it was read")),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
 async fn update_agent(
     State(hub): State<Hub>,

@@ -70,7 +70,7 @@ async fn require_collector(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
     if hub.read(move |tx| users::is_admin(tx, human)).await? {
         return Ok(());
     }
-    Err(HubError::forbidden("admin_required", "Only agents of administrators may do this."))
+    Err(HubError::forbidden("admin_required", "Requires an admin's agent."))
 }
 
 async fn collect(hub: &Hub) -> Result<Collected, HubError> {

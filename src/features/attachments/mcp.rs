@@ -36,7 +36,7 @@ pub fn add_tools(tools: &mut Tools) {
         ToolSpec::new(name, Toolset::Attachments, effect, Some(permission), description)
     };
     tools.add(
-        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text, to send it by its sha256")
+        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text file; send it by its sha256")
             .taking_files(),
         upload_attachment,
     );
@@ -164,7 +164,7 @@ async fn read(hub: &Hub, actor: &Actor, sha256: String) -> Result<Shown, HubErro
     let size = attachment.size.unsigned_abs();
     let is_text = attachment.mime_type == "text/plain";
     if !is_text && size > MAX_BINARY {
-        let detail = format!("The file has {size} bytes, and at most {MAX_BINARY} are given here.");
+        let detail = format!("The file has {size} bytes; this tool returns at most {MAX_BINARY}.");
         return Err(HubError::new(ErrorKind::TooLarge, "payload_too_large", detail)
             .hint(format!("Fetch it with GET /api/attachments/{} and the same key.", attachment.sha256)));
     }

@@ -66,7 +66,7 @@ async fn get_channel(
 
 /// Changes a channel's texts, its owner, or who may see it; with `If-Match`, only if it is still as it was read.
 #[utoipa::path(patch, path = "/api/channels/{name}", tag = "channels", request_body = UpdateChannelRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel when it was read")),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn update_channel(
     State(hub): State<Hub>,
@@ -94,7 +94,7 @@ async fn delete_channel(
 
 /// Changes the given settings; with `If-Match`, only if they are still as they were read.
 #[utoipa::path(put, path = "/api/channels/{name}/settings", tag = "channels", request_body = UpdateChannelSettingsRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel when it was read")),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn update_channel_settings(
     State(hub): State<Hub>,

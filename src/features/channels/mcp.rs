@@ -16,9 +16,9 @@ pub fn add_tools(tools: &mut Tools) {
     let spec = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Channels, effect, Some(permission), description)
     };
-    let list = ToolSpec::new("list_channels", Toolset::Core, Reads, Some(ChannelsRead), "Channels that you see");
+    let list = ToolSpec::new("list_channels", Toolset::Core, Reads, Some(ChannelsRead), "List channels you can see");
     tools.add(list, list_channels);
-    tools.add(spec("create_channel", Adds, ChannelsWrite, "Make a channel"), create_channel);
+    tools.add(spec("create_channel", Adds, ChannelsWrite, "Create a channel"), create_channel);
     tools.add(spec("join_channel", Sets, ChannelsWrite, "Join a public channel"), join_channel);
     tools.add(spec("leave_channel", Deletes, ChannelsWrite, "Leave a channel"), leave_channel);
     tools.add(

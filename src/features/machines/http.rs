@@ -56,8 +56,8 @@ async fn get_source_config(
 /// Says how events of the caller become messages; with `If-Match`, only if the config is still as it was read.
 #[utoipa::path(put, path = "/machine/source-configs/{source}", tag = "machines", request_body = SourceConfigRequest,
     params(("source" = String, Path),
-        ("If-Match" = Option<String>, Header, description = "The ETag of the config as it was read"),
-        ("If-None-Match" = Option<String>, Header, description = "`*` to make a new one only")),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the config when it was read"),
+        ("If-None-Match" = Option<String>, Header, description = "`*` to only create a new one")),
     responses((status = 200, body = SourceConfigView), (status = 201, body = SourceConfigView)),
     security(("signature" = [])))]
 async fn put_source_config(
@@ -76,7 +76,7 @@ async fn put_source_config(
 /// Takes a source config away; with `If-Match`, only if it is still as it was read.
 #[utoipa::path(delete, path = "/machine/source-configs/{source}", tag = "machines",
     params(("source" = String, Path),
-        ("If-Match" = Option<String>, Header, description = "The ETag of the config as it was read")),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the config when it was read")),
     responses((status = 204)), security(("signature" = [])))]
 async fn delete_source_config(State(hub): State<Hub>, signed: Signed<Path<String>>) -> Result<StatusCode, HubError> {
     let expected = expected_config(&signed.headers)?;
@@ -136,7 +136,7 @@ async fn ingest_events(
 }
 
 fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
-    const BINARY_MODE: &str = "Events in the binary mode, with headers named ce-…, are not taken.";
+    const BINARY_MODE: &str = "Binary mode (ce-… headers) is not supported.";
     const ONE: &str = "application/cloudevents+json";
     const BATCH: &str = "application/cloudevents-batch+json";
     let kind = media_type(headers).unwrap_or_default();
@@ -145,7 +145,7 @@ fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
     }
     if kind == "application/json" && headers.keys().any(|name| name.as_str().starts_with("ce-")) {
-        let detail = "An event must stand in the body as a whole.";
+        let detail = "Send the whole event in the body.";
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
     }
     match parse_json_value(body)? {

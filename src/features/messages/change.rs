@@ -53,14 +53,14 @@ pub async fn edit_message(
         tx.hold("reactions", params![id.0])?;
         let row = view::find_visible(tx, &actor_in, id)?;
         if row.author_id != actor_in.id() {
-            return Err(HubError::forbidden("forbidden", "Only its author may edit a message."));
+            return Err(HubError::forbidden("forbidden", "Only the author can edit a message."));
         }
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "A deleted message cannot be edited."));
         }
         if row.mention_of.is_some() {
-            return Err(HubError::conflict("mention_copy", "This message tells of a mention in a channel.")
-                .hint("Edit the message in the channel; this one follows."));
+            return Err(HubError::conflict("mention_copy", "This message is a copy of a mention in a channel.")
+                .hint("Edit the message in the channel. The copy is updated."));
         }
         if let Some(channel) = row.channel_id {
             channels::require_let_in(tx, channel, actor_in.id())?;
@@ -72,7 +72,7 @@ pub async fn edit_message(
                     "too_many_edits",
                     format!("A message can be edited {MAX_EDITS} times."),
                 )
-                .hint("Say it in a new message."));
+                .hint("Send a new message instead."));
             }
             notify_copy_recipients(&hub_in, tx, &actor_in, id)?;
             let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
@@ -155,7 +155,7 @@ pub(super) fn bury_copies(
 }
 
 fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
-    let refused = || HubError::forbidden("forbidden", "Only its author or the channel's owner may delete a message.");
+    let refused = || HubError::forbidden("forbidden", "Only the author or the channel owner can delete a message.");
     let channel = row.channel.as_deref().ok_or_else(refused)?;
     let channel = channels::find_visible(tx, actor, channel)?;
     if channel.owner_id == actor.id() { Ok(()) } else { Err(refused()) }

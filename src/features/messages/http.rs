@@ -46,7 +46,7 @@ pub fn routes() -> ApiRouter {
 
 /// Sends a message to a user or an agent, or into a channel.
 #[utoipa::path(post, path = "/api/messages", tag = "messages", request_body = SendMessageRequest,
-    params(("webhook-loop-depth" = Option<i64>, Header, description = "How deep in a chain of automation the sender is")),
+    params(("webhook-loop-depth" = Option<i64>, Header, description = "The sender's depth in a chain of automation")),
     responses((status = 201, body = SentMessage)), security(("session" = []), ("bearer" = [])))]
 async fn send_message(
     State(hub): State<Hub>,

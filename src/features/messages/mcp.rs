@@ -40,17 +40,17 @@ pub fn add_tools(tools: &mut Tools) {
     let core = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Core, effect, Some(permission), description)
     };
-    tools.add(core("my_status", Reads, MessagesRead, "Who you are, and what waits for you"), my_status);
+    tools.add(core("my_status", Reads, MessagesRead, "Who you are and what needs you"), my_status);
     tools.add(core("send_message", Adds, MessagesWrite, "Send a direct message").repeatable(), send_message);
     tools
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
-    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
+    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Read your inbox, oldest first"), read_inbox);
     tools.add_with_blocks(
-        core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox").waiting(),
+        core("wait_for_messages", Reads, MessagesRead, "Wait for a message in your inbox").waiting(),
         wait_for_messages,
     );
     tools.add_with_blocks(
-        core("claim_messages", Adds, MessagesWrite, "Take messages from your inbox to work on, most urgent first")
+        core("claim_messages", Adds, MessagesWrite, "Claim messages from your inbox to work on, most urgent first")
             .and(MessagesRead),
         claim_messages,
     );
@@ -271,7 +271,7 @@ send_arguments!(PostArguments { channel });
 
 async fn send_message(hub: Hub, actor: Actor, arguments: SendArguments) -> Result<Sent, HubError> {
     if arguments.to.starts_with('#') {
-        let said = "must be a user's or agent's name; send_channel_message writes to channels";
+        let said = "must be a user's or agent's name; use send_channel_message for channels";
         return Err(HubError::invalid_field("to", said));
     }
     sent(&hub, &actor, arguments.into()).await
@@ -409,7 +409,7 @@ async fn mark_done(hub: Hub, actor: Actor, arguments: DoneArguments) -> Result<S
         Settlement::Done => inbox::done(&hub, &actor, id, DoneRequest { result: arguments.result }).await?,
         Settlement::Failed => {
             let error =
-                arguments.result.ok_or_else(|| HubError::invalid_field("result", "is missing: say what went wrong"))?;
+                arguments.result.ok_or_else(|| HubError::invalid_field("result", "is required: describe what went wrong"))?;
             inbox::fail(&hub, &actor, id, FailRequest { error }).await?
         }
         Settlement::Released => {

@@ -86,14 +86,14 @@ fn cacheable(document: impl Serialize) -> Response {
     params(
         ("response_type" = Option<String>, Query, description = "`code`"),
         ("client_id" = Option<String>, Query),
-        ("redirect_uri" = Option<String>, Query, description = "May be left out by a client that registered one only"),
+        ("redirect_uri" = Option<String>, Query, description = "Optional if the client registered only one"),
         ("code_challenge" = Option<String>, Query, description = "43 characters of base64url"),
         ("code_challenge_method" = Option<String>, Query, description = "`S256`"),
         ("scope" = Option<String>, Query), ("state" = Option<String>, Query), ("resource" = Option<String>, Query)),
     responses((status = 200, description = "The question", content_type = "text/html", body = String),
         (status = 303, description = "To the login, or back to the client with `error`, `state` and `iss`"),
-        (status = 400, description = "It is not certain who asks", content_type = "text/html", body = String),
-        (status = 403, description = "A request of another login", content_type = "text/html", body = String),
+        (status = 400, description = "Unknown client or redirect", content_type = "text/html", body = String),
+        (status = 403, description = "Request of another login", content_type = "text/html", body = String),
         (status = 429, description = "Too many requests", content_type = "text/html", body = String)))]
 async fn authorize_page(
     State(hub): State<Hub>,
@@ -107,7 +107,7 @@ async fn authorize_page(
 #[utoipa::path(post, path = "/oauth/authorize/decision", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = ConsentDecision),
     responses((status = 303, description = "Back to the client with `code` or `error`, `state` and `iss`; or to the login"),
-        (status = 400, description = "The request is over, or the form is not ours", content_type = "text/html", body = String),
+        (status = 400, description = "The request has expired, or the form was changed", content_type = "text/html", body = String),
         (status = 403, description = "Another login's request, or not the person's agent", content_type = "text/html", body = String)),
     security(("session" = [])))]
 async fn decide(
@@ -124,8 +124,8 @@ async fn decide(
 /// Gives tokens for a code, for a refresh token, or to a client that an owner made.
 #[utoipa::path(post, path = "/oauth/token", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
-    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView, description = "Not acceptable"),
-        (status = 401, body = OauthErrorView, description = "Not the one it says it is"), (status = 429, body = OauthErrorView, description = "Too many requests")), security((), ("client" = [])))]
+    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView, description = "Invalid request"),
+        (status = 401, body = OauthErrorView, description = "Client authentication failed"), (status = 429, body = OauthErrorView, description = "Too many requests")), security((), ("client" = [])))]
 async fn request_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -139,8 +139,8 @@ async fn request_token(
 /// Says what a token stands for (RFC 7662), to a client with a secret.
 #[utoipa::path(post, path = "/oauth/introspect", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
-    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView, description = "Not acceptable"),
-        (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
+    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView, description = "Invalid request"),
+        (status = 401, body = OauthErrorView, description = "Client authentication failed")), security((), ("client" = [])))]
 async fn introspect_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -154,8 +154,8 @@ async fn introspect_token(
 /// Puts a token out of force (RFC 7009); a refresh token takes all of its family along.
 #[utoipa::path(post, path = "/oauth/revoke", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
-    responses((status = 200, description = "It is not in force, and perhaps never was"),
-        (status = 400, body = OauthErrorView, description = "Not acceptable"), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
+    responses((status = 200, description = "The token is revoked or never existed"),
+        (status = 400, body = OauthErrorView, description = "Invalid request"), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security((), ("client" = [])))]
 async fn revoke_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -168,7 +168,7 @@ async fn revoke_token(
 
 /// Registers a client by its own words (RFC 7591). Its secrets are in the answer and are never shown again.
 #[utoipa::path(post, path = "/oauth/register", tag = "oauth", request_body = ClientRegistration,
-    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView, description = "Not acceptable"),
+    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView, description = "Invalid request"),
         (status = 429, body = OauthErrorView, description = "Too many requests")))]
 async fn register_client(
     State(hub): State<Hub>,
@@ -181,7 +181,7 @@ async fn register_client(
 
 /// A client's registration (RFC 7592), for whoever has its registration access token.
 #[utoipa::path(get, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
+    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security(("registration" = [])))]
 async fn read_registration(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -193,7 +193,7 @@ async fn read_registration(
 
 /// Ends a registration (RFC 7592), with all tokens of the client.
 #[utoipa::path(delete, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 204), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
+    responses((status = 204), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security(("registration" = [])))]
 async fn delete_registration(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,

@@ -13,7 +13,7 @@ const MAX_LISTED: i64 = 25;
 const LISTED: i64 = 10;
 
 pub fn add_tools(tools: &mut Tools) {
-    let description = "Find messages you may see, newest first";
+    let description = "Search messages you can see, newest first";
     let spec =
         ToolSpec::new("search_messages", Toolset::Core, Effect::Reads, Some(Permission::SearchRead), description);
     tools.add(spec, search_messages);

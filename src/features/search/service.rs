@@ -109,7 +109,7 @@ pub async fn search(hub: &Hub, actor: &Actor, search: SearchQuery, list: OffsetQ
     let found = hub.read_long(timeout, move |tx| find(tx, &actor_in, &query, offset, limit, timeout)).await;
     match found {
         Err(Refusal::Database(DbError::Late)) => {
-            Err(turns::busy("The search takes too long, or too many others run at the same time."))
+            Err(turns::busy("The search takes too long, or too many searches run at the same time."))
         }
         Err(Refusal::Database(DbError::Damaged(reason))) => {
             tracing::error!(reason, "the search index is damaged and made anew");
@@ -153,8 +153,8 @@ impl From<Refusal> for HubError {
 }
 
 fn building() -> HubError {
-    HubError::not_yet("search_index_building", "The search index is being made and does not know all messages yet.", 2)
-        .hint("Try again in a moment. Everything else works meanwhile.")
+    HubError::not_yet("search_index_building", "The search index is still being built.", 2)
+        .hint("Retry in a moment. Everything else works.")
 }
 
 fn find(

@@ -27,7 +27,7 @@ struct StreamQuery {
 
 /// What happens, as it happens: server-sent events that go on until the client leaves.
 #[utoipa::path(get, path = "/api/events", tag = "events",
-    params(StreamQuery, ("last-event-id" = Option<String>, Header, description = "The id of the last event that was seen")),
+    params(StreamQuery, ("last-event-id" = Option<String>, Header, description = "The id of the last event received")),
     responses((status = 200, body = String, content_type = "text/event-stream")),
     security(("session" = []), ("bearer" = [])))]
 async fn stream_events(

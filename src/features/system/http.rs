@@ -52,7 +52,7 @@ async fn metrics(State(hub): State<Hub>, headers: HeaderMap) -> Result<Response,
     if let Some(token) = &hub.config().metrics_token {
         let given = headers.get(header::AUTHORIZATION).and_then(|value| value.as_bytes().strip_prefix(b"Bearer "));
         if !given.is_some_and(|given| given.ct_eq(token.expose().as_bytes()).into()) {
-            return Err(HubError::unauthenticated("unauthenticated", "The metrics of this hub need a token."));
+            return Err(HubError::unauthenticated("unauthenticated", "The metrics require a token."));
         }
     }
     let text = service::metrics(&hub).await?;

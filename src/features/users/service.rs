@@ -181,7 +181,7 @@ pub async fn log_in(
                 Some(_) => "wrong password",
             };
             log_failure(actor, &request.username, reason);
-            return Err(HubError::unauthenticated("invalid_credentials", "The username or the password is wrong."));
+            return Err(HubError::unauthenticated("invalid_credentials", "Wrong username or password."));
         }
     };
     refund_device();
@@ -199,7 +199,7 @@ pub async fn log_in(
             let user = store::find_user(tx, id)?
                 .filter(|user| user.password_revision == checked_revision && user.disabled_at.is_none())
                 .ok_or_else(|| {
-                    HubError::unauthenticated("invalid_credentials", "The username or the password is wrong.")
+                    HubError::unauthenticated("invalid_credentials", "Wrong username or password.")
                 })?;
             if let Some(hash) = &new_hash {
                 store::update_password_hash(tx, id, hash)?;
@@ -427,8 +427,8 @@ pub async fn end_sessions(hub: &Hub, actor: &Actor) -> Result<EndedSessions, Hub
 /// Makes an account with an invitation, and logs its owner in.
 pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Result<NewLogin, HubError> {
     let closed = || {
-        HubError::forbidden("registration_closed", "Accounts are made by the operator of this hub.")
-            .hint("Ask for an invitation; the operator prints one with `stoa admin users invite`.")
+        HubError::forbidden("registration_closed", "Invalid or expired invitation.")
+            .hint("Ask the operator for an invitation (`stoa admin users invite`).")
     };
     // Nobody learns which names are taken without an invitation in hand.
     let invite = request.invite.as_ref().map(Secret::expose).unwrap_or_default();
@@ -647,8 +647,8 @@ pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Re
 fn require_another_admin(tx: &mut Tx<'_>, user: &UserRow) -> Result<(), HubError> {
     let is_last = user.role == Role::Admin && user.disabled_at.is_none() && store::count_active_admins(tx)? == 1;
     if is_last {
-        return Err(HubError::conflict("last_admin", "This is the last administrator.")
-            .hint("Give another user the role first: `stoa admin users role NAME admin`."));
+        return Err(HubError::conflict("last_admin", "This is the last admin.")
+            .hint("Give another user the admin role first: `stoa admin users role NAME admin`."));
     }
     Ok(())
 }

@@ -24,11 +24,11 @@ pub fn offer(offer: &mut Offer) {
             "register_webhook",
             Adds,
             WebhooksWrite,
-            "Have events sent to a URL as signed requests; shows the secret once",
+            "Send events to a URL as signed requests; shows the secret once",
         ),
         register,
     );
-    tools.add(spec("list_webhooks", Reads, MessagesRead, "Your webhooks and how they are doing"), list);
+    tools.add(spec("list_webhooks", Reads, MessagesRead, "List your webhooks and their health"), list);
     tools.add(spec("delete_webhook", Deletes, WebhooksWrite, "Delete a webhook"), delete);
 }
 

@@ -74,7 +74,7 @@ async fn remove_reaction(
         (Some(one), Some(other)) if one != other => {
             return Err(HubError::invalid_field("reaction", "must be the same in the query and in the body"));
         }
-        (one, other) => one.or(other).ok_or_else(|| HubError::invalid_field("reaction", "is missing"))?,
+        (one, other) => one.or(other).ok_or_else(|| HubError::invalid_field("reaction", "is required"))?,
     };
     match query.by {
         Some(by) => Ok(Json(react::remove_of(&hub, &actor, id, reaction, by).await?)),

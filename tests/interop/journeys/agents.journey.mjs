@@ -85,7 +85,7 @@ export async function standing({ hub, watcher }) {
   watcher.allow(/404/);
   const other = await watcher.page(page.context());
   await other.goto(`${hub.url}/dm/bob?as=rover`);
-  await other.getByRole("alert").getByText("There is no such agent.").waitFor();
+  await other.getByRole("alert").getByText("No such agent.").waitFor();
   equal(await other.getByText(/as the owner/).count(), 0, "whether it is said to be one's own");
   await watcher.checkAccess(other, "a conversation that is refused");
 

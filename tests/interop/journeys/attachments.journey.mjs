@@ -70,7 +70,7 @@ export async function droppedAndPasted({ hub, watcher }) {
   ]);
   await tray(page).getByRole("button", { name: "Remove red.png" }).waitFor();
   await tray(page).getByRole("button", { name: "Remove notes.txt" }).waitFor();
-  await tray(page).getByRole("alert").filter({ hasText: "Only images, PDFs and text" }).waitFor();
+  await tray(page).getByRole("alert").filter({ hasText: "This file type is not supported" }).waitFor();
   await give(field, "paste", [fileOf("blue.png", BLUE, "image/png")]);
   await tray(page).getByRole("button", { name: "Remove blue.png" }).waitFor();
   // The same content a second time is not taken twice; it has its latest name.

@@ -68,7 +68,7 @@ export async function takenOut({ hub, watcher }) {
   await owners.getByText("@bob removed from #work").waitFor();
 
   const page = await watcher.page(await watcher.window(bob));
-  const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an administrator removed you. Ask the owner of the channel to add you again.");
+  const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an admin removed you. Ask the owner of the channel to add you again.");
   await page.goto(`${hub.url}/channels`);
   await page.getByRole("listitem").filter({ hasText: "work" }).getByRole("button", { name: "Join" }).click();
   await refused.waitFor();
@@ -88,7 +88,7 @@ export async function takenOut({ hub, watcher }) {
   const dialog = page.getByRole("dialog", { name: "New channel" });
   await dialog.getByLabel("Name").fill("ops");
   await dialog.getByRole("button", { name: "Create channel" }).click();
-  await dialog.getByText("The name ops belonged to a deleted channel. Only its last owner or an administrator can use it again.").waitFor();
+  await dialog.getByText("The name ops belonged to a deleted channel. Only its last owner or an admin can use it again.").waitFor();
 
   // Adding them again is what lets them in.
   await owners.getByRole("button", { name: "Undo" }).click();

@@ -11,7 +11,7 @@ export async function wrongPassword({ hub, watcher }) {
   await page.getByLabel("Username").fill("admin");
   await page.getByLabel("Password").fill("not the password");
   await page.keyboard.press("Enter");
-  equal(await page.getByRole("alert").innerText(), "The username or the password is wrong.", "what is said");
+  equal(await page.getByRole("alert").innerText(), "Wrong username or password.", "what is said");
   equal(await page.getByLabel("Username").inputValue(), "admin", "the name");
   equal(await page.getByLabel("Password").inputValue(), "", "the password");
   equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "where one types");

@@ -122,7 +122,7 @@ test("of quick clicks each waits for the one before, and the last one is shown",
 
 test("to take back what is gone is no error", async () => {
   client.setQueryData(messageQuery(1).queryKey, message([by("ada", "done")], "done"));
-  calls.DELETE.mockRejectedValueOnce(new Problem(404, "not_found", "There is no such reaction."));
+  calls.DELETE.mockRejectedValueOnce(new Problem(404, "not_found", "No such reaction."));
   calls.GET.mockResolvedValueOnce(message());
   await setReaction(client, READ, "done", false);
   expect(shown().workflow_state).toBe("proposed");
