@@ -287,8 +287,8 @@ fn a_key_that_is_not_accepted_is_named() {
 
 #[test]
 fn what_is_set_up_wrongly_is_said_at_once() {
-    Outcome::of(&mut stoa(&["mcp"]), b"").fails(2, &["there is no key", "STOA_MCP_KEY", "--key-file"]);
-    Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", " "), b"").fails(2, &["there is no key"]);
+    Outcome::of(&mut stoa(&["mcp"]), b"").fails(2, &["no key", "STOA_MCP_KEY", "--key-file"]);
+    Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", " "), b"").fails(2, &["no key"]);
     Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", "two words"), b"").fails(2, &["STOA_MCP_KEY", "not a key"]);
     Outcome::of(&mut stoa(&["mcp", "--key-file", "/nowhere/key"]), b"").fails(2, &["/nowhere/key"]);
     for (url, words) in [
@@ -385,7 +385,7 @@ fn nothing_is_done_twice() {
     let mut bridge = Bridge::start(bridge_command(&address, &["--retry", "1s"]).env("STOA_MCP_KEY", "key"));
     let call = |arguments: Value| json!({"name": "send_message", "arguments": arguments});
     let said = error_of(&bridge.ask(1, "tools/call", &call(json!({"to": "bee", "body": "x"}))), "broken");
-    assert!(said.contains("may or may not have been done"), "{said}");
+    assert!(said.contains("may or may not have been carried out"), "{said}");
     let said = error_of(&bridge.ask(2, "tools/call", &call(json!({"idempotency_key": "k"}))), "broken");
     assert!(!said.contains("may or may not"), "{said}");
     error_of(&bridge.ask(3, "tools/list", &json!({})), "broken");

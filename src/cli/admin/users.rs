@@ -10,39 +10,39 @@ pub(super) const ROLES: [&str; 2] = ["member", "admin"];
 
 #[derive(Subcommand)]
 pub(super) enum UsersCommand {
-    /// List the accounts
+    /// List accounts
     List {
         /// How many at most [default: all]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Make an account; the password comes from standard input or a prompt
+    /// Create an account; the password is read from standard input or a prompt
     Create {
         name: String,
         #[arg(long, value_parser = ROLES, default_value = "member")]
         role: String,
-        /// What others see [default: NAME]
+        /// Display name [default: NAME]
         #[arg(long)]
         display_name: Option<String>,
     },
-    /// Print an invitation with which one person can make their own account
+    /// Create a single-use invitation, valid 7 days
     Invite {
         #[arg(long, value_parser = ROLES, default_value = "member")]
         role: String,
     },
-    /// Set a password, from standard input or a prompt, and end all sessions of the user
+    /// Set a password from standard input or a prompt, and end the user's sessions
     Passwd { name: String },
-    /// Shut a user out, with all their sessions and their agents' keys
+    /// Deactivate a user (ends sessions, disables agent keys)
     Disable { name: String },
-    /// Let a user in again
+    /// Reactivate a user
     Enable { name: String },
-    /// Make a user an administrator or a member
+    /// Set a user's role: admin or member
     Role {
         name: String,
         #[arg(value_parser = ROLES)]
         role: String,
     },
-    /// End all sessions of a user
+    /// End a user's sessions
     EndSessions { name: String },
 }
 
@@ -75,7 +75,7 @@ impl UsersCommand {
                 let invitation = session.call("users.invite", &json!({"role": role}))?;
                 let expires_at = show(&invitation["expires_at"]);
                 session.output.result(&invitation, |_| {
-                    let note = format!("An invitation for one {role}, good until {expires_at}. It is shown this once:");
+                    let note = format!("An invitation for one {role}, valid until {expires_at}, shown only once:");
                     secret(&note, &invitation["invite"])
                 })
             }
@@ -84,7 +84,7 @@ impl UsersCommand {
                 let password = input::read_password(&name)?;
                 let user = session.call("users.passwd", &json!({"username": name, "password": password}))?;
                 session.output.result(&user, |_| {
-                    format!("The password of {} was changed, and all their sessions ended.\n", show(&user["username"]))
+                    format!("Password of {} changed and all sessions ended.\n", show(&user["username"]))
                 })
             }
             UsersCommand::Disable { name } => change(session, "users.disable", &json!({"username": name})),

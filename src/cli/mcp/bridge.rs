@@ -118,7 +118,7 @@ impl Bridge {
             Ok(message) if self.tasks.len() < MAX_RUNNING || message.cancelled().is_some() => self.start(message),
             Ok(message) => {
                 let said =
-                    format!("{MAX_RUNNING} messages are under way already. Wait for answers before you send more.");
+                    format!("{MAX_RUNNING} messages are pending. Wait for responses before you send more.");
                 let error = json!({"code": -32000, "message": said, "data": {"code": "too_many"}});
                 tracing::warn!("{said}");
                 if message.id.is_some() {

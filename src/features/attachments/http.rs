@@ -32,7 +32,7 @@ struct UploadForm {
     file: Vec<u8>,
 }
 
-/// Takes a file in. What it is, is found out from its content. The same content is stored once.
+/// Uploads a file. Its type is detected from the content. The same content is stored once.
 #[utoipa::path(post, path = "/api/attachments", tag = "attachments",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = AttachmentView)), security(("session" = []), ("bearer" = [])))]
@@ -57,7 +57,7 @@ async fn upload_attachment(
     Ok((StatusCode::CREATED, Json(kept)))
 }
 
-/// What the caller has uploaded, the latest first.
+/// Lists the caller's uploads, newest first.
 #[utoipa::path(get, path = "/api/attachments", tag = "attachments", params(ListQuery),
     responses((status = 200, body = Page<AttachmentDetails>)), security(("session" = []), ("bearer" = [])))]
 async fn list_attachments(
@@ -68,7 +68,7 @@ async fn list_attachments(
     Ok(Json(reading::list_own(&hub, &actor, list).await?))
 }
 
-/// A file, for whoever sees a message that shows it, and for its uploader. A single `Range` is answered in part.
+/// Returns a file to its uploader and to everyone who can see a message with it. Supports a single `Range`.
 #[utoipa::path(get, path = "/api/attachments/{sha256}", tag = "attachments",
     params(("sha256" = String, Path),
         ("Range" = Option<String>, Header, description = "A part of the file, for example `bytes=0-1023`"),
@@ -123,7 +123,7 @@ fn not_satisfiable(size: u64) -> Response {
     response
 }
 
-/// What is known about a file, without the file.
+/// Returns a file's metadata.
 #[utoipa::path(get, path = "/api/attachments/{sha256}/meta", tag = "attachments", params(("sha256" = String, Path)),
     responses((status = 200, body = AttachmentDetails)), security(("session" = []), ("bearer" = [])))]
 async fn get_attachment_meta(

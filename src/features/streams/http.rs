@@ -25,7 +25,7 @@ struct StreamQuery {
     since: Option<String>,
 }
 
-/// What happens, as it happens: server-sent events that go on until the client leaves.
+/// Streams events as server-sent events until the client disconnects.
 #[utoipa::path(get, path = "/api/events", tag = "events",
     params(StreamQuery, ("last-event-id" = Option<String>, Header, description = "The id of the last event received")),
     responses((status = 200, body = String, content_type = "text/event-stream")),

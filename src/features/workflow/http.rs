@@ -23,7 +23,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(get_trust))
 }
 
-/// Reacts to a message, or takes the same reaction of the caller's back.
+/// Adds a reaction to a message, or removes the caller's same reaction.
 #[utoipa::path(post, path = "/api/messages/{id}/reactions", tag = "reactions", params(("id" = i64, Path)),
     request_body = ReactRequest,
     responses((status = 200, body = ReactedView)), security(("session" = []), ("bearer" = [])))]
@@ -36,7 +36,7 @@ async fn react_to_message(
     Ok(Json(react::react(&hub, &actor, id, request).await?))
 }
 
-/// All reactions on a message, in the order in which they were made.
+/// Lists the reactions on a message, oldest first.
 #[utoipa::path(get, path = "/api/messages/{id}/reactions", tag = "reactions", params(("id" = i64, Path)),
     responses((status = 200, body = ReactionsView)), security(("session" = []), ("bearer" = [])))]
 async fn get_reactions(
@@ -59,7 +59,7 @@ struct ReactionParams {
     by: Option<String>,
 }
 
-/// Takes a reaction of the caller's back, or with `by` somebody else's away.
+/// Removes a reaction of the caller, or with `by` someone else's.
 #[utoipa::path(delete, path = "/api/messages/{id}/reactions", tag = "reactions",
     params(("id" = i64, Path), ReactionParams), request_body = Option<UnreactRequest>,
     responses((status = 200, body = ReactedView)), security(("session" = []), ("bearer" = [])))]
@@ -90,7 +90,7 @@ struct StateParams {
     state: WorkflowState,
 }
 
-/// Messages of a channel that are in a state, newest first. Answers are listed only where somebody has reacted to them.
+/// Lists a channel's messages in a workflow state, newest first. Replies are included only if they have reactions.
 #[utoipa::path(get, path = "/api/channels/{name}/messages/by-state", tag = "channels",
     params(("name" = String, Path), StateParams, ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
@@ -104,7 +104,7 @@ async fn list_messages_by_state(
     Ok(Json(board::list_by_state(&hub, &actor, name, state, list).await?))
 }
 
-/// How far people's reactions say that an agent can be trusted, by kind of work.
+/// Returns an agent's trust per action.
 #[utoipa::path(get, path = "/api/trust/{agent}", tag = "trust", params(("agent" = String, Path)),
     responses((status = 200, body = Vec<TrustView>)), security(("session" = []), ("bearer" = [])))]
 async fn get_trust(

@@ -33,7 +33,7 @@ export async function welcome({ hub, watcher }) {
   const call = async (name, args = {}) => (await client.callTool({ name, arguments: args })).structuredContent;
   try {
     equal((await call("my_status")).name, "pathfinder", "who the client is");
-    await page.getByText("@pathfinder is connected").waitFor();
+    await page.getByRole("status").getByText("@pathfinder is connected").waitFor();
     await page.getByText("my_status").waitFor();
     await page.getByText(/Last called just now through MCP/).waitFor();
     await page.getByRole("button", { name: "Continue to first message" }).click();

@@ -89,7 +89,7 @@ export async function editedSince({ hub, watcher }) {
 
   await row.getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitem", { name: "Remove @bob's claim" }).click();
-  await page.getByText("Removed @bob's claim.").waitFor();
+  await page.getByText("Removed @bob's claim").waitFor();
   equal((await hub.admin.call("GET", `/api/messages/${draft.id}/reactions`)).reactions, [], "what is said of it after that");
 
   // Who decides again is no longer named.

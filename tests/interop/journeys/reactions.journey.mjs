@@ -124,7 +124,7 @@ export async function workOfOthers({ hub, watcher }) {
   await guest.page.getByText("@scribe claimed this. Only they or a member of #work can mark it done.").waitFor();
   await guest.page.goto(`${hub.url}/channels/work/board`);
   await guest.page.getByRole("button", { name: "Move: a long task" }).click();
-  const done = guest.page.getByRole("menuitem", { name: /Done.*@scribe has claimed it/ });
+  const done = guest.page.getByRole("menuitem", { name: /Done.*@scribe claimed this/ });
   equal(await done.getAttribute("aria-disabled"), "true", "whether a guest cannot move it to done");
 
   for (const caller of [hub.admin, dan]) {
@@ -134,7 +134,7 @@ export async function workOfOthers({ hub, watcher }) {
   const member = await offers(bob);
   equal([member.finishes, member.removals], [2, ["Remove @scribe's claim"]], "what a member is offered");
   await member.page.getByRole("menuitem", { name: "Remove @scribe's claim" }).click();
-  await member.page.getByText("Removed @scribe's claim.").waitFor();
+  await member.page.getByText("Removed @scribe's claim").waitFor();
   equal(await reactionsOf(hub, task), ["system approve"], "what is left");
   const owner = await offers(hub.admin);
   await owner.page.getByRole("menuitem", { name: "Remove the hub's approval" }).click();

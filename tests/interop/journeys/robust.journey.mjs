@@ -195,7 +195,7 @@ export async function newVersion({ hub, watcher }) {
   await hub.halt();
   isNew = true;
   await hub.run();
-  await page.getByText("There is a new version").waitFor();
+  await page.getByText("A new version is available").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
   // A page that is loaded now is the new one, and has all its parts.
   page.on("request", (request) => {
@@ -309,7 +309,7 @@ export async function sharedBrowser({ hub, watcher }) {
 
 /** A page that came up without the hub says so, and comes to life with it. */
 export async function comesToLife({ hub, watcher }) {
-  watcher.allow(/ERR_FAILED|Failed to load|cannot be reached/);
+  watcher.allow(/ERR_FAILED|Failed to load|Can't reach/);
   await hub.admin.say("general", "it was there all along");
   const page = await watcher.page(await watcher.window(hub.admin));
   let isDown = true;

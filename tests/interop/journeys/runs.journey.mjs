@@ -339,7 +339,7 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("radio", { name: "Start a run" }).check();
   await page.getByLabel("Command", { exact: true }).fill("/bin/true");
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("alert").getByText(/may not start programs on the hub's machine/).waitFor();
+  await page.getByRole("alert").getByText(/not allowed to run commands on the server/).waitFor();
   await watcher.checkAccess(page, "a command that is refused");
   equal(existsSync(join(hub.folder, "runs", "1")), false, "whether a folder was made for a run");
 
