@@ -50,7 +50,7 @@ named_enum! {
 
 named_enum! {
     pub enum PauseReason {
-        /// Somebody paused it.
+        /// Paused manually.
         Manual = "manual",
         /// The day's budget is used up.
         Budget = "budget",
@@ -75,10 +75,10 @@ named_enum! {
 }
 
 named_enum! {
-    /// What the program of a run can use.
+    /// What the command of a run can use.
     #[derive(Default)]
     pub enum HarnessTools {
-        /// The tools of the hub and nothing else. A run that a crash of the hub ended before it wrote anything is repeated.
+        /// Only the hub's tools. If the hub crashes before the run has written anything, the run is repeated.
         #[default]
         Hub = "hub",
         /// Also files.
@@ -89,10 +89,10 @@ named_enum! {
 }
 
 named_enum! {
-    /// Clients whose settings are known.
+    /// Supported clients.
     #[derive(Default)]
     pub enum McpClient {
-        /// What most clients understand.
+        /// Settings that most clients understand.
         #[default]
         Generic = "generic",
         ClaudeCode = "claude-code",
@@ -106,16 +106,16 @@ named_enum! {
 }
 
 named_enum! {
-    /// How a client proves who it is.
+    /// How a client authenticates.
     pub enum McpAuth {
-        /// Its person logs in and chooses the agent.
+        /// The user logs in and chooses the agent.
         Oauth = "oauth",
-        /// It has a key of the agent.
+        /// The client uses the agent's key.
         Key = "key",
     }
 }
 
-/// What an agent may spend in a day (UTC).
+/// Daily limits of an agent (UTC).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -124,12 +124,12 @@ pub struct Budget {
     /// Null means no limit.
     #[schema(minimum = 0)]
     pub cost_usd_per_day: Option<f64>,
-    /// What runs that others start may use of it, in percent.
+    /// Percent of the budget that others' runs can use.
     #[schema(minimum = 0, maximum = 100)]
     pub others_percent: u32,
 }
 
-/// Changes the given limits only. `null` takes the limit on cost away.
+/// Updates only the given limits. `null` removes the cost limit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetChanges {
@@ -155,7 +155,7 @@ impl Default for Budget {
 #[serde(deny_unknown_fields)]
 pub struct Harness {
     pub backend: HarnessBackend,
-    /// The program and its arguments, never given to a shell.
+    /// Executable and arguments, started without a shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 64)]
     pub command: Option<Vec<String>>,
@@ -166,8 +166,8 @@ pub struct Harness {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 86400)]
     pub timeout_seconds: Option<u32>,
-    /// Variables for the program. Names that choose the code it runs or where it sends its keys are reserved, for example
-    /// `PATH`, `LD_PRELOAD`, `NODE_OPTIONS`, `HTTPS_PROXY` and all that begin with `STOA_`: 422 `reserved_variable`.
+    /// Environment variables of the command. Names that choose the code it runs or where it sends its keys are reserved, for example
+    /// `PATH`, `LD_PRELOAD`, `NODE_OPTIONS`, `HTTPS_PROXY` and all that start with `STOA_`: 422 `reserved_variable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -176,7 +176,7 @@ pub struct Harness {
     pub tools: Option<HarnessTools>,
 }
 
-/// What an owner can set. The same fields are stored, shown and edited.
+/// Settings of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
     pub display_name: String,
@@ -205,19 +205,19 @@ pub struct AgentView {
     pub cooldown_seconds: u32,
     pub budget: Budget,
     pub max_trigger_depth: u32,
-    /// Whose messages start it.
+    /// Allowed senders.
     #[serde(default)]
     pub trigger_from: TriggerFrom,
-    /// Users and agents that start it, too. A user stands for all of their agents.
+    /// Additional allowed users and agents. A user includes all of their agents.
     #[serde(default)]
     pub trigger_allow: Vec<String>,
-    /// Messages of one agent that start it within an hour, unless a person writes in between.
+    /// Maximum runs per hour from one other agent, until a person writes.
     #[serde(default = "default_max_round_trips")]
     pub max_round_trips: u32,
     pub k8s_image: Option<String>,
     pub harness: Option<Harness>,
     pub instructions: String,
-    /// Whether something waits for the agent's next run.
+    /// Whether messages are waiting to start a run.
     pub pending_work: bool,
     pub paused_at: Option<Timestamp>,
     pub pause_reason: Option<PauseReason>,
@@ -262,7 +262,7 @@ pub struct CreateAgentRequest {
     pub instructions: Option<String>,
 }
 
-/// Changes the given fields only. `null` clears `k8s_image` and `harness`.
+/// Updates only the given fields. `null` clears `k8s_image` and `harness`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateAgentRequest {
@@ -302,7 +302,7 @@ pub struct UpdateAgentRequest {
     pub instructions: Option<String>,
 }
 
-/// A new agent and its key, which is shown this once.
+/// A new agent and its key, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedAgent {
     pub agent: AgentView,

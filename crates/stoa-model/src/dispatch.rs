@@ -10,40 +10,40 @@ pub const DEFAULT_MAX_ROUND_TRIPS: u32 = 12;
 named_enum! {
     /// Why a message starts no run.
     pub enum NotWokenReason {
-        /// The sender asked for it.
+        /// The sender set `no_wake`.
         NoWake = "no_wake",
-        /// The operator, or the owner, has stopped everything that acts.
+        /// The operator or the owner has stopped automation.
         ActingOff = "acting_off",
         Quarantined = "quarantined",
         Paused = "paused",
-        /// The agent looks for messages itself.
+        /// The agent checks its inbox itself.
         Passive = "passive",
         Disabled = "disabled",
-        /// The agent is not started by this sender.
+        /// The sender is not allowed to start the agent.
         Sender = "sender",
-        /// The owner may not start processes on the hub's machine.
+        /// The owner is not allowed to run commands on the server.
         SubprocessNotAllowed = "subprocess_not_allowed",
-        /// The message has woken enough agents of other owners.
+        /// The message has reached the limit of other owners' agents.
         FanOut = "fan_out",
-        /// The sender has woken the agent often enough in this hour.
+        /// The sender has reached the hourly limit.
         SenderLimit = "sender_limit",
-        /// Too many agents have answered one another before.
+        /// The chain of agents has reached its maximum depth.
         Depth = "depth",
-        /// The message that began it all has led to enough runs.
+        /// The chain has reached its limit of runs.
         ChainLimit = "chain_limit",
-        /// The two agents have answered one another often enough in this hour, or nothing was said.
+        /// Stopped to avoid a reply loop between two agents.
         Damped = "damped",
         Budget = "budget",
-        /// The part of the budget for other people's messages is used up.
+        /// Others have used up their share of the budget.
         OthersBudget = "others_budget",
         GoalBudget = "goal_budget",
     }
 }
 
 named_enum! {
-    /// What a message waits for before it is run.
+    /// What a message waits for before it starts a run.
     pub enum DeferredReason {
-        /// The agent has run a moment ago.
+        /// The agent is in its cooldown.
         Cooldown = "cooldown",
         /// The agent is running.
         Sequential = "sequential",
@@ -51,7 +51,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Whose messages start an agent.
+    /// Who can start an agent.
     #[derive(Default)]
     pub enum TriggerFrom {
         /// The owner and the owner's agents.

@@ -73,7 +73,7 @@ pub struct HookTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HookView {
     pub id: String,
-    /// The author that its messages show.
+    /// Shown as the author of its messages.
     pub name: String,
     /// The handle of that author, for searches.
     pub author: String,
@@ -109,7 +109,7 @@ pub struct CreateHookRequest {
     #[serde(default)]
     #[schema(max_length = 8192)]
     pub template: Option<String>,
-    /// The secret of the other service, if that service chooses it. Not for the kind `url`.
+    /// The other service's secret, if that service provides it. Not for the kind `url`.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 16, max_length = 255)]
     pub secret: Option<Secret>,
@@ -140,7 +140,7 @@ pub struct UpdateHookRequest {
     pub secret: Option<Secret>,
 }
 
-/// A new hook: its record, its address, and its secret, which is shown this once.
+/// A new hook: its record, its address, and its secret, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedHook {
     pub hook: HookView,

@@ -185,7 +185,7 @@ pub struct SendMessageRequest {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_items = 10)]
     pub attachments: Vec<String>,
-    /// Stores the message without waking anybody's automation.
+    /// Stores the message without starting agents or webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub no_wake: bool,
 }
@@ -294,7 +294,7 @@ named_enum! {
     }
 }
 
-/// Somebody with whom messages were exchanged.
+/// A DM partner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PartnerView {
     pub name: String,

@@ -54,7 +54,7 @@ impl MarkReadRequest {
 }
 
 named_enum! {
-    /// What somebody wants to be told of in a channel.
+    /// Notification level of a channel.
     #[derive(Default)]
     pub enum NotificationLevel {
         /// Everything that is said counts as unread.

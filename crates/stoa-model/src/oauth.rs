@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for OauthScopes {
 named_enum! {
     /// Where a client comes from.
     pub enum ClientKind {
-        /// It registered itself. Nobody has looked at what it says of itself.
+        /// Self-registered. Its metadata is not verified.
         Registered = "registered",
         /// An owner made it for one of their agents.
         Owned = "owned",
@@ -178,7 +178,7 @@ impl CreateOauthClientRequest {
     }
 }
 
-/// A new client: its record, and its secret, which is shown this once.
+/// A new client: its record, and its secret, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedOauthClient {
     pub client: OauthClientView,
@@ -270,7 +270,7 @@ pub struct ClientRegistration {
     pub token_endpoint_auth_method: Option<String>,
 }
 
-/// A registered client, as it is told (RFC 7591, RFC 7592).
+/// A registered client (RFC 7591, RFC 7592).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientInformation {
     pub client_id: String,
@@ -327,7 +327,7 @@ pub struct AboutTokenRequest {
     pub client_secret: Option<Secret>,
 }
 
-/// What a token stands for (RFC 7662). Of one that is not in force nothing is said but that.
+/// Token introspection (RFC 7662). A revoked or expired token is only reported as inactive.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Introspection {
     pub active: bool,
@@ -335,12 +335,12 @@ pub struct Introspection {
     pub scope: Option<OauthScopes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// The person who allowed it.
+    /// The user who granted access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub: Option<String>,
-    /// The agent that it acts as; absent when it acts as the person.
+    /// The agent it acts as; absent when it acts as the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -356,14 +356,14 @@ pub struct Introspection {
     pub token_type: Option<&'static str>,
 }
 
-/// What the person said, as the form of the consent page sends it.
+/// The decision from the consent page.
 #[derive(Debug, Clone, ToSchema)]
 pub struct ConsentDecision {
     pub request_id: String,
     pub csrf: String,
-    /// The name of an agent of the person's, or `self`.
+    /// The name of one of the user's agents, or `self`.
     pub agent: Option<String>,
-    /// `approve`, `deny`, or `switch` to log in as somebody else.
+    /// `approve`, `deny`, or `switch` to log in as another user.
     pub decision: String,
 }
 

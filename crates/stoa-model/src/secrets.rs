@@ -89,7 +89,7 @@ pub struct SetSecretRequest {
     pub scope: SecretScope,
     pub name: String,
     pub value: Secret,
-    /// Whether runs that somebody else started get it too. If it is left out, a new secret is for the owner's runs only, and an
+    /// Whether runs started by others get it too. If omitted, a new secret is for the owner's runs only, and an
     /// existing one stays as it is.
     #[serde(default)]
     pub all_runs: Option<bool>,

@@ -58,13 +58,13 @@ pub fn action_type_of(metadata: &Map<String, Value>) -> &str {
     metadata.get("action_type").and_then(Value::as_str).filter(is_label).unwrap_or(DEFAULT_ACTION_TYPE)
 }
 
-/// How far an agent is trusted with one kind of work.
+/// An agent's trust for one action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrustView {
     pub action_type: String,
     #[schema(minimum = 0.0, maximum = 1.0)]
     pub score: f64,
-    /// Reactions of people that count.
+    /// Number of reactions that count.
     pub adjustments: i64,
     pub updated_at: Timestamp,
 }

@@ -45,7 +45,7 @@ pub struct LoginView {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterRequest {
-    /// A single-use invitation printed by `stoa admin users invite`.
+    /// A single-use invitation from `stoa admin users invite`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub invite: Option<Secret>,
@@ -89,7 +89,7 @@ pub struct SessionView {
     pub expires_at: Timestamp,
     pub remote_ip: Option<String>,
     pub user_agent: Option<String>,
-    /// Whether this is the session that asks.
+    /// Whether this is the current session.
     pub current: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct EndedSessions {
     pub ended: u64,
 }
 
-/// What the operator asks for when making an account.
+/// A new account, as the operator creates it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreateUserRequest {
@@ -111,7 +111,7 @@ pub struct CreateUserRequest {
     pub role: Option<Role>,
 }
 
-/// An invitation, shown once to the operator who made it.
+/// An invitation, shown once to the operator who created it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct InvitationView {
     pub invite: Secret,
