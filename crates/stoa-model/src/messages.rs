@@ -38,7 +38,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What the reactions on a message say about the work it stands for.
+    /// The state of a work item, set by its reactions.
     pub enum WorkflowState {
         Proposed = "proposed",
         Approved = "approved",
@@ -80,43 +80,43 @@ pub struct MessageView {
     pub subject: Option<String>,
     /// Empty once the message is deleted.
     pub body: String,
-    /// The message that this one answers; it may be in another conversation.
+    /// The message that this one replies to; it can be in another conversation.
     pub reply_to: Option<MessageId>,
     pub status: MessageStatus,
     /// 1 to 10; higher is more urgent.
     pub priority: i64,
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// The names that the message calls out.
+    /// The mentioned names.
     pub mentions: Vec<String>,
     pub created_at: Timestamp,
     pub edited_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
-    /// Answers that the caller may see.
+    /// Replies the caller can see.
     pub reply_count: i64,
     pub attachments: Vec<AttachmentView>,
-    /// In the order in which they were made.
+    /// Oldest first.
     pub reactions: Vec<ReactionView>,
-    /// Those who approved or published an earlier text, and have decided nothing about the one that is there now.
+    /// Users and agents whose approval was for an earlier text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lapsed_approvals: Vec<String>,
     pub workflow_state: WorkflowState,
     /// The run that sent it.
     pub run_id: Option<i64>,
-    /// How many steps of automation lie before it; 0 for what a person wrote.
+    /// Number of automated steps before it; 0 for a message from a person.
     pub depth: i64,
     /// Until when the recipient has claimed it.
     pub lease_until: Option<Timestamp>,
 }
 
 named_enum! {
-    /// How far a send has come for one recipient.
+    /// What a message started for one recipient.
     pub enum DeliveryState {
-        /// It is there to be read.
+        /// Stored in the inbox.
         Stored = "stored",
         /// A run, a webhook delivery or a job was queued with it.
         Woken = "woken",
-        /// It will be run later.
+        /// A run will start later.
         Deferred = "deferred",
         /// Nothing was started; `reason` says why.
         NotWoken = "not_woken",
@@ -133,13 +133,13 @@ pub struct DeliveryView {
     pub run_id: Option<i64>,
 }
 
-/// What a message has set in motion, for each recipient.
+/// What a message started, for each recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryList {
     pub items: Vec<DeliveryView>,
 }
 
-/// A message that was just sent, and what it has set in motion.
+/// A sent message, and what it started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SentMessage {
     #[serde(flatten)]
@@ -148,16 +148,16 @@ pub struct SentMessage {
     pub delivery: Vec<DeliveryView>,
 }
 
-/// A message that its recipient has done with.
+/// A settled message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SettledMessage {
     #[serde(flatten)]
     pub message: MessageView,
-    /// The reply that told the author the result or the error.
+    /// The reply with the result or the error.
     pub reply_id: Option<MessageId>,
 }
 
-/// `to` or `channel` says where it goes; exactly one of them.
+/// Send exactly one of `to` and `channel`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMessageRequest {
@@ -181,7 +181,7 @@ pub struct SendMessageRequest {
     #[serde(default, deserialize_with = "optional_object")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
-    /// SHA-256 sums of files that the caller has uploaded or may read.
+    /// SHA-256 sums of files the caller has uploaded or can read.
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_items = 10)]
     pub attachments: Vec<String>,
@@ -219,7 +219,7 @@ pub struct EditMessageRequest {
     pub body: String,
 }
 
-/// What a message once said.
+/// A version of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RevisionView {
     pub revision: i64,
@@ -239,7 +239,7 @@ pub struct Items<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationPage {
     pub items: Vec<MessageView>,
-    /// How far the caller has read; null if they never did.
+    /// The last message the caller has read; null if none.
     pub last_read_message_id: Option<MessageId>,
 }
 
@@ -253,7 +253,7 @@ pub struct ClaimRequest {
     #[serde(default)]
     #[schema(minimum = 1, maximum = 86400, default = 600)]
     pub lease_seconds: Option<i64>,
-    /// Claims these and no others, as far as they are free.
+    /// Claims only these messages, if they are free.
     #[serde(default)]
     #[schema(max_items = 100)]
     pub message_ids: Option<Vec<MessageId>>,
@@ -284,7 +284,7 @@ named_enum! {
     /// Which messages an inbox shows.
     #[derive(Default)]
     pub enum InboxStatus {
-        /// What waits to be done.
+        /// Messages still to be done.
         #[default]
         Pending = "pending",
         Processing = "processing",
@@ -308,12 +308,12 @@ pub struct PartnerView {
     pub last_read_message_id: Option<MessageId>,
 }
 
-/// A thread that the caller takes part in, with answers they have not read.
+/// A thread of the caller with unread replies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadView {
-    /// The message that began it.
+    /// The first message of the thread.
     pub message: MessageView,
-    /// Answers since the caller last read; at most 100, which means 100 or more.
+    /// Unread replies; 100 means at least as many.
     pub new_replies: i64,
     pub last_reply_id: MessageId,
     pub last_reply_at: Timestamp,

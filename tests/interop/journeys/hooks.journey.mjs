@@ -88,7 +88,7 @@ export async function hooksByKeyboard({ hub, watcher }) {
   await page.getByRole("alert").getByText("Not today.").waitFor();
   await watcher.checkAccess(page, "hooks that cannot be loaded");
   await page.unroute("**/api/hooks?*");
-  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await page.getByRole("button", { name: "Retry" }).press("Enter");
   await page.getByRole("link", { name: "Monitor" }).press("Enter");
   await page.getByText("No requests yet").waitFor();
   // The link is no longer in the page. The next step of the keyboard is the first link of the hook.

@@ -28,7 +28,7 @@ export function Broken({ error, retry }: { error: unknown; retry?: () => void })
         <Button look="filled" onClick={() => location.reload()}>
           Reload
         </Button>
-        {retry && !isGonePart(error) ? <Button onClick={retry}>Try again</Button> : null}
+        {retry && !isGonePart(error) ? <Button onClick={retry}>Retry</Button> : null}
       </div>
     </div>
   );

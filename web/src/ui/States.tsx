@@ -21,7 +21,7 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
         {sentenceOf(error)}
         {error instanceof Problem && error.status === 0 ? " Retrying when the connection is back." : null}
       </p>
-      {retry ? <Button onClick={retry}>Try again</Button> : null}
+      {retry ? <Button onClick={retry}>Retry</Button> : null}
     </div>
   );
 }

@@ -103,7 +103,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
           <div role="alert" className="flex flex-col items-start gap-2 p-2">
             <p>{sentenceOf(column.error)}</p>
             <Button size="row" onClick={column.retry}>
-              Try again
+              Retry
             </Button>
           </div>
         ) : null}
