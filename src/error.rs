@@ -136,9 +136,7 @@ impl HubError {
         if has_base_url {
             error.hint("Use the address that the hub's operator gave you.")
         } else {
-            error.hint(
-                "Use localhost or 127.0.0.1, or ask the operator to set STOA_BASE_URL to the public address.",
-            )
+            error.hint("Use localhost or 127.0.0.1, or ask the operator to set STOA_BASE_URL to the public address.")
         }
     }
 
@@ -308,8 +306,7 @@ impl From<DbError> for HubError {
     fn from(error: DbError) -> Self {
         let detail = match &error {
             DbError::Busy | DbError::Late => {
-                return Self::busy("The hub is overloaded. Nothing was stored.")
-                    .because(&error);
+                return Self::busy("The hub is overloaded. Nothing was stored.").because(&error);
             }
             DbError::Locked(_) => {
                 let detail = "Another transaction holds a lock that this change needs. Nothing was stored.";

@@ -280,11 +280,7 @@ impl Actor {
     }
 
     pub fn require_admin(&self) -> Result<(), HubError> {
-        if self.is_admin() {
-            Ok(())
-        } else {
-            Err(HubError::forbidden("admin_required", "Requires the admin role."))
-        }
+        if self.is_admin() { Ok(()) } else { Err(HubError::forbidden("admin_required", "Requires the admin role.")) }
     }
 
     /// Whether the credential is still what it was when the request came in. Between that and the

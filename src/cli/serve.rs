@@ -213,9 +213,8 @@ pub(super) enum LogFormat {
 }
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
-    parse_duration(text).and_then(|duration| {
-        if duration.is_zero() { Err("must be greater than 0".to_owned()) } else { Ok(duration) }
-    })
+    parse_duration(text)
+        .and_then(|duration| if duration.is_zero() { Err("must be greater than 0".to_owned()) } else { Ok(duration) })
 }
 
 pub(super) fn serve(arguments: ServeArguments) -> ExitCode {

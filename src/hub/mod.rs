@@ -470,8 +470,9 @@ impl Hub {
             return Ok(Ok(()));
         }
         let detail = "The hub cannot store more responses for you and your agents. It stores them for 24 hours.";
-        Ok(Err(HubError::rate_limited(detail, RETRY_STORING_SECONDS)
-            .hint("Retry later, or without an idempotency key.")))
+        Ok(Err(
+            HubError::rate_limited(detail, RETRY_STORING_SECONDS).hint("Retry later, or without an idempotency key.")
+        ))
     }
 
     /// The name of the value by which the hub knows its key again.

@@ -37,7 +37,7 @@ fn users_are_made_listed_and_changed() {
     assert_eq!(hub.json(&["users", "enable", "ADA"])["disabled_at"], Value::Null);
 
     let invitation = hub.admin(&["users", "invite"]).ok();
-    secret_after(&invitation, "shown this once", "stoa_inv_");
+    secret_after(&invitation, "shown only once", "stoa_inv_");
     let invitation = hub.json(&["users", "invite", "--role", "admin"]);
     let register = json!({"invite": invitation["invite"], "username": "carol", "password": "correct horse"});
     let registered = hub.http("POST", "/auth/register", &[], Some(&register));
@@ -83,8 +83,7 @@ fn a_disabled_user_is_out_until_enabled() {
 fn the_last_administrator_stays() {
     let place = Place::new();
     let hub = place.start();
-    hub.admin(&["users", "disable", "admin"])
-        .fails(4, &["stoa: This is the last admin.", "hint: Give another"]);
+    hub.admin(&["users", "disable", "admin"]).fails(4, &["stoa: This is the last admin.", "hint: Give another"]);
     hub.admin(&["users", "role", "admin", "member"]).fails(4, &["last admin"]);
 }
 
@@ -213,7 +212,7 @@ fn agents_are_made_shown_and_changed() {
             &file,
         ])
         .ok();
-    let key = secret_after(&created, "shown this once", "stoa_agent_");
+    let key = secret_after(&created, "shown only once", "stoa_agent_");
     assert_eq!(hub.status_with_key(&key), 200);
 
     let agent = hub.json(&["agents", "show", "scout"]);
@@ -255,7 +254,7 @@ fn agents_are_made_shown_and_changed() {
     assert_eq!(hub.json(&["agents", "unquarantine", "scout"])["quarantined_at"], Value::Null);
 
     let rotated = hub.admin(&["agents", "rotate-key", "scout"]).ok();
-    let new_key = secret_after(&rotated, "shown this once", "stoa_agent_");
+    let new_key = secret_after(&rotated, "shown only once", "stoa_agent_");
     assert_eq!((hub.status_with_key(&key), hub.status_with_key(&new_key)), (401, 200));
 
     let table = hub.admin(&["agents", "list"]).ok();
@@ -276,7 +275,7 @@ fn keys_are_made_shown_and_revoked() {
     let limits =
         ["--permissions", "messages:read,search:read", "--channels", "general,work", "--expires-at", "2999-01-31"];
     let created = hub.admin(&[&create[..], &limits].concat()).ok();
-    let key = secret_after(&created, "shown this once", "stoa_key_");
+    let key = secret_after(&created, "shown only once", "stoa_key_");
     assert_eq!(hub.status_with_key(&key), 200);
 
     let list = hub.json(&["keys", "list"]);

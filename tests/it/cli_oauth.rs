@@ -21,7 +21,7 @@ async fn clients_are_made_listed_and_deleted() {
     let (hub, _) = with_scout(&place);
     let create = ["oauth", "clients", "create", "--owner", "ada", "--agent", "scout", "--name", "The CI"];
     let created = hub.admin(&create).ok();
-    let secret = secret_after(&created, "shown this once", "");
+    let secret = secret_after(&created, "shown only once", "");
     for word in ["The CI", "ada", "scout", "its own"] {
         assert!(created.contains(word), "{word}: {created}");
     }

@@ -19,7 +19,7 @@ const UNNAMED: &str = "file";
 /// A file as its message shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttachmentView {
-    /// The SHA-256 sum of the content, in lower-case hexadecimal.
+    /// The SHA-256 sum of the content, in lowercase hexadecimal.
     pub sha256: String,
     pub size: i64,
     /// Detected from the content.

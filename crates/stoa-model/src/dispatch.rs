@@ -214,7 +214,9 @@ impl Situation {
             SenderKind::Program => "another owner's agent or service",
         };
         if self.is_foreign() && self.is_subprocess_without_isolation {
-            return format!("{who}; runs are not isolated on this hub, so only the owner and their agents can start this agent");
+            return format!(
+                "{who}; runs are not isolated on this hub, so only the owner and their agents can start this agent"
+            );
         }
         format!("{who}; allowed senders: {}", self.trigger_from.name())
     }

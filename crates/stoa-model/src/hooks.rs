@@ -272,7 +272,7 @@ pub struct HookContent {
     pub body: Value,
 }
 
-/// A message to post, and the words in it that may mention somebody: those of the template.
+/// A message to post, and the words in it that can be mentions: those of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookMessage {
     pub body: String,
@@ -322,7 +322,7 @@ impl HookContent {
         let repository = get(&["repository", "full_name"])
             .or_else(|| get(&["organization", "login"]))
             .map_or_else(|| "an unknown repository".to_owned(), |name| clean(&name, MAX_VALUE));
-        let sender = get(&["sender", "login"]).map_or_else(|| "somebody".to_owned(), |name| clean(&name, MAX_VALUE));
+        let sender = get(&["sender", "login"]).map_or_else(|| "someone".to_owned(), |name| clean(&name, MAX_VALUE));
         let action = get(&["action"]).map(|action| clean(&action.replace('_', " "), MAX_VALUE)).unwrap_or_default();
         // An item with a number and a title, like an issue.
         let item = |name: &str| {
@@ -514,7 +514,7 @@ mod tests {
             assert_eq!(said(HookKind::Github, event, about(body)), expected, "{event}");
         }
         // A body that has nothing of what was expected still says something.
-        assert_eq!(said(HookKind::Github, "push", json!([])), "an unknown repository: somebody pushed 0 commits to");
+        assert_eq!(said(HookKind::Github, "push", json!([])), "an unknown repository: someone pushed 0 commits to");
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub const MAX_ERROR_CHARACTERS: usize = 500;
 pub struct NewTrace {
     /// The human who answers for it.
     pub owner: PrincipalId,
-    /// Whoever did it.
+    /// The caller.
     pub principal: PrincipalId,
     /// The managed key that was used.
     pub key: Option<ApiKeyId>,
@@ -52,7 +52,7 @@ pub struct TraceView {
     pub created_at: Timestamp,
 }
 
-/// A trace as the operator sees it, among those of everybody.
+/// A trace as the operator sees it, among all users' traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OwnedTrace {
     pub owner: String,

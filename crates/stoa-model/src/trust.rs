@@ -13,7 +13,7 @@ pub const DEFAULT_ACTION_TYPE: &str = "publish";
 pub const APPROVE_ACTION_TYPE: &str = "approve";
 pub const MAX_ACTION_TYPE: usize = 64;
 
-/// A score in hundredths: twelve times 0.05 has to be 0.6, which it is not in floating point.
+/// A score in hundredths: twelve times 0.05 must be 0.6, which it is not in floating point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Score(i64);
 

@@ -90,7 +90,7 @@ pub(super) fn confirm(question: &str) -> Result<(), Failure> {
     }
 }
 
-/// A value that `none` takes away.
+/// A value that `none` removes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Clearable<T>(pub(super) Option<T>);
 

@@ -76,9 +76,7 @@ impl KeysCommand {
             }
             KeysCommand::Revoke { id } => {
                 let key = session.call("keys.revoke", &json!({"id": id}))?;
-                session
-                    .output
-                    .result(&key, |_| format!("Key {} ({}) revoked.\n", show(&key["id"]), show(&key["name"])))
+                session.output.result(&key, |_| format!("Key {} ({}) revoked.\n", show(&key["id"]), show(&key["name"])))
             }
         }
     }

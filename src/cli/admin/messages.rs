@@ -91,9 +91,7 @@ impl MessagesCommand {
                     "no_wake": arguments.no_wake,
                 });
                 let sent = session.call("messages.send", &params)?;
-                session
-                    .output
-                    .result(&sent, |_| format!("Message {} sent to {}.\n", show(&sent["id"]), target(&sent)))
+                session.output.result(&sent, |_| format!("Message {} sent to {}.\n", show(&sent["id"]), target(&sent)))
             }
             MessagesCommand::Purge { older_than, channel, yes } => {
                 if !yes {

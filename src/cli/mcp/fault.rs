@@ -107,17 +107,13 @@ impl Fault {
                 Repeat::Never,
                 format!("The message is too long for the hub.{details} Send less at once."),
             ),
-            429 => (
-                "rate_limited",
-                Repeat::Never,
-                format!("This agent sent too many messages.{details} Retry {again}."),
-            ),
+            429 => {
+                ("rate_limited", Repeat::Never, format!("This agent sent too many messages.{details} Retry {again}."))
+            }
             300..=399 => {
                 let place = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
-                let said = format!(
-                    "{url} redirects to {}. If that is the hub, set STOA_MCP_URL to its address.",
-                    cut(place)
-                );
+                let said =
+                    format!("{url} redirects to {}. If that is the hub, set STOA_MCP_URL to its address.", cut(place));
                 ("redirected", Repeat::Never, said)
             }
             500 => (

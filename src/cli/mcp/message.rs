@@ -105,8 +105,8 @@ impl Message {
         if text.trim_start().starts_with('[') {
             return Err(NoMessage::invalid(None, "Batches are not supported. Send one message at a time."));
         }
-        let envelope = envelope(text)
-            .ok_or_else(|| NoMessage::invalid(None, "Not a JSON-RPC 2.0 message. Check its fields."))?;
+        let envelope =
+            envelope(text).ok_or_else(|| NoMessage::invalid(None, "Not a JSON-RPC 2.0 message. Check its fields."))?;
         let id = envelope.id.map(Id::of);
         if id == Some(None) {
             return Err(NoMessage::invalid(None, "The id of a message must be a text or a number."));

@@ -146,9 +146,7 @@ fn is_private(url: &Url) -> bool {
 fn key_in_environment() -> Result<HeaderValue, Failure> {
     let key = Zeroizing::new(std::env::var(KEY).unwrap_or_default());
     if key.trim().is_empty() {
-        return Err(Failure::Usage(format!(
-            "no key: set {KEY} to the agent's key, or use --key-file"
-        )));
+        return Err(Failure::Usage(format!("no key: set {KEY} to the agent's key, or use --key-file")));
     }
     authorization(&key).map_err(|fault| Failure::Usage(format!("{KEY}: {fault}")))
 }

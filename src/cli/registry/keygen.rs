@@ -34,9 +34,7 @@ impl KeygenArguments {
         let text = entry.text()?;
         let shown = self.out.display().to_string();
         key_file::write_new(&self.out, &key_file::to_pem(&seed)).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                Failure::Usage(format!("{shown} already exists; keys are never overwritten"))
-            }
+            ErrorKind::AlreadyExists => Failure::Usage(format!("{shown} already exists; keys are never overwritten")),
             _ => Failure::Other(format!("{shown} cannot be written: {error}")),
         })?;
 

@@ -243,9 +243,7 @@ fn require_subprocess_allowed(
     }
     let hint = match hub.config().runs.subprocesses {
         Subprocesses::Off => "The operator has disabled commands (STOA_SUBPROCESS).",
-        Subprocesses::Admins | Subprocesses::Everyone => {
-            "Admins' agents can. Ask an admin, or use another backend."
-        }
+        Subprocesses::Admins | Subprocesses::Everyone => "Admins' agents can. Ask an admin, or use another backend.",
     };
     let detail = "This owner's agents are not allowed to run commands on the server.";
     Err(HubError::forbidden("subprocess_not_allowed", detail).hint(hint))

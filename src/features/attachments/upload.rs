@@ -103,7 +103,8 @@ async fn require_room(hub: &Hub, human: PrincipalId) -> Result<(), HubError> {
         return Ok(());
     }
     let detail = format!("You and your agents have reached the upload limit of {quota} MiB in 24 hours.");
-    Err(HubError::rate_limited(detail, QUOTA_PERIOD.as_secs()).hint("You can still send files that are already uploaded."))
+    Err(HubError::rate_limited(detail, QUOTA_PERIOD.as_secs())
+        .hint("You can still send files that are already uploaded."))
 }
 
 impl Upload {
@@ -214,7 +215,7 @@ async fn settle(hub: &Hub, blob: &Blob, outcome: Result<bool, HubError>) {
         Err(_) => hub.blobs().remove(&blob.object).await.map_err(HubError::from),
     };
     if let Err(error) = settled {
-        tracing::warn!(%error, object = blob.object, "what an upload left behind will be taken away later");
+        tracing::warn!(%error, object = blob.object, "the rest of a failed upload will be deleted later");
     }
 }
 

@@ -98,7 +98,8 @@ pub async fn ensure_general(hub: &Hub) -> Result<(), HubError> {
     let hub_in = hub.clone();
     hub.write(move |tx| {
         let Some(owner) = store::find_first_admin(tx)? else { return Ok(()) };
-        let channel = NewChannel { name: GENERAL, topic: "Everyone is a member", description: "", is_public: true, owner };
+        let channel =
+            NewChannel { name: GENERAL, topic: "Everyone is a member", description: "", is_public: true, owner };
         // Two hubs may start on one new database.
         if let Some((id, conversation)) = insert_channel(&hub_in, tx, &Actor::system(), &channel)? {
             store::insert_everybody(tx, id)?;

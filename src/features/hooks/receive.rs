@@ -133,7 +133,8 @@ async fn post_verified(
     }
     let allowance = limits.of_owner.take(hook.owner, now);
     if !allowance.allowed {
-        let detail = format!("All hooks of a user together accept at most {REQUESTS_OF_OWNER_PER_MINUTE} requests per minute.");
+        let detail =
+            format!("All hooks of a user together accept at most {REQUESTS_OF_OWNER_PER_MINUTE} requests per minute.");
         return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
     }
     if !hook.is_enabled {

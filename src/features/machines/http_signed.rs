@@ -59,7 +59,8 @@ fn refuse_encoded(headers: &HeaderMap) -> Result<(), HubError> {
         return Ok(());
     }
     let detail = "Content-Encoding is not supported.";
-    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint("Send the body uncompressed."))
+    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
+        .hint("Send the body uncompressed."))
 }
 
 /// Why a signed request is not served, with headers that say which signature would be.

@@ -408,8 +408,9 @@ async fn mark_done(hub: Hub, actor: Actor, arguments: DoneArguments) -> Result<S
     let settled = match arguments.status.unwrap_or(Settlement::Done) {
         Settlement::Done => inbox::done(&hub, &actor, id, DoneRequest { result: arguments.result }).await?,
         Settlement::Failed => {
-            let error =
-                arguments.result.ok_or_else(|| HubError::invalid_field("result", "is required: describe what went wrong"))?;
+            let error = arguments
+                .result
+                .ok_or_else(|| HubError::invalid_field("result", "is required: describe what went wrong"))?;
             inbox::fail(&hub, &actor, id, FailRequest { error }).await?
         }
         Settlement::Released => {

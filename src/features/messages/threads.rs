@@ -131,8 +131,11 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
                     return Err(HubError::conflict("message_deleted", "A deleted message cannot be pinned."));
                 }
                 if pins.len() as i64 >= MAX_PINS {
-                    return Err(HubError::conflict("too_many_pins", format!("A channel can have at most {MAX_PINS} pins."))
-                        .hint("Unpin a message first."));
+                    return Err(HubError::conflict(
+                        "too_many_pins",
+                        format!("A channel can have at most {MAX_PINS} pins."),
+                    )
+                    .hint("Unpin a message first."));
                 }
                 thread_store::insert_pin(tx, channel.id, id, actor_in.id())?;
             }

@@ -94,9 +94,7 @@ pub(super) async fn authenticate(
             auth_log::record(AuthEvent::LoginFailure, call, None, None, Some(&detail));
             Err(refused().into())
         }
-        (Some(_), None) => {
-            Err(Refusal::invalid_client("This client must send its secret.", challenge).into())
-        }
+        (Some(_), None) => Err(Refusal::invalid_client("This client must send its secret.", challenge).into()),
         (None, Some(_)) => {
             Err(Refusal::invalid_client("This is a public client. Do not send a secret.", challenge).into())
         }

@@ -420,7 +420,9 @@ fn verdict(
         }),
         (None, Ended::TooManyProcesses) => failed_because(RunReason::TooManyProcesses),
         (None, Ended::Lost) => failed_because(RunReason::SupervisorLost),
-        (None, Ended::Signalled(signal)) => failed(RunReason::Signal, format!("The command was stopped by signal {signal}.")),
+        (None, Ended::Signalled(signal)) => {
+            failed(RunReason::Signal, format!("The command was stopped by signal {signal}."))
+        }
         (None, Ended::Exited(0)) => match (bad_result, job.adapter) {
             (Some(fault), _) => failed(RunReason::BadResult, format!("Its result.json {fault}.")),
             (None, HarnessAdapter::Generic) => (RunStatus::Succeeded, None, "Exit code 0.".to_owned()),
@@ -429,7 +431,9 @@ fn verdict(
                 (RunStatus::Succeeded, None, "Exit code 0.".to_owned())
             }
         },
-        (None, Ended::Exited(code)) => failed(RunReason::ExitCode, format!("The command failed with exit code {code}.")),
+        (None, Ended::Exited(code)) => {
+            failed(RunReason::ExitCode, format!("The command failed with exit code {code}."))
+        }
     }
 }
 

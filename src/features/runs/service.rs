@@ -402,9 +402,7 @@ fn explain(situation: &Situation, running: Option<RunId>) -> CheckView {
     let (state, reason) = delivery_of(decision);
     let detail = match decision {
         Decision::Start => "A run would start now.".to_owned(),
-        Decision::Later(DeferredReason::Cooldown) => {
-            "A run would start after the cooldown.".to_owned()
-        }
+        Decision::Later(DeferredReason::Cooldown) => "A run would start after the cooldown.".to_owned(),
         Decision::Later(DeferredReason::Sequential) => match running {
             Some(run) => format!("A run would start when run {run} has ended."),
             None => "A run would start when the current one has ended.".to_owned(),

@@ -112,13 +112,13 @@ pub async fn search(hub: &Hub, actor: &Actor, search: SearchQuery, list: OffsetQ
             Err(turns::busy("The search takes too long, or too many searches run at the same time."))
         }
         Err(Refusal::Database(DbError::Damaged(reason))) => {
-            tracing::error!(reason, "the search index is damaged and made anew");
+            tracing::error!(reason, "the search index is damaged and will be rebuilt");
             report_damage(hub).await?;
             Err(building())
         }
         // While the index is emptied to be made anew, its file has no tables for a moment.
         Err(Refusal::Database(DbError::Statement(reason))) if reason.contains("no such table") => {
-            tracing::info!(reason, "the search index is being made anew");
+            tracing::info!(reason, "the search index is being rebuilt");
             Err(building())
         }
         found => Ok(found?),

@@ -118,7 +118,9 @@ impl Registry {
         let of_human = state.humans.entry(principal.human).or_default();
         if limit > 0 && *of_human >= limit {
             let detail = format!("A user and their agents can have {limit} open event streams.");
-            return Err(HubError::rate_limited(detail, RETRY_SECONDS).hint("Close a stream, or share one between pages."));
+            return Err(
+                HubError::rate_limited(detail, RETRY_SECONDS).hint("Close a stream, or share one between pages.")
+            );
         }
         *of_human += 1;
         state.streams += 1;

@@ -198,9 +198,7 @@ pub async fn log_in(
             // The password may have been changed while it was being compared.
             let user = store::find_user(tx, id)?
                 .filter(|user| user.password_revision == checked_revision && user.disabled_at.is_none())
-                .ok_or_else(|| {
-                    HubError::unauthenticated("invalid_credentials", "Wrong username or password.")
-                })?;
+                .ok_or_else(|| HubError::unauthenticated("invalid_credentials", "Wrong username or password."))?;
             if let Some(hash) = &new_hash {
                 store::update_password_hash(tx, id, hash)?;
             }

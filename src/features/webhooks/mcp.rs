@@ -20,12 +20,7 @@ pub fn offer(offer: &mut Offer) {
     };
     let tools = &mut offer.tools;
     tools.add(
-        spec(
-            "register_webhook",
-            Adds,
-            WebhooksWrite,
-            "Send events to a URL as signed requests; shows the secret once",
-        ),
+        spec("register_webhook", Adds, WebhooksWrite, "Send events to a URL as signed requests; shows the secret once"),
         register,
     );
     tools.add(spec("list_webhooks", Reads, MessagesRead, "List your webhooks and their health"), list);

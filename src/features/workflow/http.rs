@@ -54,7 +54,7 @@ struct ReactionParams {
     #[serde(default)]
     #[param(inline)]
     reaction: Option<Reaction>,
-    /// Whose reaction it is, if not the caller's: the owner of a channel may take away any, and its people a claim.
+    /// The author of the reaction, if not the caller. Channel owners can remove any reaction, members can remove claims.
     #[serde(default)]
     by: Option<String>,
 }

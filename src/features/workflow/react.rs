@@ -275,11 +275,7 @@ impl<'a> Change<'a> {
             return Ok(());
         }
         let error = already_claimed(tx, self.message.id)?;
-        let detail = format!(
-            "{} Only they, or a logged-in channel member, can set {}.",
-            error.detail,
-            reaction.name()
-        );
+        let detail = format!("{} Only they, or a logged-in channel member, can set {}.", error.detail, reaction.name());
         Err(HubError::forbidden("claimed_by_other", detail)
             .hint("Ask them to finish it, or ask a member to remove the claim."))
     }

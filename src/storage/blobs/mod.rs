@@ -56,9 +56,9 @@ impl From<BlobError> for HubError {
         match &error {
             BlobError::Missing(_) => {
                 let detail = "The content of this attachment is missing on the hub.";
-                HubError::new(ErrorKind::Internal, "attachment_missing", detail).because(&error).hint(
-                    "Upload the file again, or ask the operator to run `stoa admin attachments check`.",
-                )
+                HubError::new(ErrorKind::Internal, "attachment_missing", detail)
+                    .because(&error)
+                    .hint("Upload the file again, or ask the operator to run `stoa admin attachments check`.")
             }
             BlobError::Full => HubError::storage_full("The hub has no space left for files.").because(&error),
             BlobError::Failed(_) => HubError::unavailable("The hub's file storage is unavailable.")

@@ -385,9 +385,8 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let caller = caller(&context)?;
-        let missing = || {
-            ErrorData::resource_not_found("No such resource.", Some(json!({"uri": shown_uri(&request.uri)})))
-        };
+        let missing =
+            || ErrorData::resource_not_found("No such resource.", Some(json!({"uri": shown_uri(&request.uri)})));
         let (resource, rest) = self.offer.resources.find(&request.uri).ok_or_else(missing)?;
         #[expect(clippy::disallowed_methods, reason = "measures a duration for the trace")]
         let started = Instant::now();

@@ -39,7 +39,7 @@ impl Term {
     }
 }
 
-/// Names of which one has to fit, and names of which none may.
+/// Names of which one must match, and names of which none may.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// Of each of these lists one.
@@ -188,8 +188,7 @@ impl Query {
                     state => states.extend(state),
                 },
                 Some(Operator::After | Operator::Before) if is_negative => {
-                    faults
-                        .add("q", "Dates cannot be excluded: use `before:` instead of `-after:`, and vice versa");
+                    faults.add("q", "Dates cannot be excluded: use `before:` instead of `-after:`, and vice versa");
                 }
                 Some(Operator::After) => self.add_date(faults, "q", "after", &text),
                 Some(Operator::Before) => self.add_date(faults, "q", "before", &text),
@@ -218,17 +217,17 @@ impl Query {
 
     fn add_has(&mut self, faults: &mut Faults, field: &str, is_negative: bool, name: &str) {
         let found = Has::from_name(&name.to_ascii_lowercase());
-        let found =
-            found.ok_or_else(|| format!("Unknown value `has:{name}`. Use one of: {}", listing(Has::ALL.map(Has::name))));
+        let found = found
+            .ok_or_else(|| format!("Unknown value `has:{name}`. Use one of: {}", listing(Has::ALL.map(Has::name))));
         if let Some(has) = faults.check(field, found) {
             if is_negative { &mut self.has_not } else { &mut self.has }.push(has);
         }
     }
 
     fn add_date(&mut self, faults: &mut Faults, field: &str, operator: &str, text: &str) {
-        let parsed = text.parse::<Timestamp>().map_err(|fault| {
-            if field == "q" { format!("`{operator}:{text}` {fault}") } else { fault.to_owned() }
-        });
+        let parsed = text
+            .parse::<Timestamp>()
+            .map_err(|fault| if field == "q" { format!("`{operator}:{text}` {fault}") } else { fault.to_owned() });
         let Some(date) = faults.check(field, parsed) else { return };
         if operator == "after" {
             self.after = self.after.max(Some(date));
