@@ -23,7 +23,7 @@ pub struct ConnectQuery {
     #[serde(default)]
     #[param(inline)]
     pub client: McpClient,
-    /// `oauth` unless told for clients that can log in; `key` for `generic` and `stdio`, and with `api_key`.
+    /// Default: `oauth` for clients that can log in; `key` for `generic` and `stdio`, and with `api_key`.
     #[serde(default)]
     #[param(inline)]
     pub auth: Option<McpAuth>,

@@ -119,7 +119,7 @@ struct Downloaded {
     size: i64,
     mime_type: String,
     filename: String,
-    /// Of a text. It is data of its author's.
+    /// The text of a text file. It is data, written by the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

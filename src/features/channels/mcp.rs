@@ -92,7 +92,7 @@ struct CreateArguments {
     name: String,
     topic: Option<String>,
     description: Option<String>,
-    /// true unless given
+    /// Default true
     public: Option<bool>,
 }
 
@@ -137,7 +137,7 @@ struct SettingsArguments {
     channel: String,
     workflow_enabled: Option<bool>,
     auto_approve: Option<bool>,
-    /// Like 30m, 24h or 7d; 0 is off
+    /// For example 30m, 24h, 7d; 0 = off
     stalemate_remind_after: Option<String>,
     stalemate_escalate_after: Option<String>,
     /// 0 to 1

@@ -135,14 +135,14 @@ async fn list_replies(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct InboxParams {
-    /// Which messages: those that are `pending` unless told.
+    /// Which messages. Default: `pending`.
     #[serde(default)]
     #[param(inline)]
     status: InboxStatus,
-    /// Whole bodies instead of the first 120 characters.
+    /// Full bodies instead of the first 120 characters.
     #[serde(default)]
     full: bool,
-    /// Seconds to wait for something to come, at most 50.
+    /// Seconds to wait for a message, at most 50.
     #[serde(default)]
     #[param(minimum = 0, maximum = 50)]
     wait: Option<i64>,
@@ -213,7 +213,7 @@ async fn release_message(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct AsParams {
-    /// An agent of the caller's, to see its DMs instead of one's own.
+    /// One of the caller's agents, to list its DMs instead.
     #[serde(default, rename = "as")]
     agent: Option<String>,
 }
@@ -243,7 +243,7 @@ struct RangeParams {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct PageLimit {
-    /// How many at most: 50 unless told, never more than 200.
+    /// Maximum number of items. Default 50, at most 200.
     #[serde(default)]
     #[param(minimum = 1, default = 50)]
     limit: Option<i64>,
@@ -252,7 +252,7 @@ struct PageLimit {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct DmLimit {
-    /// How many at most: 100 unless told, never more.
+    /// Maximum number of items. Default and maximum: 100.
     #[serde(default)]
     #[param(minimum = 1, default = 100)]
     limit: Option<i64>,

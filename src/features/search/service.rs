@@ -45,28 +45,26 @@ const CHUNK: usize = 50;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// Words, "phrases", `begin*`, `-without`, and the operators `from: in: before: after: has: is:`. Without it everything is
-    /// listed that fits the other parameters.
+    /// Words, "phrases", `begin*`, `-without`, and the operators `from: in: before: after: has: is:`. Without `q`, all messages that match the other parameters.
     #[serde(default)]
     #[param(max_length = 1000)]
     pub q: Option<String>,
-    /// Names of channels with commas between them; `-name` leaves one out.
+    /// Comma-separated channels; `-name` excludes one.
     #[serde(default)]
     pub channel: Option<String>,
-    /// Names of authors, agents or people, with commas between them; `-name` leaves one out.
+    /// Comma-separated authors (agents or people); `-name` excludes one.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The first moment, as a time or a date.
+    /// Start, as a time or a date.
     #[serde(default)]
     pub after: Option<String>,
-    /// The moment before which it was written, as a time or a date.
+    /// End (exclusive), as a time or a date.
     #[serde(default)]
     pub before: Option<String>,
-    /// Workflow states with commas between them; `-state` leaves one out.
+    /// Comma-separated workflow states; `-state` excludes one.
     #[serde(default)]
     pub state: Option<String>,
-    /// What it must have, with commas between: `attachment`, `image`, `pdf`, `text`, `link`, `reaction`, `mention`; `-link` for
-    /// what it must not have.
+    /// Comma-separated: `attachment`, `image`, `pdf`, `text`, `link`, `reaction`, `mention`; `-link` excludes messages with a link.
     #[serde(default)]
     pub has: Option<String>,
 }

@@ -21,7 +21,7 @@ pub fn routes() -> ApiRouter {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct StreamQuery {
-    /// The id of an event to go on from, for clients that cannot send `Last-Event-ID`, which wins.
+    /// The id of an event to continue from, for clients that cannot send `Last-Event-ID`. The header wins.
     since: Option<String>,
 }
 

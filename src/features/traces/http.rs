@@ -37,7 +37,7 @@ async fn list_traces(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct FormatQuery {
-    /// One JSON array (unless told), or a table for spreadsheets.
+    /// A JSON array (default) or CSV.
     #[serde(default)]
     #[param(inline)]
     format: ExportFormat,

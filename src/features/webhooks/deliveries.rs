@@ -42,12 +42,12 @@ const MAX_RETRIED: i64 = 1000;
 pub struct DeliveryQuery {
     pub status: Option<DeliveryStatus>,
     pub event: Option<WebhookEvent>,
-    /// Of the webhooks of this agent.
+    /// Only this agent's webhooks.
     pub agent: Option<String>,
-    /// The first moment of its cause, as a time or a date.
+    /// Only for events since this time or date.
     #[param(value_type = Option<String>)]
     pub since: Option<Timestamp>,
-    /// The moment before which its cause was.
+    /// Only for events before this time or date.
     #[param(value_type = Option<String>)]
     pub until: Option<Timestamp>,
 }

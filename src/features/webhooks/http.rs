@@ -37,7 +37,7 @@ pub fn routes() -> ApiRouter {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct WebhookQuery {
-    /// Only those of this agent.
+    /// Only this agent's webhooks.
     agent: Option<String>,
 }
 

@@ -31,7 +31,7 @@ pub fn offer(offer: &mut Offer) {
 struct RegisterArguments {
     url: String,
     events: Vec<WebhookEvent>,
-    /// Yourself unless you are a person
+    /// Default: you, if you are an agent
     agent: Option<String>,
 }
 

@@ -50,7 +50,7 @@ async fn get_reactions(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ReactionParams {
-    /// The reaction to take back, unless the body says it.
+    /// The reaction to remove, if it is not in the body.
     #[serde(default)]
     #[param(inline)]
     reaction: Option<Reaction>,
@@ -85,7 +85,7 @@ async fn remove_reaction(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct StateParams {
-    /// The state that the messages are in.
+    /// The workflow state.
     #[param(inline)]
     state: WorkflowState,
 }

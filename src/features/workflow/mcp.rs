@@ -137,7 +137,7 @@ async fn list_by_state(hub: Hub, actor: Actor, arguments: StateArguments) -> Res
 
 #[derive(Deserialize, JsonSchema)]
 struct TrustArguments {
-    /// You unless given
+    /// Default: you
     agent: Option<String>,
 }
 
