@@ -27,7 +27,7 @@ export async function shownForWhatItIs({ hub, watcher }) {
   equal(await row.locator("bdi.target").innerText(), "(goes to evil.example)", "where the link leads");
   await until("the mark has its names", async () =>
     (await row.locator(".prose .sign").getAttribute("title")) === "RIGHT-TO-LEFT OVERRIDE (U+202E), ZERO WIDTH SPACE (U+200B)");
-  await row.getByText("This text is shortened.").waitFor();
+  await row.getByText("Part of this text is not shown.").waitFor();
   await watcher.checkAccess(page, "a text with much to hide");
 
   // Who it was is told with the handle, which nobody can choose twice.
@@ -58,7 +58,7 @@ export async function shownForWhatItIs({ hub, watcher }) {
   await page.goto(`${hub.url}/inbox`);
   const waiting = page.getByRole("region", { name: /decision|approval/i }).getByRole("listitem");
   await waiting.getByText("Please pay bank.example now[2 invisible]").first().waitFor();
-  await waiting.getByText("This text is shortened.").waitFor();
+  await waiting.getByText("Part of this text is not shown.").waitFor();
   await waiting.getByRole("button", { name: /^Show source/ }).click();
   await dialog.waitFor();
   await page.keyboard.press("Escape");

@@ -108,7 +108,7 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
       ) : null}
       {!isAsWritten && (isPartial || isOver) && onSource ? (
         <p className="flex flex-wrap items-center gap-x-2 text-sm text-amber">
-          This text is shortened.
+          Part of this text is not shown.
           <Button size="row" look="plain" onClick={onSource}>
             Show source
           </Button>

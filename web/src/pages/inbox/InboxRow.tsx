@@ -84,7 +84,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {isOpen && rest ? (
           <p className="mt-1 max-w-[80ch] overflow-clip border-l-2 border-line pl-3 [overflow-wrap:anywhere]">{rest}</p>
         ) : null}
-        {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">This text is shortened.</p> : null}
+        {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
