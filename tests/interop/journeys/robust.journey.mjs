@@ -91,7 +91,7 @@ export async function byEarAndKeys({ hub, watcher }) {
   equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "what has the focus on a new page");
   await until("the tab is called by it", async () => /Threads – Stoa$/.test(await page.title()));
   await page.keyboard.press("?");
-  await page.getByText("Conversation above or below", { exact: true }).waitFor();
+  await page.getByText("Previous or next conversation", { exact: true }).waitFor();
   await watcher.checkAccess(page, "the list of keys");
 }
 
@@ -116,7 +116,7 @@ export async function strangeTexts({ hub, watcher }) {
   equal(side, "right", "the side at which Hebrew begins");
   await log(page).evaluate((box) => box.scrollTo(0, 0));
   await article(page, "It begins here").getByRole("button", { name: /Show all, 20\d kB/ }).click();
-  const dialog = page.getByRole("dialog", { name: "All of the text" });
+  const dialog = page.getByRole("dialog", { name: "Full text" });
   await dialog.getByText("It begins here").waitFor();
   await until("one reads to its end", async () => {
     await dialog.locator("[data-scroller]").evaluate((box) => box.scrollTo(0, box.scrollHeight));
@@ -195,7 +195,7 @@ export async function newVersion({ hub, watcher }) {
   await hub.halt();
   isNew = true;
   await hub.run();
-  await page.getByText("There is a new version").waitFor();
+  await page.getByText("A new version is available").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
   // A page that is loaded now is the new one, and has all its parts.
   page.on("request", (request) => {
@@ -229,7 +229,7 @@ export async function phoneThread({ hub, watcher }) {
   await article(pane, "so do I").waitFor();
   equal(await fits(page), true, "whether the thread fits");
   await watcher.checkAccess(page, "a thread on a phone");
-  await pane.getByRole("button", { name: "Close the thread" }).tap();
+  await pane.getByRole("button", { name: "Close thread" }).tap();
   await pane.waitFor({ state: "detached" });
   await field(page).fill("from the phone");
   await page.getByRole("button", { name: "Send" }).tap();
@@ -309,13 +309,13 @@ export async function sharedBrowser({ hub, watcher }) {
 
 /** A page that came up without the hub says so, and comes to life with it. */
 export async function comesToLife({ hub, watcher }) {
-  watcher.allow(/ERR_FAILED|Failed to load|cannot be reached/);
+  watcher.allow(/ERR_FAILED|Failed to load|Can't reach/);
   await hub.admin.say("general", "it was there all along");
   const page = await watcher.page(await watcher.window(hub.admin));
   let isDown = true;
   await page.route(/\/(api|auth)\//, (route) => (isDown ? route.abort() : route.continue()));
   await page.goto(`${hub.url}/channels/general`);
-  await page.getByText("The hub cannot be reached").waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   isDown = false;
   await article(page, "it was there all along").waitFor();
   await watcher.checkAccess(page, "a page that came to life");
@@ -334,7 +334,7 @@ export async function lostLink({ hub, watcher }) {
     const count = (request) => (asked += /channels\/general\/messages/.test(request.url()) ? 1 : 0);
     page.on("request", count);
     await page.goto(`${hub.url}/channels/general?at=${id}`);
-    await page.getByText("The message that was asked for is not here.").waitFor();
+    await page.getByText("That message does not exist or was deleted.").waitFor();
     await article(page, "line 119").waitFor();
     await until("one is at the end", () => isAtEnd(page));
     page.off("request", count);
@@ -417,7 +417,7 @@ export async function loadedAfterAll({ hub, watcher }) {
   await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
   await hub.halt();
   await page.getByRole("link", { name: /^other/ }).click();
-  await page.getByText("The page tries again as soon as the connection is back.").first().waitFor();
+  await page.getByText("Retrying when the connection is back.").first().waitFor();
   await hub.run();
   await article(page, "there after all").waitFor();
 }

@@ -13,7 +13,7 @@ api.use({
     if (response.status !== 401 || request.url.endsWith("/auth/password") || (await hasSessionEnded())) return undefined;
     // It was asked with the cookie of a session that another one has replaced.
     if (request.method === "GET") return fetch(request);
-    return Response.json({ code: "session_renewed", detail: "Your session was renewed just now.", hint: "Try it again." }, { status: 503 });
+    return Response.json({ code: "session_renewed", detail: "Your session was just renewed.", hint: "Please retry." }, { status: 503 });
   },
 });
 
