@@ -33,7 +33,7 @@ export async function inboxSettles({ hub, watcher }) {
   const [mentions, approvals, claimed] = [part(page, "Mentions"), part(page, "Waiting for your approval"), part(page, "Claimed by you")];
   await row(mentions, "may I quote that number").waitFor();
   await row(claimed, "Mine to do").waitFor();
-  await page.getByText("4 items need you").waitFor();
+  await page.getByText("3 items need you").waitFor();
   await row(mentions, "may I quote").getByRole("link", { name: "in a thread" }).waitFor();
   await watcher.checkAccess(page, "the inbox");
 

@@ -28,7 +28,7 @@ export async function unreadInTabs({ hub, watcher }) {
   const [other, page] = [await watcher.page(context), await watcher.page(context)];
   await other.goto(`${hub.url}/settings/appearance`);
   await other.getByRole("link", { name: /^general\s*3 unread/ }).waitFor();
-  await until("the tab says what is new", async () => (await other.title()) === "(3) Appearance – Stoa");
+  await until("the tab says what is new", async () => (await other.title()) === "• Appearance – Stoa");
   await page.goto(`${hub.url}/channels/general`);
   await page.getByRole("separator").getByText("New since").waitFor();
   await until("it is read", async () => (await page.title()) === "#general – Stoa");
@@ -84,6 +84,8 @@ export async function byEarAndKeys({ hub, watcher }) {
   await field(page).click();
   await page.keyboard.press("Alt+Shift+ArrowDown");
   await heading("# beta").waitFor();
+  // Once it is read, it is no longer the first of the list.
+  await page.getByRole("link", { name: "beta", exact: true }).waitFor();
   await page.keyboard.press("Alt+ArrowUp");
   await heading("# alpha").waitFor();
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Threads" }).click();
@@ -189,7 +191,8 @@ export async function newVersion({ hub, watcher }) {
   let isNew = false;
   let isGone = true;
   await page.route("**/build-id.txt", (route) => route.fulfill({ contentType: "text/plain", body: isNew ? "ffffffffffffffff" : "0000000000000000" }));
-  await page.route(/\/assets\/ChannelsPage-.*\.js/, (route) => (isNew && isGone ? route.fulfill({ status: 404, body: "" }) : route.continue()));
+  // A page that is not loaded ahead.
+  await page.route(/\/assets\/AttachmentsPage-.*\.js/, (route) => (isNew && isGone ? route.fulfill({ status: 404, body: "" }) : route.continue()));
   await page.goto(`${hub.url}/channels/general`);
   await field(page).fill("begun before");
   await hub.halt();
@@ -201,8 +204,9 @@ export async function newVersion({ hub, watcher }) {
   page.on("request", (request) => {
     if (request.isNavigationRequest()) isGone = false;
   });
-  await page.getByRole("link", { name: "Channels", exact: true }).click();
-  await page.getByRole("main").getByRole("button", { name: "New channel" }).waitFor();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("button", { name: /Administrator/ }).click();
+  await page.getByRole("menuitem", { name: "Attachments" }).click();
+  await page.getByRole("heading", { level: 1, name: "Attachments" }).waitFor();
   equal(isGone, false, "whether the old page is still there");
   await page.goto(`${hub.url}/channels/general`);
   equal(await field(page).inputValue(), "begun before", "the draft");

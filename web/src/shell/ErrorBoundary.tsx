@@ -21,14 +21,18 @@ export function Broken({ error, retry }: { error: unknown; retry?: () => void })
       <h1 className="text-lg font-semibold">{isGonePart(error) ? "Could not load this part of the page" : "Something went wrong"}</h1>
       <p className="text-muted">
         {isGonePart(error)
-          ? "A new version may be available. Reload (drafts are kept)."
+          ? "The hub cannot be reached, or a new version is available. Retry, or reload (drafts are kept)."
           : `Reload; drafts are kept. (${error instanceof Error ? error.message : String(error)})`}
       </p>
       <div className="flex gap-2">
-        <Button look="filled" onClick={() => location.reload()}>
+        {retry ? (
+          <Button look="filled" onClick={retry}>
+            Retry
+          </Button>
+        ) : null}
+        <Button look={retry ? "outlined" : "filled"} onClick={() => location.reload()}>
           Reload
         </Button>
-        {retry && !isGonePart(error) ? <Button onClick={retry}>Retry</Button> : null}
       </div>
     </div>
   );
