@@ -93,7 +93,7 @@ export async function inboxNumber({ hub, watcher }) {
   await hub.admin.call("POST", `/api/messages/${first.id}/reactions`, { reaction: "reject" });
   await inbox(1).waitFor();
   await inbox(1).click();
-  await page.getByText("1 thing waits for you").waitFor();
+  await page.getByText("1 item needs you").waitFor();
   await page.getByRole("region", { name: "Mentions" }).getByText("look").waitFor();
   await page.getByRole("button", { name: "Mark all read" }).click();
   await inbox(1).waitFor();
@@ -118,6 +118,29 @@ export async function unconnectedAgents({ hub, watcher }) {
   await cards.waitFor({ state: "detached" });
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("You're all caught up").waitFor();
   equal(await cards.count(), 0, "agents that were dismissed or are connected");
+}
+
+/** While the hub is away, the pages of the sidebar open, and one that is not loaded yet says so and comes when the hub is back. */
+export async function pagesWithoutHub({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load|Failed to fetch|EventSource|dynamically imported/);
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  const asked = new Set();
+  page.on("requestfinished", (request) => asked.add(/assets\/(\w+)-/.exec(request.url())?.[1]));
+  await page.goto(`${hub.url}/channels/general`);
+  await until("the pages are loaded ahead", () => asked.has("DeliveriesPage"));
+  await hub.halt();
+  await mainOf(page).getByRole("link", { name: "Board" }).click();
+  await page.getByRole("heading", { level: 1, name: "Board" }).waitFor();
+  await mainOf(page).getByRole("link", { name: "Agents" }).click();
+  await page.getByRole("heading", { level: 1, name: "Agents" }).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("s");
+  await page.getByRole("heading", { level: 1, name: "Could not load this part of the page" }).waitFor();
+  await page.getByRole("button", { name: "Retry" }).click();
+  await hub.run();
+  await page.getByRole("heading", { level: 1, name: "Profile" }).waitFor();
+  await watcher.checkAccess(page, "a page that came after all");
 }

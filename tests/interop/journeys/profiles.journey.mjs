@@ -89,7 +89,7 @@ export async function membersPanel({ hub, watcher }) {
   await watcher.checkAccess(page, "the members of a channel");
   await panel.getByRole("button", { name: "Remove bob" }).click();
   await page.getByRole("dialog", { name: "Remove bob?" }).getByRole("button", { name: "Remove" }).click();
-  await page.getByText("@bob is out of #work until somebody adds them again.").waitFor();
+  await page.getByText("@bob removed from #work").waitFor();
   await panel.getByText("No member matches “bo”.").waitFor();
   const members = async () => (await hub.admin.call("GET", "/api/channels/work")).members.map(({ name }) => name).sort().join();
   await until("bob is out", async () => (await members()) === "admin,cleo");

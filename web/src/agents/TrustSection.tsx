@@ -16,7 +16,7 @@ export function TrustSection({ name }: { name: string }) {
     <section aria-label="Trust per action">
       <div className="flex flex-wrap items-baseline gap-x-2">
         <h2 className="font-semibold">Trust per action</h2>
-        <span className="text-muted">from 0 to 1: an approval adds 0.05, a rejection takes 0.10</span>
+        <span className="text-muted">0 to 1. An approval adds 0.05, a rejection subtracts 0.10.</span>
         <span className="flex-1" />
         {hasWorkflow && trust.data?.length ? (
           <span className="self-center text-sm text-muted">
@@ -28,7 +28,7 @@ export function TrustSection({ name }: { name: string }) {
       {trust.isError ? <p role="alert">{sentenceOf(trust.error)}</p> : null}
       {trust.isLoading ? <p className="mt-2 text-muted">Loading…</p> : null}
       {trust.data?.length === 0 ? (
-        <p className="mt-2 text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
+        <p className="mt-2 text-muted">No trust yet. It grows when people approve work that @{name} proposes.</p>
       ) : null}
       <TrustRows trust={trust.data ?? []} channels={channels} />
     </section>

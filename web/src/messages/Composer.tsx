@@ -131,7 +131,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
           }}
         />
         <span className="flex-1 text-xs text-muted" role="status">
-          {isUploading ? "Uploading… You can send it when that is done" : body || ready.length ? "Draft saved" : ""}
+          {isUploading ? "Uploading…" : body || ready.length ? "Draft saved" : ""}
         </span>
         <span className="text-xs text-muted max-md:hidden">↵ send · ⇧↵ new line</span>
         <button

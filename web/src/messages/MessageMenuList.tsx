@@ -40,9 +40,9 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
   const remove = async () => {
     await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
     changeMessage(client, message.id, (now) => ({ ...now, body: "", deleted_at: new Date().toISOString() }));
-    toast("Message deleted.");
+    toast("Message deleted");
   };
-  const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("The link is copied."));
+  const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("Link copied"));
   return (
     <Menu.Root modal={false} defaultOpen>
       <Menu.Trigger aria-label={MENU_LABEL} className={MENU_BUTTON}>
@@ -84,7 +84,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
       </Menu.Portal>
       {isDeleting ? (
         <Confirm title="Delete this message?" action="Delete" onConfirm={remove} onClose={() => setDeleting(false)}>
-          Everybody here loses it, and it cannot be brought back.
+          The message is deleted for everyone. This cannot be undone.
         </Confirm>
       ) : null}
     </Menu.Root>

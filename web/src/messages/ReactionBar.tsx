@@ -7,6 +7,7 @@ import type { Message, Reaction } from "../api/types";
 import { briefOf } from "../lib/cut";
 import { spelled } from "../lib/hidden";
 import { fullName } from "../lib/names";
+import { duration } from "../lib/time";
 import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
@@ -56,7 +57,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
       {standing.isStale && channel && !message.deleted_at ? (
         <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
           <Clock size={12} aria-hidden="true" />
-          Stale
+          Stale {duration(standing.ageMs)}
           <span className="font-normal">· {staleNote(standing, channel)}</span>
         </span>
       ) : null}
@@ -141,7 +142,7 @@ function Reason({ message, me, onThread }: FootProps) {
   }
   return onThread && hasReacted(message, "reject", me) && (message.reply_count === 0 || replies.data) ? (
     <Button size="row" look="plain" onClick={() => onThread(message.id)}>
-      Say why
+      Add reason
     </Button>
   ) : null;
 }

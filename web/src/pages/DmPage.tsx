@@ -37,7 +37,7 @@ export function DmPage() {
         title={`@${name}`}
         subtitle={
           as && isShown ? (
-            `What @${as} and @${name} say to each other`
+            `Conversation between @${as} and @${name}`
           ) : isRunnable && !as ? (
             <Suspense>
               <AgentNow name={name} />
@@ -50,7 +50,7 @@ export function DmPage() {
             <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
             {isShown ? (
               <p className="border-t border-line px-6 py-3 text-muted">
-                You see this as the owner of @{as}. Only the two of them can write here.
+                You can read this as the owner of @{as}. Only the two of them can post here.
               </p>
             ) : null}
           </>

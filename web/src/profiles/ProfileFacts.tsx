@@ -9,7 +9,7 @@ import { Time } from "../ui/Time";
 export function ProfileFacts({ profile, isFull }: { profile: Profile; isFull?: boolean }) {
   const items: Array<[string, ReactNode]> = [];
   if (profile.owner) items.push(["Owner", <PersonName key="owner" name={profile.owner} />]);
-  if (profile.role === "admin") items.push(["Role", "administrator"]);
+  if (profile.role === "admin") items.push(["Role", "admin"]);
   items.push(["Last seen", <LastSeen key="seen" profile={profile} />]);
   if (profile.shared_channels.length) items.push(["You share", <ChannelNames key="share" names={profile.shared_channels} />]);
   if (isFull) items.push(["Here since", <Time key="since" at={profile.created_at} as="date" />]);

@@ -30,7 +30,7 @@ export default function DeliveryLines({ message, me }: { message: Message; me: M
   // In a direct message, everybody knows whom it is about.
   const isNamed = shown.length > 1 || Boolean(message.channel);
   return (
-    <ul aria-label="What it started" className="mt-1 flex max-w-[80ch] flex-col gap-1">
+    <ul aria-label="Started runs" className="mt-1 flex max-w-[80ch] flex-col gap-1">
       {shown.map((item) => (
         <li key={item.recipient}>
           <DeliveryLine item={item} message={message} name={isNamed ? item.recipient : undefined} />
@@ -46,7 +46,7 @@ function DeliveryLine({ item, message, name }: { item: Delivery; message: Messag
     return (
       <p className="flex flex-wrap items-center gap-x-2 text-muted">
         <Badge colour="warning" icon="!">
-          {name ? `@${name} not started` : "Not started"}
+          {name ? `@${name}: not started` : "Not started"}
         </Badge>
         <span>{notStartedWords(item.reason)}</span>
         {item.reason === "acting_off" ? (
@@ -65,7 +65,7 @@ function Waiting({ since, reason, name }: { since: string; reason?: string | nul
   return (
     <p className="flex flex-wrap items-center gap-x-2 text-muted">
       <Badge icon="○">
-        {name ? `@${name} waits` : "Waiting"} <span className="font-normal">· {spanWords(now - Date.parse(since))}</span>
+        {name ? `@${name}: waiting` : "Waiting"} <span className="font-normal">· {spanWords(now - Date.parse(since))}</span>
       </Badge>
       <span>{notStartedWords(reason)}</span>
     </p>

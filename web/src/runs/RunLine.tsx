@@ -34,7 +34,7 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
       return (
         <Plain>
           {head}
-          <span className="text-muted">It starts when there is a free place.</span>
+          <span className="text-muted">Waiting for a free slot.</span>
           <StopButton key={run.status} run={run} size="row" />
         </Plain>
       );
@@ -60,7 +60,7 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
     case "timed_out":
       return (
         <Boxed look="border-rejected/40" head={head} button={<RetryButton run={run} size="row" />}>
-          <Shown text={run.last_step ?? reasonWords(run.reason) ?? ""} most={MOST_OF_LINE} title="All of the reason" />
+          <Shown text={run.last_step ?? reasonWords(run.reason) ?? ""} most={MOST_OF_LINE} title="Full reason" />
         </Boxed>
       );
   }

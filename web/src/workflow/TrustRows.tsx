@@ -41,7 +41,7 @@ function TrustRow({ trust, thresholds, isNarrow }: { trust: Score; thresholds: T
           value={trust.score}
           ticks={thresholds.map(({ at }, place) => ({ at, title: asks[place]! }))}
         />
-        {asks.length ? <span className="sr-only">Asked for: {asks.join("; ")}</span> : null}
+        {asks.length ? <span className="sr-only">Required: {asks.join("; ")}</span> : null}
       </div>
       <span className="text-right whitespace-nowrap tabular-nums">
         <strong className={isNarrow ? "font-normal" : undefined}>{trust.score.toFixed(2)}</strong>

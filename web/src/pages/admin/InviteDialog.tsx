@@ -21,10 +21,10 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
     <Dialog title="Invite a person" onClose={onClose} isWide>
       <div className="flex flex-col gap-4">
         <div className="grid grid-cols-[2fr_1fr_1fr] gap-3 max-sm:grid-cols-1">
-          <TextField label="For (only administrators see this)" autoComplete="off" placeholder="Jonas Weber" maxLength={LONGEST_NOTE} value={note} onChange={setNote} />
+          <TextField label="For (only admins see this)" autoComplete="off" placeholder="Jonas Weber" maxLength={LONGEST_NOTE} value={note} onChange={setNote} />
           <SelectField label="Role" value={role} onChange={(value) => choose(value === "admin" ? "admin" : "member")}>
             <option value="member">Member</option>
-            <option value="admin">Administrator</option>
+            <option value="admin">Admin</option>
           </SelectField>
           <SelectField label="Valid for" value={valid} onChange={setValid}>
             {VALIDITIES[role].map(([value, words]) => (
@@ -34,7 +34,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
             ))}
           </SelectField>
         </div>
-        <CommandLine does="Run this command on the machine that runs the hub:" command={inviteCommand({ note, role, valid })} />
+        <CommandLine does="Run this command on the server:" command={inviteCommand({ note, role, valid })} />
         <p className="text-sm text-muted">
           It prints a link to send. The link creates one account and works once. It is printed only then: if you lose it, revoke the
           invitation and create another.

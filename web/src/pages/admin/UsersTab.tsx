@@ -40,8 +40,7 @@ export function UsersTab() {
         user.disabled_at ? (
           <span className="flex items-center gap-2">
             <Badge colour="bad" icon="✕">
-              Shut out
-            </Badge>
+              Deactivated </Badge>
             <Time at={user.disabled_at} />
           </span>
         ) : (
@@ -56,9 +55,7 @@ export function UsersTab() {
       isTitleHidden: true,
       isEnd: true,
       cell: (user) => (
-        <Button size="row" aria-label={`How to change ${user.username}`} onClick={() => setChanging(user)}>
-          How to change
-        </Button>
+        <Button size="row" aria-label={`Manage ${user.username}`} onClick={() => setChanging(user)}> Manage </Button>
       ),
     },
   ];
@@ -66,7 +63,7 @@ export function UsersTab() {
     <>
       <Section
         title="Users"
-        description="Accounts are created and changed with commands on the machine that runs the hub."
+        description="Manage accounts with commands on the server."
         action={
           <Button onClick={() => setInviting(true)}>
             <UserPlus size={14} aria-hidden="true" />
@@ -81,20 +78,20 @@ export function UsersTab() {
       <InvitationList />
       {isInviting ? <InviteDialog onClose={() => setInviting(false)} /> : null}
       {changing ? (
-        <Dialog title={`Change ${changing.username}`} onClose={() => setChanging(null)} isWide>
+        <Dialog title={`Manage ${changing.username}`} onClose={() => setChanging(null)} isWide>
           <div className="flex flex-col gap-3">
             {changing.role === "admin" ? (
-              <CommandLine does="Take the administrator's role away" command={`stoa admin users role ${changing.username} member`} />
+              <CommandLine does="Remove the admin role" command={`stoa admin users role ${changing.username} member`} />
             ) : (
-              <CommandLine does="Make them an administrator" command={`stoa admin users role ${changing.username} admin`} />
+              <CommandLine does="Make admin" command={`stoa admin users role ${changing.username} admin`} />
             )}
-            <CommandLine does="Set a new password; it ends all their sessions" command={`stoa admin users passwd ${changing.username}`} />
-            <CommandLine does="End all their sessions" command={`stoa admin users end-sessions ${changing.username}`} />
+            <CommandLine does="Set a new password (ends all sessions)" command={`stoa admin users passwd ${changing.username}`} />
+            <CommandLine does="End all sessions" command={`stoa admin users end-sessions ${changing.username}`} />
             {changing.disabled_at ? (
-              <CommandLine does="Let them in again" command={`stoa admin users enable ${changing.username}`} />
+              <CommandLine does="Reactivate" command={`stoa admin users enable ${changing.username}`} />
             ) : (
               <CommandLine
-                does="Shut them out, with all their sessions and their agents' keys"
+                does="Deactivate (ends sessions, disables agent keys)"
                 command={`stoa admin users disable ${changing.username}`}
               />
             )}

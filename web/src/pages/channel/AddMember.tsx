@@ -32,7 +32,7 @@ export function AddMember({ details, rights: { own, isManager } }: { details: Ch
     mutationFn: (who: string) => addMember(client, name, who),
     onSuccess: (_, who) => {
       setTyped("");
-      toast(`@${who} is in #${name}.`);
+      toast(`@${who} added to #${name}`);
     },
   });
   const take = (who: string | undefined) => {
@@ -65,7 +65,7 @@ export function AddMember({ details, rights: { own, isManager } }: { details: Ch
     >
       <div className="flex items-end gap-2">
         <div className="relative min-w-0 flex-1">
-          <Field label={isManager ? "Add a person or an agent" : "Bring one of your agents in"}>
+          <Field label={isManager ? "Add a person or an agent" : "Add one of your agents"}>
             {(wiring) => (
               <input
                 {...wiring}

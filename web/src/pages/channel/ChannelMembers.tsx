@@ -26,7 +26,7 @@ export function ChannelMembers({ details, me }: { details: ChannelDetails; me: M
     },
     {
       title: "Kind",
-      cell: ({ kind, owner }) => (owner ? <span className="whitespace-nowrap">{kind} of <PersonName name={owner} /></span> : kind),
+      cell: ({ kind, owner }) => (owner ? <span className="whitespace-nowrap"><PersonName name={owner} />’s {kind}</span> : kind),
     },
     { title: "Joined", cell: (member) => <Time at={member.joined_at} /> },
     {
@@ -43,7 +43,7 @@ export function ChannelMembers({ details, me }: { details: ChannelDetails; me: M
   ];
   const hidden = channel.member_count - members.length;
   return (
-    <Section title="Members" description={`${channel.member_count} in all.`}>
+    <Section title="Members" description={`${channel.member_count} in total`}>
       {rights.mayAdd ? <AddMember details={details} rights={rights} /> : null}
       <DataTable label="Members" columns={columns} rows={members} keyOf={(member) => member.name} />
       {hidden > 0 ? <p className="text-muted">{hidden} more are not shown.</p> : null}

@@ -25,7 +25,7 @@ export function RemoveMember({ details, member, isOwn, isAsked }: RemoveMemberPr
   const agents = details.members.filter(({ owner }) => owner === name);
   const [isAsking, setAsking] = useState(false);
   const say = (undo?: () => void) =>
-    toast(`@${name} is out of #${channel}${isOwn ? "" : " until somebody adds them again"}.`, undo ? { undo } : undefined);
+    toast(`@${name} removed from #${channel}`, undo ? { undo } : undefined);
   const tell = (error: unknown) => toast(sentenceOf(error), { isError: true });
   const remove = useMutation({
     mutationFn: () => removeMember(client, channel, name),
@@ -51,8 +51,8 @@ export function RemoveMember({ details, member, isOwn, isAsked }: RemoveMemberPr
           onConfirm={() => removeMember(client, channel, name).then(() => say())}
         >
           <p>
-            {isOwn ? "It can join again by itself." : "They stay out until somebody adds them again."}
-            {agents.length ? ` Their agents leave, too: ${agents.map((agent) => `@${agent.name}`).join(", ")}.` : null}
+            {isOwn ? "It can join again by itself." : "They cannot return until someone adds them again."}
+            {agents.length ? ` Their agents will leave too: ${agents.map((agent) => `@${agent.name}`).join(", ")}.` : null}
           </p>
         </Confirm>
       ) : null}

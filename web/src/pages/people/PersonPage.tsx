@@ -80,7 +80,7 @@ function PublicProfile({ profile }: { profile: Profile }) {
           {profile.trust.length ? (
             <TrustRows trust={profile.trust} channels={shared} />
           ) : (
-            <p className="text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
+            <p className="text-muted">No trust yet. It grows when people approve work that @{name} proposes.</p>
           )}
         </Section>
       ) : null}
