@@ -62,7 +62,7 @@ export async function profileCards({ hub, watcher }) {
   await page.getByRole("link", { name: "Message" }).click();
   await page.waitForURL(/\/dm\/critic$/);
   await page.goto(`${hub.url}/people/nobody_else`);
-  await page.getByText("There is nothing here").waitFor();
+  await page.getByRole("heading", { level: 1, name: "Page not found" }).waitFor();
 
   const phone = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }));
   await phone.goto(`${hub.url}/channels/research`);
