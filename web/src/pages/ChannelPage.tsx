@@ -11,6 +11,7 @@ import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
 import { WorkProvider } from "../messages/work";
+import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
@@ -41,6 +42,7 @@ export function ChannelPage() {
         subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
+            <StarButton id={`channel:${name}`} />
             <span className="text-muted max-sm:hidden">
               {details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}
             </span>
