@@ -42,7 +42,8 @@ export function ChannelPage() {
         subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
-            <StarButton id={`channel:${name}`} />
+            {/* On a phone it would take a line of its own; the palette has the command, too. */}
+            <StarButton id={`channel:${name}`} className="max-sm:hidden" />
             <span className="text-muted max-sm:hidden">
               {details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}
             </span>
