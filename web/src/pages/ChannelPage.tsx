@@ -11,6 +11,7 @@ import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
 import { WorkProvider } from "../messages/work";
+import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
@@ -41,6 +42,8 @@ export function ChannelPage() {
         subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
+            {/* On a phone it would take a line of its own; the palette has the command, too. */}
+            <StarButton id={`channel:${name}`} className="max-sm:hidden" />
             <span className="text-muted max-sm:hidden">
               {details ? `${details.channel.member_count} ${details.channel.member_count === 1 ? "member" : "members"}` : ""}
             </span>

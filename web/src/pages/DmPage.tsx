@@ -8,6 +8,7 @@ import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
+import { StarButton } from "../shell/StarButton";
 import { useMe } from "../shell/me";
 import { Page } from "../ui/Page";
 
@@ -35,6 +36,7 @@ export function DmPage() {
         key={`${name} ${as ?? ""}`}
         isFlush
         title={`@${name}`}
+        actions={as ? undefined : <StarButton id={`dm:${name}`} />}
         subtitle={
           as && isShown ? (
             `Conversation between @${as} and @${name}`
