@@ -37,6 +37,36 @@ export async function unreadInTabs({ hub, watcher }) {
   await watcher.checkAccess(page, "a channel with something new");
 }
 
+/** A channel that somebody has never opened opens at its first message, also far from the end. What was not in sight stays unread. */
+export async function neverOpened({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  for (const [name, count] of [["short", 3], ["long", 30], ["far", 80]]) {
+    await hub.admin.call("POST", "/api/channels", { name });
+    await scout.call("POST", `/api/channels/${name}/join`);
+    for (let at = 0; at < count; at++) await scout.say(name, `line ${at}\n\nand a second paragraph of it`);
+  }
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const unread = async (name) => (await hub.admin.call("GET", "/api/notifications/unread")).find((one) => one.name === name).unread_count;
+  const divider = page.getByRole("separator");
+  await page.goto(`${hub.url}/channels/short`);
+  await divider.getByText(/New since today, \d+:\d+.* · 3 messages/).waitFor();
+  await until("all that was in sight is read", async () => (await unread("short")) === 0);
+  for (const [name, words] of [["long", /· 30 messages/], ["far", /· 80 messages/]]) {
+    const all = await unread(name);
+    await page.goto(`${hub.url}/channels/${name}`);
+    await divider.getByText(words).waitFor();
+    await page.locator("article").first().getByText("line 0", { exact: true }).waitFor();
+    await until("what was in sight is read", async () => (await unread(name)) < all);
+    // Longer than it takes until something counts as read.
+    await page.waitForTimeout(1500);
+    equal((await unread(name)) > all / 2, true, `whether most of ${name} is unread`);
+    await watcher.checkAccess(page, `the channel ${name}, which was never opened`);
+    await page.getByRole("button", { name: "Latest" }).click();
+    await until("one is at the end", () => isAtEnd(page));
+    await until("all is read", async () => (await unread(name)) === 0);
+  }
+}
+
 /** Who reads further up is told how much has come, and is not moved. */
 export async function scrolledUp({ hub, watcher }) {
   const scout = await hub.agent("scout");
