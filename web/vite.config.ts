@@ -5,6 +5,8 @@ import react from "@vitejs/plugin-react";
 import type { Plugin } from "vite";
 import { defineConfig } from "vitest/config";
 
+import { smallLibraries } from "./scripts/small-libraries.ts";
+
 const hub = process.env.STOA_URL ?? "http://127.0.0.1:8080";
 
 const own = (path: string) => fileURLToPath(new URL(`src/${path}`, import.meta.url));
@@ -34,10 +36,15 @@ const readyAtOnce: Plugin = {
 };
 
 export default defineConfig({
-  plugins: [react(), tailwind(), readyAtOnce],
+  plugins: [react(), tailwind(), smallLibraries, readyAtOnce],
   resolve: {
-    // Of these, markdown-it needs little and would bring much.
-    alias: { entities: own("messages/small/entities.ts"), "punycode.js": own("messages/small/punycode.ts"), "uc.micro": own("messages/small/unicode.ts") },
+    // Of these, the page and its libraries need little and would bring much.
+    alias: {
+      "use-sync-external-store/shim/with-selector": own("lib/small/selector.ts"),
+      entities: own("messages/small/entities.ts"),
+      "punycode.js": own("messages/small/punycode.ts"),
+      "uc.micro": own("messages/small/unicode.ts"),
+    },
   },
   build: {
     // By it, `npm run sizes` knows what is loaded when.
@@ -45,7 +52,9 @@ export default defineConfig({
     target: "es2023",
     // Nothing inline: the policy of the page allows no script or style that is not a file.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    // Which files a part of the page imports is a long list in every first load. Only of the page that most begin with, the browser knows
+    // it ahead: parts are loaded before somebody wants them.
+    modulePreload: { polyfill: false, resolveDependencies: (file, imports) => (file.includes("InboxPage") ? imports : []) },
     rolldownOptions: {
       output: {
         // What every page needs is one file, and what shows messages another: they compress better than twenty that pages share, and a

@@ -46,6 +46,7 @@ function shotsOf({ question, imports, delivery }) {
     ["agent-paused", "/agents/auditor"],
     ["welcome", "/welcome"],
     ["welcome-connect", "/welcome?agent=scout&step=connect"],
+    ["operate", "/operate"],
     ["traces", "/traces"],
     ["runs", "/runs"],
     ["automation", "/automation"],

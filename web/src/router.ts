@@ -126,6 +126,13 @@ const board = createRoute({
   validateSearch: boardSearch,
   component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
 });
+const operate = createRoute({
+  getParentRoute: () => root,
+  path: "/operate",
+  beforeLoad: () => {
+    throw redirect({ to: "/traces" });
+  },
+});
 const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
@@ -228,6 +235,7 @@ const tree = root.addChildren([
   agents,
   agent,
   welcome,
+  operate,
   traces,
   deliveries,
   runs,

@@ -1,21 +1,7 @@
-import createClient from "openapi-fetch";
-
-import { fetchOrTake } from "./ahead";
 import { type Problem, problemOf, unreachable } from "./problem";
-import type { paths } from "./schema";
-import { hasSessionEnded } from "./session";
 import { leaving } from "./tabs";
 
-export const api = createClient<paths>({ baseUrl: location.origin, fetch: fetchOrTake });
-
-api.use({
-  async onResponse({ request, response }) {
-    if (response.status !== 401 || request.url.endsWith("/auth/password") || (await hasSessionEnded())) return undefined;
-    // It was asked with the cookie of a session that another one has replaced.
-    if (request.method === "GET") return fetch(request);
-    return Response.json({ code: "session_renewed", detail: "Your session was renewed just now.", hint: "Try it again." }, { status: 503 });
-  },
-});
+export { api } from "./request";
 
 /** Goes to the login, which leads back to this place. Drafts are kept by the browser. */
 export function logIn(): void {

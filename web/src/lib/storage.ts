@@ -31,9 +31,18 @@ export function forget(person: string): () => void {
       // What is off keeps nothing.
     }
   }
+  for (const listener of listeners) for (const kind of kindsOf(person)) listener(kind);
   return () => {
     forgotten = null;
   };
+}
+
+const listeners = new Set<(key: string) => void>();
+
+/** Calls back when something is kept or deleted by this tab. Other tabs have the event of the browser. Returns how to stop. */
+export function onSave(listener: (key: string) => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
 }
 
 export function save(key: string, value: unknown, keeper: Keeper = "browser"): void {
@@ -48,4 +57,5 @@ export function save(key: string, value: unknown, keeper: Keeper = "browser"): v
   } catch {
     // The page works on without it.
   }
+  for (const listener of listeners) listener(key);
 }

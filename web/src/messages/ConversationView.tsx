@@ -9,7 +9,7 @@ import { useStore } from "../lib/store";
 import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { Empty } from "../ui/States";
-import { Announcer } from "./Announcer";
+import { laterPart } from "../ui/laterPart";
 import { ConversationRow } from "./ConversationRow";
 import type { MessageListProps } from "./MessageList";
 import { useMessageKeys } from "./keys";
@@ -20,6 +20,8 @@ import { useMarkRead } from "./useMarkRead";
 import { usePositions } from "./usePositions";
 import { useScrolling } from "./useScrolling";
 import { useVirtualRows } from "./useVirtualRows";
+
+const Announcer = laterPart(() => import("./Announcer").then((part) => part.Announcer));
 
 interface ConversationViewProps extends MessageListProps {
   data: Conversation;

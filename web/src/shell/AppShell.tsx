@@ -1,42 +1,30 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
 import { Menu } from "lucide-react";
-import { Suspense, lazy, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { meQuery } from "../api/queries";
-import { useStore } from "../lib/store";
-import { LightboxHost } from "../messages/LightboxHost";
-import { SourceHost } from "../messages/SourceHost";
 import { lightbox } from "../messages/lightbox";
 import { source } from "../messages/source";
 import { IconButton } from "../ui/Button";
-import { Toasts } from "../ui/Toasts";
 import { classes } from "../ui/classes";
-import { ConnectionBanner } from "./ConnectionBanner";
-import { Making } from "./Making";
-import { Palette } from "./Palette";
+import { laterPart } from "../ui/laterPart";
 import { Sidebar } from "./Sidebar";
-import { VersionBanner } from "./VersionBanner";
 import { shortcutHelp } from "./help";
 import { making } from "./making";
 import { MeProvider } from "./me";
 import { palette } from "./palette";
-import { useSamePerson } from "./samePerson";
 import { useShortcuts } from "./shortcuts";
 import { useTitle } from "./title";
-import { useLive } from "./useLive";
 
-const StoppedBanner = lazy(() => import("./StoppedBanner"));
-const ShortcutHelp = lazy(() => import("./ShortcutHelp").then((part) => ({ default: part.ShortcutHelp })));
+const Banners = laterPart(() => import("./later").then((part) => part.Banners));
+const Overlays = laterPart(() => import("./later").then((part) => part.Overlays));
 
 /** What is around every page. */
 export function AppShell() {
-  useLive();
-  useSamePerson();
   useShortcuts();
   useTitle();
   const me = useQuery(meQuery).data;
-  const hasHelp = useStore(shortcutHelp);
   const [isOpen, setOpen] = useState(false);
   const path = useRouterState({ select: (state) => state.location.pathname });
   // What lies over a page goes with it, whichever way one leaves.
@@ -88,27 +76,14 @@ export function AppShell() {
         </div>
       </div>
       <main id="main" inert={isOpen} className="flex min-w-0 flex-1 flex-col">
-        <VersionBanner />
-        <ConnectionBanner />
-        <Suspense>
-          <StoppedBanner />
-        </Suspense>
+        <Banners />
         <div className="flex min-h-0 flex-1">
           <MeProvider value={me}>
             <Outlet />
           </MeProvider>
         </div>
       </main>
-      <Palette />
-      <Making />
-      <LightboxHost />
-      <SourceHost />
-      {hasHelp ? (
-        <Suspense>
-          <ShortcutHelp onClose={() => shortcutHelp.set(false)} />
-        </Suspense>
-      ) : null}
-      <Toasts />
+      <Overlays />
     </div>
   );
 }

@@ -6,7 +6,7 @@ import { automationQuery } from "../api/automation";
 const LOOKS_AGAIN_MS = 60_000;
 
 /** Says on every page that nothing starts by itself. */
-export default function StoppedBanner() {
+export function StoppedBanner() {
   const automation = useQuery({ ...automationQuery, refetchInterval: LOOKS_AGAIN_MS }).data;
   if (!automation?.stopped && !automation?.hub_stopped) return null;
   return (

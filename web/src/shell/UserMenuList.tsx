@@ -33,8 +33,10 @@ export default function UserMenuList({ user }: { user: Me["user"] }) {
       <Menu.Content align="start" side="top" className="z-50 w-56 rounded-md border border-line bg-bg p-1 shadow-lg">
         <Item onSelect={() => void navigate({ to: "/settings/profile" })}>Settings</Item>
         <Item onSelect={() => void navigate({ to: "/settings/appearance" })}>Appearance</Item>
-        <Item onSelect={() => shortcutHelp.set(true)}>Keyboard shortcuts</Item>
+        <Item onSelect={() => void navigate({ to: "/attachments" })}>Attachments</Item>
         <Item onSelect={() => void navigate({ to: "/automation" })}>Stop all my agents</Item>
+        <Item onSelect={() => shortcutHelp.set(true)}>Keyboard shortcuts</Item>
+        {user.role === "admin" ? <Item onSelect={() => void navigate({ to: "/admin" })}>Admin</Item> : null}
         <Menu.Separator className="my-1 h-px bg-line" />
         <Item onSelect={leave}>Log out</Item>
       </Menu.Content>

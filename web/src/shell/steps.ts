@@ -1,6 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 
-import { channelsQuery, partnersQuery, unreadQuery } from "../api/queries";
+import { sectionsIn } from "./useSections";
 
 interface Stop {
   path: string;
@@ -9,18 +9,12 @@ interface Stop {
 
 /** The conversations of the sidebar, from top to bottom. */
 export function stopsOf(client: QueryClient): Stop[] {
-  const unread = new Set((client.getQueryData(unreadQuery.queryKey) ?? []).filter((one) => one.unread_count > 0).map((one) => `${one.kind} ${one.name}`));
-  const isUnread = (kind: string, name: string) => unread.has(`${kind} ${name}`);
-  const channels = (client.getQueryData(channelsQuery.queryKey) ?? []).filter((channel) => channel.is_member);
-  const partners = (client.getQueryData(partnersQuery.queryKey) ?? []).slice(0, MOST_PARTNERS);
-  return [
-    ...channels.map(({ name }) => ({ path: `/channels/${name}`, isUnread: isUnread("channel", name) })),
-    ...partners.map(({ name }) => ({ path: `/dm/${name}`, isUnread: isUnread("dm", name) })),
-  ];
+  const { starred, channels, people, agents } = sectionsIn(client);
+  return [...starred, ...channels, ...people, ...agents].map(({ kind, name, unread }) => ({
+    path: kind === "channel" ? `/channels/${name}` : `/dm/${name}`,
+    isUnread: unread > 0,
+  }));
 }
-
-/** As many as the sidebar shows. */
-export const MOST_PARTNERS = 20;
 
 /** The conversation above or below the one that is open, round and round; on demand only those with something new. */
 export function stepFrom(stops: Stop[], path: string, step: 1 | -1, isUnreadOnly: boolean): string | undefined {

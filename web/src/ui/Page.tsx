@@ -10,6 +10,7 @@ export function Page({
   children,
   isFlush,
   header,
+  tabs,
 }: {
   title: ReactNode;
   subtitle?: ReactNode;
@@ -19,6 +20,8 @@ export function Page({
   isFlush?: boolean;
   /** Lays out the top of the page itself, around the title. */
   header?: (title: ReactNode) => ReactNode;
+  /** Ways to the pages beside this one. They stay in sight. */
+  tabs?: ReactNode;
 }) {
   const heading = useRef<HTMLHeadingElement>(null);
   const name = typeof title === "string" ? title : undefined;
@@ -53,6 +56,7 @@ export function Page({
           {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
         </header>
       )}
+      {tabs}
       {isFlush ? children : <div data-scroller className="min-h-0 flex-1 overflow-y-auto">{children}</div>}
     </section>
   );

@@ -27,7 +27,7 @@ export function Tabs<Name extends string>({
           <Radix.Trigger
             key={tab.name}
             value={tab.name}
-            className="-mb-px h-10 shrink-0 border-b-2 border-transparent px-3 text-muted hover:text-fg data-[state=active]:border-accent data-[state=active]:font-semibold data-[state=active]:text-fg pointer-coarse:h-11"
+            className="h-10 shrink-0 border-b-2 border-transparent px-3 text-muted hover:text-fg data-[state=active]:border-accent data-[state=active]:font-semibold data-[state=active]:text-fg pointer-coarse:h-11"
           >
             {tab.label}
           </Radix.Trigger>

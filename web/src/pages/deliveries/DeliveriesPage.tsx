@@ -10,6 +10,7 @@ import { LongTable } from "../../ui/LongTable";
 import { Page } from "../../ui/Page";
 import { ShowOlder } from "../../ui/ShowOlder";
 import { Empty, Failed, Skeleton } from "../../ui/States";
+import { OperateTabs } from "../operate/OperateTabs";
 import { DeliveryFilters } from "./DeliveryFilters";
 import { DeliveryPane } from "./DeliveryPane";
 import { RetryAllDialog } from "./RetryAllDialog";
@@ -44,6 +45,7 @@ export function DeliveriesPage() {
       <Page
         title="Deliveries"
         subtitle="Requests that Stoa sends to webhooks"
+        tabs={<OperateTabs />}
         actions={
           <>
             <Button disabled={dead === 0} onClick={() => setRetrying(true)}>

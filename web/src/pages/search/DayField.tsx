@@ -1,4 +1,5 @@
 import { INPUT } from "../../ui/Field";
+import { classes } from "../../ui/classes";
 
 /** A day. It applies when the person leaves the field or presses Enter, because a half-typed day is none. */
 export function DayField({ label, value, onChange }: { label: string; value: string | undefined; onChange: (day: string | undefined) => void }) {
@@ -17,7 +18,7 @@ export function DayField({ label, value, onChange }: { label: string; value: str
         onKeyDown={(event) => {
           if (event.key === "Enter") commit(event.currentTarget.value);
         }}
-        className={INPUT}
+        className={classes(INPUT, "min-w-0 flex-1")}
       />
     </label>
   );

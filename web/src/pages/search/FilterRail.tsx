@@ -102,7 +102,7 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
         isWhole
       />
       <FilterList title="Has" rows={rowsOf("has", HAS)} isWhole />
-      <fieldset className="flex flex-col gap-2">
+      <fieldset className="flex min-w-0 flex-col gap-2">
         <legend className="pb-1 text-sm font-semibold text-muted">Date</legend>
         <DayField label="From" value={search.after} onChange={(after) => onSearch({ ...search, after })} />
         <DayField label="Before" value={search.before} onChange={(before) => onSearch({ ...search, before })} />

@@ -8,6 +8,7 @@ import { DataTable } from "../../ui/DataTable";
 import { Page } from "../../ui/Page";
 import { Pager } from "../../ui/Pager";
 import { Empty, Failed, Skeleton } from "../../ui/States";
+import { OperateTabs } from "../operate/OperateTabs";
 import { ActionCounts } from "./ActionCounts";
 import { PeekPanel } from "./PeekPanel";
 import { TraceFilters } from "./TraceFilters";
@@ -42,6 +43,7 @@ export function TracesPage() {
       <Page
         title="Traces"
         subtitle="What you and your agents did"
+        tabs={<OperateTabs />}
         actions={
           <>
             <ExportLink href={exportLink(filter, "json")}>JSON</ExportLink>
