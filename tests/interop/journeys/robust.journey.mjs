@@ -71,6 +71,7 @@ export async function neverOpened({ hub, watcher }) {
 export async function scrolledUp({ hub, watcher }) {
   const scout = await hub.agent("scout");
   await Promise.all(Array.from({ length: 45 }, (_, at) => scout.say("general", `line ${at}\n\nand a second paragraph of it`)));
+  await hub.admin.call("POST", "/api/notifications/mark-read", { channel: "general" });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/general`);
   await log(page).waitFor();

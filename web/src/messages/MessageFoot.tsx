@@ -3,8 +3,9 @@ import { type ReactNode, Suspense, lazy } from "react";
 
 import type { Message } from "../api/types";
 import { useMe } from "../shell/me";
+import { Badge } from "../ui/Badge";
 import { StateBadge } from "../ui/StateBadge";
-import { isForOwnAgent } from "./asked";
+import { isAsking } from "./asked";
 import { useIsWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
@@ -22,7 +23,7 @@ export function MessageFoot(props: FootProps) {
   const { message, onThread } = props;
   const me = useMe();
   const count = message.reply_count;
-  const isAsked = isForOwnAgent(message, me);
+  const isAsked = isAsking(message, me);
   // In a direct message, the line about the run says the same as the reactions of the agent.
   const isWork = useIsWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
   const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
@@ -32,6 +33,13 @@ export function MessageFoot(props: FootProps) {
         <Suspense>
           <DeliveryLines message={message} me={me!} />
         </Suspense>
+      ) : null}
+      {message.from.kind === "agent" && message.metadata["failed"] === true && !message.deleted_at ? (
+        <p className="mt-1">
+          <Badge colour="bad" icon="✕">
+            Failed
+          </Badge>
+        </p>
       ) : null}
       {isWork || hasLapsed || count > 0 ? (
         <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">

@@ -3,10 +3,14 @@ import { useEffect } from "react";
 
 import { api, ok } from "../api/client";
 import type { Conversation } from "../api/queries";
-import type { Place } from "../api/types";
+import { type Place, placeKey } from "../api/types";
+import { store, useStore } from "../lib/store";
 
 /** A message that was visible this long counts as read. */
 const READ_AFTER_MS = 1000;
+
+/** The conversation that the person has marked unread. It stays so until they leave it. */
+export const keptUnread = store<string | null>(null);
 
 interface Reading {
   place: Place;
@@ -20,8 +24,11 @@ interface Reading {
 /** Marks the conversation as read up to a message that was visible for a while, in a window that has the focus. */
 export function useMarkRead({ place, dataKey, last, lastRead }: Reading): void {
   const client = useQueryClient();
+  const key = placeKey(place);
+  const isKept = useStore(keptUnread) === key;
+  useEffect(() => () => keptUnread.set((now) => (now === key ? null : now)), [key]);
   useEffect(() => {
-    if (last === null || (place.kind === "dm" && place.as)) return;
+    if (isKept || last === null || (place.kind === "dm" && place.as)) return;
     if (lastRead !== null && lastRead !== undefined && lastRead >= last) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const watch = () => {
@@ -48,5 +55,5 @@ export function useMarkRead({ place, dataKey, last, lastRead }: Reading): void {
       window.removeEventListener("focus", watch);
       document.removeEventListener("visibilitychange", watch);
     };
-  }, [last, lastRead, client, dataKey, place]);
+  }, [isKept, last, lastRead, client, dataKey, place]);
 }

@@ -17,7 +17,7 @@ export function useUnread(place: Place, data: Conversation | undefined): Unread 
   const channels = useQuery({ ...channelsQuery, enabled: isUnknown });
   const isMember = place.kind === "dm" ? !place.as : channels.data?.find(({ name }) => name === place.name)?.is_member;
   const before = useRef<number | null>(undefined);
-  if (before.current === undefined && data && !(isUnknown && channels.isPending)) before.current = data.lastRead ?? (isMember ? 0 : null);
+  if (before.current === undefined && data && !(isUnknown && channels.isPending)) before.current = data.lastRead ?? (isMember && data.items.length > 0 ? 0 : null);
   const after = before.current;
   const isFar = typeof after === "number" && data?.hasOlder && (data.items[0]?.id ?? 0) > after;
   return { after, from: isFar ? after : undefined };

@@ -1,0 +1,56 @@
+import { useQuery } from "@tanstack/react-query";
+import { CirclePause, ShieldAlert } from "lucide-react";
+
+import { isActive, runsQuery } from "../../api/runs";
+import type { Agent } from "../../api/types";
+import { RunLink } from "../../runs/RunLink";
+import { Badge } from "../../ui/Badge";
+import { programOf } from "./program";
+
+/** Beside the name of an agent: its handle, what it does now, whose it is, and what it runs with. */
+export default function AgentFacts({ name, own }: { name: string; own?: Agent }) {
+  const program = own ? programOf(own) : undefined;
+  return (
+    <span className="inline-flex max-w-full items-center gap-x-3 align-bottom max-md:flex-wrap">
+      <span>@{name} · agent</span>
+      {own ? <AgentState agent={own} /> : null}
+      {own ? <span className="max-sm:hidden">Owned by you</span> : null}
+      {program ? <span className="truncate max-lg:hidden">{program}</span> : null}
+    </span>
+  );
+}
+
+/** What an agent does now, as picture and word. */
+function AgentState({ agent }: { agent: Agent }) {
+  const isRunnable = agent.trigger_mode !== "passive";
+  const run = useQuery({ ...runsQuery({ agent: agent.name }), enabled: isRunnable }).data?.items.find(isActive);
+  if (run?.status === "running") {
+    return (
+      <span className="inline-flex items-center gap-1.5">
+        <Badge colour="busy" icon="◐">
+          Working
+        </Badge>
+        <RunLink id={run.id} />
+      </span>
+    );
+  }
+  if (agent.quarantined_at) {
+    return (
+      <Badge colour="bad" icon={<ShieldAlert size={12} />}>
+        Quarantined
+      </Badge>
+    );
+  }
+  if (agent.paused_at) {
+    return (
+      <Badge colour="warning" icon={<CirclePause size={12} />}>
+        Paused
+      </Badge>
+    );
+  }
+  return isRunnable ? (
+    <Badge colour="good" icon="●">
+      Ready
+    </Badge>
+  ) : null;
+}
