@@ -73,6 +73,76 @@ export async function passiveAgent({ hub, watcher }) {
   }
 }
 
+/** Talk has no buttons. What is proposed waits on the board until it is approved and done; talk becomes work, and talk again. */
+export async function talkAndWork({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  await scribe.call("POST", "/api/channels/work/join");
+  await scribe.say("work", "Thanks!");
+  const draft = await scribe.say("work", "Section 2 is ready", { action_type: "publish" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  const [talk, proposal] = [article(page, "Thanks!"), article(page, "Section 2 is ready")];
+  await proposal.getByText("Proposed").getByText("publish").waitFor();
+  equal(await talk.getByRole("button").filter({ hasText: /Approve|Reject|Claim/ }).count(), 0, "buttons of talk");
+  equal(await talk.getByText("Proposed").count(), 0, "states of talk");
+  await proposal.getByRole("button", { name: "Approve" }).click();
+  await proposal.getByText("Approved").waitFor();
+  await proposal.getByRole("button", { name: "Claim" }).click();
+  await proposal.getByRole("button", { name: "Done" }).click();
+  await proposal.getByText(/Done.*by you/).waitFor();
+  equal((await hub.admin.call("GET", `/api/messages/${draft.id}`)).workflow_state, "done", "what the hub says");
+
+  // Keys that decide do nothing to talk.
+  await talk.focus();
+  await page.keyboard.press("a");
+  await page.getByText("This message is talk. Turn it into work first.").waitFor();
+
+  // One proposes something oneself: the kind is remembered, the switch is not.
+  await page.getByRole("switch", { name: "Propose" }).click();
+  await page.getByText("Goes to the board and waits for approval.").waitFor();
+  await page.getByLabel("Kind of work").fill("two words");
+  await page.getByText("Use up to 64 of a-z, 0-9, _ and -.").waitFor();
+  await page.getByLabel("Message #work").fill("Ask three customers");
+  equal(await page.getByRole("button", { name: "Propose", exact: true }).isDisabled(), true, "whether a wrong kind is refused");
+  await page.getByLabel("Kind of work").fill("research");
+  await watcher.checkAccess(page, "a proposal that is written");
+  await page.getByRole("button", { name: "Propose", exact: true }).click();
+  const own = article(page, "Ask three customers");
+  await own.getByText("research").waitFor();
+  await own.getByRole("button", { name: "Claim" }).waitFor();
+  equal(await own.getByRole("button", { name: "Approve" }).count(), 0, "approvals of what a person proposes");
+  equal(await page.getByRole("switch", { name: "Propose" }).isChecked(), false, "whether the next message is talk");
+  await page.getByRole("switch", { name: "Propose" }).click();
+  equal(await page.getByLabel("Kind of work").inputValue(), "research", "the kind that is remembered");
+  await page.getByRole("switch", { name: "Propose" }).click();
+
+  // Talk becomes work, and talk again.
+  await write(page, "Message #work", "We should test it");
+  const mine = article(page, "We should test it");
+  equal(await mine.getByText("Proposed").count(), 0, "states of what was just said");
+  await mine.getByRole("button", { name: "Message actions" }).click();
+  equal(await page.getByRole("menuitemcheckbox").count(), 0, "decisions that are offered for talk");
+  await page.getByRole("menuitem", { name: "Turn into work…" }).click();
+  await page.getByRole("dialog").getByLabel("Kind of work").fill("review");
+  await watcher.checkAccess(page, "turning talk into work");
+  await page.getByRole("dialog").getByRole("button", { name: "Turn into work" }).click();
+  await mine.getByText("review").waitFor();
+  await page.getByRole("link", { name: "Board" }).last().click();
+  const board = page.getByRole("region", { name: "Proposed", exact: true });
+  await board.getByText("We should test it").waitFor();
+  equal(await page.getByText("Thanks!").count(), 0, "talk on the board");
+  await page.goto(`${hub.url}/channels/work`);
+  await mine.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Make it talk again" }).click();
+  await mine.getByText("Proposed").waitFor({ state: "detached" });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await page.getByRole("switch", { name: "Propose" }).click();
+  equal(await fits(page), true, "whether a proposal fits a phone");
+  await watcher.checkAccess(page, "a proposal on a phone");
+}
+
 /** The menu of a conversation with an agent: pause it, mark it unread. Nobody can write to the hub itself. */
 export async function agentMenu({ hub, watcher }) {
   const scribe = await hub.agent("scribe", "Scribe");

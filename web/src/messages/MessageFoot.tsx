@@ -6,7 +6,7 @@ import { useMe } from "../shell/me";
 import { Badge } from "../ui/Badge";
 import { StateBadge } from "../ui/StateBadge";
 import { isAsking } from "./asked";
-import { useIsWork } from "./work";
+import { isWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
 const DeliveryLines = lazy(() => import("../runs/DeliveryLines"));
@@ -25,7 +25,7 @@ export function MessageFoot(props: FootProps) {
   const count = message.reply_count;
   const isAsked = isAsking(message, me);
   // In a direct message, the line about the run says the same as the reactions of the agent.
-  const isWork = useIsWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
+  const isShownWork = isWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
   const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
   return (
     <>
@@ -41,11 +41,11 @@ export function MessageFoot(props: FootProps) {
           </Badge>
         </p>
       ) : null}
-      {isWork || hasLapsed || count > 0 ? (
+      {isShownWork || hasLapsed || count > 0 ? (
         <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
-          {isWork ? (
-            <Suspense fallback={<StateBadge state={message.workflow_state} />}>
-              <ReactionBar {...props} />
+          {isShownWork ? (
+            <Suspense fallback={<StateBadge state={message.workflow_state!} />}>
+              <ReactionBar {...props} message={message} />
             </Suspense>
           ) : null}
           {hasLapsed ? (

@@ -15,8 +15,7 @@ export interface InboxStatus {
 /** What became of a message in the inbox of an agent, by what the message itself says. */
 export function inboxStatus(message: Message, agent: AskedAgent, now: number): InboxStatus {
   const sent = Date.parse(message.created_at);
-  const { status_since } = message as { status_since?: string | null };
-  const since = status_since ? Date.parse(status_since) : undefined;
+  const since = message.status_since ? Date.parse(message.status_since) : undefined;
   const took = since === undefined ? undefined : duration(since - sent);
   switch (message.status) {
     case "pending":
