@@ -92,7 +92,7 @@ export async function talkAndWork({ hub, watcher }) {
   await proposal.getByRole("button", { name: "Claim" }).click();
   await proposal.getByRole("button", { name: "Done" }).click();
   await proposal.getByText(/Done.*by you/).waitFor();
-  equal((await hub.admin.call("GET", `/api/messages/${draft.id}`)).workflow_state, "done", "what the hub says");
+  await until("the hub knows", async () => (await hub.admin.call("GET", `/api/messages/${draft.id}`)).workflow_state === "done");
 
   // Keys that decide do nothing to talk.
   await talk.focus();

@@ -63,7 +63,10 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
           buttons={
             <>
               <RetryButton run={run} size="row" />
-              <RunLink id={run.id} label="Open run" />
+              {/* On a phone there is no room for a second way there. */}
+              <span className="max-md:hidden">
+                <RunLink id={run.id} label="Open run" />
+              </span>
             </>
           }
         >
