@@ -8,6 +8,7 @@ pub mod audit;
 pub mod automation;
 pub mod backup;
 pub mod channels;
+pub mod directory;
 pub mod hooks;
 pub mod housekeeping;
 pub mod machines;
@@ -18,6 +19,7 @@ pub mod reactions;
 pub mod runs;
 pub mod search;
 pub mod secrets;
+pub mod stars;
 pub mod streams;
 pub mod system;
 pub mod traces;
@@ -42,12 +44,14 @@ pub fn all() -> Features {
         attachments::feature(),
         reactions::feature(),
         messages::feature(),
+        stars::feature(),
         api_keys::feature(),
         workflow::feature(),
         webhooks::feature(),
         search::feature(),
         hooks::feature(),
         runs::feature(),
+        directory::feature(),
         automation::feature(),
         machines::feature(),
         streams::feature(),

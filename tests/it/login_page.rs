@@ -2,7 +2,7 @@
 
 use crate::support::{Call, PASSWORD, TestHub};
 
-fn form(call: Call, fields: &[(&str, &str)]) -> Call {
+pub(crate) fn form(call: Call, fields: &[(&str, &str)]) -> Call {
     let escape = |text: &str| text.bytes().map(|byte| format!("%{byte:02X}")).collect::<String>();
     let body: Vec<_> = fields.iter().map(|(name, value)| format!("{name}={}", escape(value))).collect();
     call.body("application/x-www-form-urlencoded", body.join("&"))

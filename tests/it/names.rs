@@ -13,7 +13,7 @@ pub(crate) fn tool_rows() -> Vec<ToolRow> {
 
 /// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
-    vec![either("GET /api/directory").shows_cards()]
+    vec![either("GET /api/directory").shows_cards(), either("GET /api/directory/{name}").shows_cards()]
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn everybody_has_a_card_in_the_directory() {
         assert_eq!(names(client.list("/api/directory").await), ["Ada", "admin", "bob", "scout"]);
         let card = client.get("/api/directory?q=SCO").await.ok().json()["items"][0].clone();
         let fields: Vec<_> = card.as_object().unwrap().keys().cloned().collect();
-        assert_eq!(fields, ["display_name", "kind", "last_seen_at", "name", "owner"]);
+        assert_eq!(fields, ["description", "display_name", "kind", "last_seen_at", "name", "owner", "presence"]);
         assert_eq!((&card["kind"], &card["owner"]), (&json!("agent"), &json!("Ada")));
     }
     for (query, found) in [("%C3%A4D%C3%84", vec!["Ada"]), ("_", vec!["Ada"]), ("100%25", vec!["Ada"]), ("%5C", vec![])]

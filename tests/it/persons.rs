@@ -146,7 +146,7 @@ async fn a_program_is_trusted_like_any_other() {
     let scout = bob.agent("scout").await;
     let program = program_of(&hub, &ada).await;
     ada.make_workflow("work", json!({})).await;
-    let said = scout.say("work", "an article").await;
+    let said = scout.propose("work", "an article").await;
     let react = |reaction: &str| json!({"message_id": said["id"], "reaction": reaction});
     for reaction in ["approve", "published"] {
         let (code, text) = program.tool_refused("react", react(reaction)).await;
@@ -164,12 +164,12 @@ async fn a_program_is_trusted_like_any_other() {
     ada.unreact(&said, "approve").await.ok();
     ada.react(&said, "approve").await.ok();
     assert_eq!(scout.tool("react", react("published")).await["state"], "published");
-    let other = scout.say("work", "another").await;
+    let other = scout.propose("work", "another").await;
     ada.react(&other, "approve").await.ok();
     scout.react(&other, "published").await.ok();
     // An agent that has earned it needs no person.
     earn(&bob, &scout, "publish", 16).await;
-    let third = scout.say("work", "a third").await;
+    let third = scout.propose("work", "a third").await;
     scout.react(&third, "published").await.ok();
     hub.finish().await;
 }

@@ -4,11 +4,15 @@ use serde_json::{Value, json};
 use stoa_model::credentials::CredentialKind;
 
 use crate::support::{DAY, Human, PASSWORD, TestHub, how_many, together};
-use crate::walk::{Row, public};
+use crate::walk::{Row, admin, public};
 
 /// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
-    vec![public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD}))]
+    vec![
+        public("POST /auth/register", 403).body(json!({"username": "newcomer", "password": PASSWORD})),
+        admin("GET /api/admin/invitations"),
+        admin("DELETE /api/admin/invitations/{id}"),
+    ]
 }
 
 async fn invite(hub: &TestHub, role: &str) -> String {

@@ -40,7 +40,7 @@ async fn the_owner_is_reminded_once_and_people_are_called_once() {
     for name in ["bob", "scout"] {
         ada.add_member("work", name).await.ok();
     }
-    let message = bob.say("work", "who takes\nthis?").await;
+    let message = bob.propose("work", "who takes\nthis?").await;
     pass(&hub, 24 * HOUR - MINUTE).await;
     assert!(ada.stalemates().await.is_empty());
     pass(&hub, MINUTE).await;
@@ -78,7 +78,7 @@ async fn who_has_claimed_it_is_reminded() {
     let ada = hub.human("ada").await;
     let (scout, bee) = (ada.agent("scout").await, ada.agent("bee").await);
     ada.make_workflow("work", json!({"stalemate_remind_after": "30m", "stalemate_escalate_after": "0"})).await;
-    let message = ada.say("work", "who takes this?").await;
+    let message = ada.propose("work", "who takes this?").await;
     hub.advance(20 * MINUTE);
     scout.react(&message, "in_progress").await.ok();
     pass(&hub, 29 * MINUTE).await;
@@ -107,7 +107,7 @@ async fn a_claimant_who_cannot_be_told_is_passed_over() {
     let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
     let spy = eve.agent("spy").await;
     ada.make_workflow("work", json!({"stalemate_remind_after": "30m", "stalemate_escalate_after": "0"})).await;
-    let message = ada.say("work", "a secret to be").await;
+    let message = ada.propose("work", "a secret to be").await;
     spy.react(&message, "in_progress").await.ok();
     // It was public when it was claimed; now the claimant sees nothing of it.
     ada.patch("/api/channels/work", &json!({"public": false})).await.ok();
@@ -128,12 +128,12 @@ async fn only_open_work_is_told_of() {
     let enable = |on: bool| ada.put("/api/channels/work/settings", &json!({"workflow_enabled": on}));
     enable(true).await.ok();
     for reaction in ["done", "reject", "published"] {
-        let settled = ada.say("work", "settled").await;
+        let settled = ada.propose("work", "settled").await;
         ada.react(&settled, reaction).await.ok();
     }
-    let deleted = ada.say("work", "deleted").await;
+    let deleted = ada.propose("work", "deleted").await;
     ada.take_back(&deleted).await.ok();
-    let open = ada.say("work", "open").await;
+    let open = ada.propose("work", "open").await;
     enable(false).await.ok();
     pass(&hub, 10 * DAY).await;
     assert!(ada.stalemates().await.is_empty(), "where messages are not work, none stands still");
@@ -154,7 +154,7 @@ async fn each_of_the_two_can_be_off() {
     ada.make_workflow("reminding", json!({"stalemate_remind_after": "60m", "stalemate_escalate_after": "0"})).await;
     let mut said = Vec::new();
     for channel in ["quiet", "calling", "reminding"] {
-        said.push(ada.say(channel, "x").await["id"].clone());
+        said.push(ada.propose(channel, "x").await["id"].clone());
     }
     pass(&hub, 10 * DAY).await;
     let mut told: Vec<_> = ada.stalemates().await.iter().map(about).collect();
@@ -175,7 +175,7 @@ async fn several_at_once_are_one_message() {
     }
     let mut said = Vec::new();
     for n in 0..26 {
-        said.push(ada.say(if n % 2 == 0 { "one" } else { "two" }, &format!("number {n}")).await);
+        said.push(ada.propose(if n % 2 == 0 { "one" } else { "two" }, &format!("number {n}")).await);
     }
     for message in &said[..3] {
         scout.react(message, "in_progress").await.ok();
@@ -202,7 +202,7 @@ async fn nothing_is_told_twice_after_a_crash_or_by_two_hubs() {
     let hub = patient().key(KEY).start().await;
     let ada = hub.human("ada").await;
     ada.make_workflow("work", json!({})).await;
-    let message = ada.say("work", "x").await;
+    let message = ada.propose("work", "x").await;
     hub.advance(25 * HOUR);
     // Whether it had been told by then or not.
     let hub = hub.crash().await.start().await;

@@ -41,7 +41,7 @@ async fn where_messages_are_work_the_status_follows_the_state() {
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
     ada.make_workflow("work", json!({})).await;
-    let message = ada.say("work", "who takes this?").await;
+    let message = ada.propose("work", "who takes this?").await;
     assert_eq!(message["status"], "pending");
     let mut events = ada.events().await;
     for (who, reaction, state, expected) in [
@@ -89,10 +89,10 @@ async fn turning_it_on_and_off_leaves_what_was_said_before() {
     let ada = hub.human("ada").await;
     ada.make_channel(json!({"name": "work"})).await;
     let turn = async |on: bool| ada.put("/api/channels/work/settings", &json!({"workflow_enabled": on})).await.ok();
-    let old = ada.say("work", "before").await;
+    let old = ada.propose("work", "before").await;
     turn(true).await;
-    assert_eq!(status(&ada, &old).await, (json!("proposed"), json!("done")));
-    let new = ada.say("work", "after").await;
+    assert_eq!(status(&ada, &old).await, (json!(null), json!("done")));
+    let new = ada.propose("work", "after").await;
     // It is work as soon as somebody reacts to it.
     ada.react(&old, "approve").await.ok();
     assert_eq!(status(&ada, &old).await, (json!("approved"), json!("pending")));
@@ -111,7 +111,7 @@ async fn messages_are_listed_by_state() {
     ada.make_workflow("work", json!({})).await;
     let mut said = Vec::new();
     for n in 0..7 {
-        said.push(ada.say("work", &format!("number {n}")).await);
+        said.push(ada.propose("work", &format!("number {n}")).await);
     }
     let states = ["approved", "in_progress", "rejected", "done", "published"];
     for (message, reaction) in said.iter().zip(["approve", "in_progress", "reject", "done", "published"]) {
@@ -129,7 +129,7 @@ async fn messages_are_listed_by_state() {
     assert_eq!(ada.in_state("work", "proposed").await, [said[5]["id"].clone()]);
     // Pages.
     for n in 0..5 {
-        ada.say("work", &format!("more {n}")).await;
+        ada.propose("work", &format!("more {n}")).await;
     }
     let path = "/api/channels/work/messages/by-state?state=proposed&limit=4";
     let page = ada.get(path).await.ok().json();
@@ -158,7 +158,7 @@ async fn an_agent_approves_as_far_as_it_is_trusted() {
     let ada = hub.human("ada").await;
     let (scout, bee) = (ada.agent("scout").await, ada.agent("bee").await);
     ada.make_workflow("work", json!({})).await;
-    let message = bee.say("work", "shall we?").await;
+    let message = bee.propose("work", "shall we?").await;
     let refused = scout.react(&message, "approve").await.problem(403, "trust_too_low").json();
     let detail = refused["detail"].as_str().unwrap();
     assert!(detail.contains("0.6") && detail.contains("yours is 0."), "{detail}");
@@ -172,7 +172,7 @@ async fn an_agent_approves_as_far_as_it_is_trusted() {
     // Its own messages by the same rule, and anybody's in a channel with another threshold.
     bee.react(&message, "approve").await.problem(403, "trust_too_low");
     ada.put("/api/channels/work/settings", &json!({"approve_threshold": 0.65})).await.ok();
-    let second = scout.say("work", "shall we?").await;
+    let second = scout.propose("work", "shall we?").await;
     scout.react(&second, "approve").await.problem(403, "trust_too_low");
     ada.put("/api/channels/work/settings", &json!({"approve_threshold": 0.0})).await.ok();
     bee.react(&second, "approve").await.ok();
@@ -193,7 +193,7 @@ async fn an_agent_publishes_as_far_as_it_is_trusted_or_a_person_approved() {
     let ada = hub.human("ada").await;
     let (scout, bee) = (ada.agent("scout").await, ada.agent("bee").await);
     ada.make_workflow("work", json!({"approve_threshold": 0.0})).await;
-    let message = scout.say("work", "an article").await;
+    let message = scout.propose("work", "an article").await;
     let refused = scout.react(&message, "published").await.problem(403, "trust_too_low").json();
     assert!(refused["detail"].as_str().unwrap().contains("0.8"), "{refused}");
     // An agent's approval is not a person's.
@@ -202,7 +202,7 @@ async fn an_agent_publishes_as_far_as_it_is_trusted_or_a_person_approved() {
     ada.react(&message, "approve").await.ok();
     scout.react(&message, "published").await.ok();
     // That holds for the message that was approved, as long as it is.
-    let second = scout.say("work", "another").await;
+    let second = scout.propose("work", "another").await;
     ada.react(&second, "approve").await.ok();
     ada.react(&second, "approve").await.ok();
     scout.react(&second, "published").await.problem(403, "trust_too_low");
@@ -211,7 +211,7 @@ async fn an_agent_publishes_as_far_as_it_is_trusted_or_a_person_approved() {
     earn(&ada, &scout, "publish", 1).await;
     scout.react(&second, "published").await.ok();
     ada.put("/api/channels/work/settings", &json!({"publish_threshold": 0.85})).await.ok();
-    let third = scout.say("work", "one more").await;
+    let third = scout.propose("work", "one more").await;
     scout.react(&third, "published").await.problem(403, "trust_too_low");
     // Claiming, finishing and rejecting take no trust.
     for reaction in ["in_progress", "done", "reject"] {
@@ -229,7 +229,7 @@ async fn what_trusted_agents_propose_is_approved() {
     ada.add_member("work", "scout").await.ok();
     earn(&ada, &scout, "publish", 12).await;
     let mut events = ada.events().await;
-    let approved = scout.say("work", "an article").await;
+    let approved = scout.propose("work", "an article").await;
     let expected = json!([{"reaction": "approve", "metadata": {}, "created_at": approved["created_at"],
         "from": {"kind": "system", "name": "system", "display_name": approved["reactions"][0]["from"]["display_name"]}}]);
     assert_eq!((&approved["reactions"], &approved["workflow_state"]), (&expected, &json!("approved")));
@@ -237,7 +237,8 @@ async fn what_trusted_agents_propose_is_approved() {
     assert_eq!(ada.message(&approved).await["reactions"], expected);
     while events.until("new_message").await["message_id"] != approved["id"] {}
     assert_eq!(events.until("reaction").await["workflow_state"], "approved");
-    let sent = scout.tool("send_channel_message", json!({"channel": "work", "body": "another"})).await;
+    let another = json!({"channel": "work", "body": "another", "action_type": "publish"});
+    let sent = scout.tool("send_channel_message", another).await;
     assert_eq!(sent["state"], "approved");
     // It adds no trust, and is no person's approval.
     let trust = ada.get("/api/trust/scout").await.ok().json();
@@ -248,20 +249,21 @@ async fn what_trusted_agents_propose_is_approved() {
     assert_eq!(scout.send(other.clone()).await["workflow_state"], "proposed");
     earn(&ada, &bee, "deploy", 12).await;
     assert_eq!(bee.send(other).await["workflow_state"], "approved");
-    assert_eq!(bee.say("work", "x").await["workflow_state"], "proposed");
+    assert_eq!(bee.propose("work", "x").await["workflow_state"], "proposed");
     // Not answers, not people, not elsewhere, and not when one of the switches is off or the threshold is higher.
     let answer = scout.reply("work", &approved, "and so on").await;
-    assert_eq!(answer["workflow_state"], "proposed");
-    assert_eq!(ada.say("work", "x").await["workflow_state"], "proposed");
-    assert_eq!(scout.say("general", "x").await["workflow_state"], "proposed");
-    assert_eq!(scout.dm("ada", "x").await["workflow_state"], "proposed");
+    assert_eq!(answer["workflow_state"], Value::Null);
+    assert_eq!(ada.propose("work", "x").await["workflow_state"], "proposed");
+    assert_eq!(scout.propose("general", "x").await["workflow_state"], Value::Null);
+    assert_eq!(scout.dm("ada", "x").await["workflow_state"], Value::Null);
     for off in [json!({"auto_approve": false}), json!({"workflow_enabled": false}), json!({"approve_threshold": 0.61})]
     {
         ada.put("/api/channels/work/settings", &off).await.ok();
-        assert_eq!(scout.say("work", "x").await["workflow_state"], "proposed", "{off}");
+        let state = if off["workflow_enabled"] == false { Value::Null } else { json!("proposed") };
+        assert_eq!(scout.propose("work", "x").await["workflow_state"], state, "{off}");
         let on = json!({"auto_approve": true, "workflow_enabled": true, "approve_threshold": 0.6});
         ada.put("/api/channels/work/settings", &on).await.ok();
-        assert_eq!(scout.say("work", "x").await["workflow_state"], "approved");
+        assert_eq!(scout.propose("work", "x").await["workflow_state"], "approved");
     }
     drop(events);
     hub.finish().await;
@@ -279,14 +281,14 @@ async fn who_goes_gives_back_what_they_had_claimed() {
     }
     ada.patch("/api/channels/den", &json!({"public": false})).await.ok();
     let (open, secret, done) =
-        (ada.say("work", "x").await, ada.say("den", "a secret").await, ada.say("work", "y").await);
+        (ada.propose("work", "x").await, ada.say("den", "a secret").await, ada.propose("work", "y").await);
     for message in [&open, &secret, &done] {
         spy.react(message, "in_progress").await.ok();
     }
     spy.react(&done, "done").await.ok();
     // Out of a private channel one sees nothing of it any more.
     ada.delete("/api/channels/den/members/spy").await.ok();
-    assert_eq!(status(&ada, &secret).await.0, "proposed");
+    assert_eq!(status(&ada, &secret).await.0, Value::Null, "talk again");
     assert_eq!(status(&ada, &open).await.0, "in_progress");
     scout.react(&secret, "in_progress").await.ok();
     let mut events = ada.events().await;
@@ -372,7 +374,7 @@ async fn a_channel_that_is_hidden_gets_back_what_strangers_had_claimed() {
     let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
     let spy = eve.agent("spy").await;
     ada.make_workflow("work", json!({})).await;
-    let (one, two) = (ada.say("work", "one").await, ada.say("work", "two").await);
+    let (one, two) = (ada.propose("work", "one").await, ada.propose("work", "two").await);
     spy.react(&one, "in_progress").await.ok();
     // Whoever sees a channel through their agent only, sees it no longer when that one goes.
     ada.put("/api/channels/work/members/spy", &json!({})).await;

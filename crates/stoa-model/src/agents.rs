@@ -16,6 +16,8 @@ pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
 /// Of a harness as JSON.
 pub const MAX_HARNESS_BYTES: usize = 64 * 1024;
 pub const MAX_PROMPT_TEMPLATE_BYTES: usize = 32 * 1024;
+/// Characters of what an agent says about itself.
+const MAX_DESCRIPTION: usize = 1000;
 pub const MAX_COOLDOWN_SECONDS: u32 = 7 * 24 * 3600;
 pub const MAX_HARNESS_TIMEOUT_SECONDS: u32 = 24 * 3600;
 pub const MAX_DEPTH_SETTING: u32 = 16;
@@ -180,6 +182,7 @@ pub struct Harness {
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
     pub display_name: String,
+    pub description: String,
     pub archetype: Archetype,
     pub trigger_mode: TriggerMode,
     pub cooldown_seconds: u32,
@@ -200,6 +203,9 @@ pub struct AgentView {
     pub display_name: String,
     /// The username of the owner.
     pub owner: String,
+    /// What it is for, for everyone to read.
+    #[serde(default)]
+    pub description: String,
     pub archetype: Archetype,
     pub trigger_mode: TriggerMode,
     pub cooldown_seconds: u32,
@@ -234,6 +240,10 @@ pub struct CreateAgentRequest {
     #[serde(default)]
     #[schema(min_length = 1, max_length = 100)]
     pub display_name: Option<String>,
+    /// What it is for, for everyone to read.
+    #[serde(default)]
+    #[schema(max_length = 1000)]
+    pub description: Option<String>,
     #[serde(default)]
     pub archetype: Option<Archetype>,
     #[serde(default)]
@@ -269,6 +279,9 @@ pub struct UpdateAgentRequest {
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 100, nullable = false)]
     pub display_name: Option<String>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 1000, nullable = false)]
+    pub description: Option<String>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub archetype: Option<Archetype>,
@@ -315,6 +328,7 @@ impl CreateAgentRequest {
         Self {
             name: name.into(),
             display_name: None,
+            description: None,
             archetype: None,
             trigger_mode: None,
             cooldown_seconds: None,
@@ -339,6 +353,7 @@ impl CreateAgentRequest {
             display_name: self
                 .display_name
                 .unwrap_or_else(|| if is_named_well { self.name.clone() } else { "unnamed".to_owned() }),
+            description: self.description.unwrap_or_default(),
             archetype: self.archetype.unwrap_or(Archetype::Custom),
             trigger_mode: self.trigger_mode.unwrap_or(TriggerMode::Passive),
             cooldown_seconds: self.cooldown_seconds.unwrap_or(DEFAULT_COOLDOWN_SECONDS),
@@ -365,6 +380,7 @@ impl UpdateAgentRequest {
             }
         }
         set(&mut settings.display_name, self.display_name);
+        set(&mut settings.description, self.description);
         set(&mut settings.archetype, self.archetype);
         set(&mut settings.trigger_mode, self.trigger_mode);
         set(&mut settings.cooldown_seconds, self.cooldown_seconds);
@@ -388,6 +404,9 @@ impl UpdateAgentRequest {
 impl AgentSettings {
     fn check(&self, faults: &mut Faults) {
         faults.check("display_name", check_label(&self.display_name, MAX_DISPLAY_NAME));
+        let is_short = self.description.chars().count() <= MAX_DESCRIPTION;
+        faults.require("description", is_short, "must be at most 1000 characters long");
+        faults.check("description", check_body(&self.description, MAX_DESCRIPTION * 4));
         faults.require("cooldown_seconds", self.cooldown_seconds <= MAX_COOLDOWN_SECONDS, "must be at most 7 days");
         faults.require("max_trigger_depth", self.max_trigger_depth <= MAX_DEPTH_SETTING, "must be at most 16");
         faults.require("budget.runs_per_day", self.budget.runs_per_day <= MAX_RUNS_PER_DAY, "must be at most 1000000");

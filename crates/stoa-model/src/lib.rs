@@ -37,6 +37,7 @@ pub mod runs;
 pub mod search;
 pub mod secret;
 pub mod secrets;
+pub mod stars;
 pub mod system;
 pub mod templates;
 pub mod text;

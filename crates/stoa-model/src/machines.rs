@@ -16,6 +16,7 @@ use crate::runs::RunStatus;
 use crate::templates::Template;
 use crate::text::{check_body, check_label};
 use crate::traces::TraceView;
+use crate::trust::check_action_type;
 use crate::validation::{Faults, FieldError, optional_object, or_default};
 use crate::webhooks::{DeliveryStatus, WebhookEvent};
 use crate::{MessageId, RunId, Timestamp, handles};
@@ -86,6 +87,10 @@ pub struct Route {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 10, default = 5)]
     pub priority: Option<i64>,
+    /// Proposes the message as work of this kind, if the channel has a workflow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 64, pattern = "^[a-z0-9_.-]+$")]
+    pub action_type: Option<String>,
 }
 
 impl Route {
@@ -138,6 +143,7 @@ impl SourceConfigRequest {
                 faults.check(&field("subject"), check_label(subject, MAX_SUBJECT));
                 faults.check(&field("subject"), route.subject_template().map(drop));
             }
+            faults.check(&field("action_type"), route.action_type.as_deref().map_or(Ok(()), check_action_type));
             faults.require(&field("priority"), (1..=10).contains(&route.priority()), "must be between 1 and 10");
         }
         faults.finish()?;
@@ -350,7 +356,7 @@ pub struct MessageEvidence {
     pub id: MessageId,
     pub channel: Option<String>,
     pub status: MessageStatus,
-    pub workflow_state: WorkflowState,
+    pub workflow_state: Option<WorkflowState>,
     pub created_at: Timestamp,
     pub deleted_at: Option<Timestamp>,
     pub reply_count: i64,
@@ -473,7 +479,14 @@ mod tests {
 
     fn route(event_type: &str) -> Route {
         let channel = "alerts".to_owned();
-        Route { event_type: event_type.to_owned(), channel, template: None, subject: None, priority: None }
+        Route {
+            event_type: event_type.to_owned(),
+            channel,
+            template: None,
+            subject: None,
+            priority: None,
+            action_type: None,
+        }
     }
 
     #[test]

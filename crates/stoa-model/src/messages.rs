@@ -9,7 +9,8 @@ use crate::named::named_enum;
 use crate::principals::PrincipalKind;
 use crate::reactions::{ApprovalView, ReactionView};
 use crate::text::{check_body, check_label};
-use crate::validation::{Faults, FieldError, optional_object, or_default};
+use crate::trust::{ACTION_TYPE, check_action_type};
+use crate::validation::{Faults, FieldError, nullable, optional_object, or_default, present};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp};
 
 pub const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -100,13 +101,16 @@ pub struct MessageView {
     /// Those who approved or published an earlier text, and have decided nothing about the one that is there now.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lapsed_approvals: Vec<String>,
-    pub workflow_state: WorkflowState,
+    /// Null for talk: nobody proposed it as work, and nobody has reacted to it.
+    pub workflow_state: Option<WorkflowState>,
     /// The run that sent it.
     pub run_id: Option<i64>,
     /// How many steps of automation lie before it; 0 for what a person wrote.
     pub depth: i64,
     /// Until when the recipient has claimed it.
     pub lease_until: Option<Timestamp>,
+    /// When the status last changed; null while it is the one that the message was sent with.
+    pub status_since: Option<Timestamp>,
 }
 
 named_enum! {
@@ -181,6 +185,11 @@ pub struct SendMessageRequest {
     #[serde(default, deserialize_with = "optional_object")]
     #[schema(value_type = Option<Object>)]
     pub metadata: Option<Map<String, Value>>,
+    /// The kind of work, for example `publish`. It proposes a message in a workflow channel as work, and is stored as
+    /// `metadata.action_type`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(min_length = 1, max_length = 64, pattern = "^[a-z0-9_.-]+$")]
+    pub action_type: Option<String>,
     /// SHA-256 sums of files that the caller has uploaded or may read.
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_items = 10)]
@@ -214,9 +223,14 @@ pub struct Draft {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EditMessageRequest {
-    /// Empty only if the message has attachments.
-    #[schema(max_length = 262144)]
-    pub body: String,
+    /// The new text. Empty only if the message has attachments.
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 262144, nullable = false)]
+    pub body: Option<String>,
+    /// The kind of work: turns a message of a channel into work. Null makes it talk again, while nobody has reacted.
+    #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 64, pattern = "^[a-z0-9_.-]+$")]
+    pub action_type: Option<Option<String>>,
 }
 
 /// What a message once said.
@@ -345,7 +359,13 @@ impl SendMessageRequest {
         faults.check("subject", self.subject.as_deref().map_or(Ok(()), |subject| check_label(subject, MAX_SUBJECT)));
         let priority = self.priority.unwrap_or(DEFAULT_PRIORITY);
         faults.require("priority", (1..=10).contains(&priority), "must be between 1 and 10");
-        let metadata = self.metadata.unwrap_or_default();
+        let mut metadata = self.metadata.unwrap_or_default();
+        if let Some(action_type) = self.action_type {
+            faults.check(ACTION_TYPE, check_action_type(&action_type));
+            let is_same = metadata.get(ACTION_TYPE).is_none_or(|other| *other == action_type);
+            faults.require(ACTION_TYPE, is_same, "must not differ from `metadata.action_type`");
+            metadata.insert(ACTION_TYPE.to_owned(), Value::String(action_type));
+        }
         let size = serde_json::to_string(&metadata).map_or(usize::MAX, |text| text.len());
         faults.require(
             "metadata",
@@ -418,10 +438,15 @@ impl EditMessageRequest {
     /// What is wrong with it for a message that has attachments, or has none.
     pub fn check(&self, has_attachments: bool) -> Result<(), Vec<FieldError>> {
         let mut faults = Faults::default();
-        if has_attachments {
-            faults.check("body", check_body(&self.body, MAX_BODY_BYTES));
-        } else {
-            check_message_body(&mut faults, "body", &self.body);
+        match &self.body {
+            Some(body) if has_attachments => {
+                faults.check("body", check_body(body, MAX_BODY_BYTES));
+            }
+            Some(body) => check_message_body(&mut faults, "body", body),
+            None => faults.require("body", self.action_type.is_some(), "or `action_type` is required"),
+        }
+        if let Some(Some(action_type)) = &self.action_type {
+            faults.check(ACTION_TYPE, check_action_type(action_type));
         }
         faults.finish()
     }

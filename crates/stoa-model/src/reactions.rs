@@ -51,10 +51,10 @@ impl Reaction {
     }
 }
 
-/// The state that follows from all reactions on a message.
-pub fn state_of(reactions: impl IntoIterator<Item = Reaction>) -> WorkflowState {
+/// The state that follows from all reactions on a message. Without any, a message is proposed as work or it is talk, which has no state.
+pub fn state_of(reactions: impl IntoIterator<Item = Reaction>, is_proposed: bool) -> Option<WorkflowState> {
     let highest = reactions.into_iter().max_by_key(|reaction| reaction.rank());
-    highest.map_or(WorkflowState::Proposed, Reaction::state)
+    highest.map(Reaction::state).or(is_proposed.then_some(WorkflowState::Proposed))
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -101,7 +101,8 @@ pub struct UnreactRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactionsView {
     pub reactions: Vec<ReactionView>,
-    pub workflow_state: WorkflowState,
+    /// Null for talk.
+    pub workflow_state: Option<WorkflowState>,
 }
 
 named_enum! {
@@ -148,8 +149,10 @@ mod tests {
             (&[Done, Published, Reject, Approve, InProgress], WorkflowState::Published),
             (&[Approve, Approve], WorkflowState::Approved),
         ] {
-            assert_eq!(state_of(reactions.iter().copied()), state, "{reactions:?}");
-            assert_eq!(state_of(reactions.iter().rev().copied()), state, "{reactions:?}");
+            assert_eq!(state_of(reactions.iter().copied(), true), Some(state), "{reactions:?}");
+            assert_eq!(state_of(reactions.iter().rev().copied(), true), Some(state), "{reactions:?}");
+            let of_talk = Some(state).filter(|_| !reactions.is_empty());
+            assert_eq!(state_of(reactions.iter().copied(), false), of_talk, "{reactions:?}");
         }
     }
 

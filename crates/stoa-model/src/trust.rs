@@ -51,11 +51,34 @@ pub fn delta_of(reaction: Reaction) -> Option<i64> {
     }
 }
 
+/// The name of the kind of work in the metadata of a message.
+pub const ACTION_TYPE: &str = "action_type";
+
 /// The kind of work that a message is, as its metadata says: `action_type`, if it is a short word.
 pub fn action_type_of(metadata: &Map<String, Value>) -> &str {
+    metadata
+        .get(ACTION_TYPE)
+        .and_then(Value::as_str)
+        .filter(|label| is_action_type(label))
+        .unwrap_or(DEFAULT_ACTION_TYPE)
+}
+
+/// Whether the metadata of a message names a kind of work, so that the message is proposed as work.
+pub fn has_action_type(metadata: &Map<String, Value>) -> bool {
+    metadata.get(ACTION_TYPE).is_some_and(|value| !value.is_null())
+}
+
+/// Refuses a kind of work that trust could not be kept for.
+pub fn check_action_type(label: &str) -> Result<(), String> {
+    if is_action_type(label) {
+        return Ok(());
+    }
+    Err(format!("must be 1 to {MAX_ACTION_TYPE} lowercase letters, digits, `_`, `.` or `-`"))
+}
+
+fn is_action_type(label: &str) -> bool {
     let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'.' | b'-');
-    let is_label = |label: &&str| (1..=MAX_ACTION_TYPE).contains(&label.len()) && label.bytes().all(is_plain);
-    metadata.get("action_type").and_then(Value::as_str).filter(is_label).unwrap_or(DEFAULT_ACTION_TYPE)
+    (1..=MAX_ACTION_TYPE).contains(&label.len()) && label.bytes().all(is_plain)
 }
 
 /// How far an agent is trusted with one kind of work.

@@ -4,11 +4,15 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::agents::AgentView;
+use crate::channels::duration_ms;
 use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_label};
 use crate::validation::{Faults, FieldError};
 use crate::{PrincipalId, Secret, SessionId, Timestamp, handles};
 
+/// Characters of a note about an invitation.
+pub const MAX_INVITATION_NOTE: usize = 100;
+const DAY_MS: i64 = 24 * 3600 * 1000;
 pub const MIN_PASSWORD_BYTES: usize = 8;
 /// bcrypt ignores what comes after this many bytes, so longer passwords are refused.
 pub const MAX_PASSWORD_BYTES: usize = 72;
@@ -111,12 +115,85 @@ pub struct CreateUserRequest {
     pub role: Option<Role>,
 }
 
+/// What the operator asks for when inviting somebody.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InviteRequest {
+    #[serde(default)]
+    pub role: Option<Role>,
+    /// Whom it is for, as administrators see it.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// The user in whose name it is.
+    #[serde(default)]
+    pub from: Option<String>,
+    /// How long it is valid, like `7d`.
+    #[serde(default)]
+    pub valid: Option<String>,
+}
+
+/// How long an invitation is valid if nothing else is said. One that makes an administrator is dangerous in wrong hands.
+pub fn usual_validity_ms(role: Role) -> i64 {
+    match role {
+        Role::Member => 7 * DAY_MS,
+        Role::Admin => DAY_MS,
+    }
+}
+
+impl InviteRequest {
+    /// How long it is valid, if all of it is right.
+    pub fn check(&self) -> Result<i64, Vec<FieldError>> {
+        let mut faults = Faults::default();
+        faults.check("note", self.note.as_deref().map_or(Ok(()), |note| check_label(note, MAX_INVITATION_NOTE)));
+        let role = self.role.unwrap_or(Role::Member);
+        let usual = usual_validity_ms(role);
+        let valid = self.valid.as_deref().map_or(Ok(usual), duration_ms);
+        let valid = faults.check("valid", valid).unwrap_or(usual);
+        let (most, said) = match role {
+            Role::Member => (30 * DAY_MS, "must be between 1m and 30d"),
+            Role::Admin => (DAY_MS, "must be between 1m and 24h for an administrator"),
+        };
+        faults.require("valid", (1..=most).contains(&valid), said);
+        faults.finish()?;
+        Ok(valid)
+    }
+}
+
 /// An invitation, shown once to the operator who made it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct InvitationView {
+pub struct NewInvitationView {
+    pub id: i64,
     pub invite: Secret,
+    /// The page where an account is created with it.
+    pub url: Secret,
     pub role: Role,
     pub expires_at: Timestamp,
+}
+
+named_enum! {
+    pub enum InvitationStatus {
+        Open = "open",
+        Used = "used",
+        Revoked = "revoked",
+        Expired = "expired",
+    }
+}
+
+/// An invitation, as administrators see it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct InvitationView {
+    pub id: i64,
+    /// Whom it is for.
+    pub note: Option<String>,
+    pub role: Role,
+    /// The user in whose name it is; null for the operator.
+    pub invited_by: Option<String>,
+    pub status: InvitationStatus,
+    pub created_at: Timestamp,
+    pub expires_at: Timestamp,
+    pub used_at: Option<Timestamp>,
+    /// The user who was created with it.
+    pub used_by: Option<String>,
 }
 
 pub fn check_password(password: &Secret) -> Result<(), &'static str> {

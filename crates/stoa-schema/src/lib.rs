@@ -40,4 +40,7 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(24, "0024", "hooks"),
     migration!(25, "0025", "secrets"),
     migration!(26, "0026", "runs"),
+    migration!(27, "0027", "work_and_talk"),
+    migration!(28, "0028", "invitations"),
+    migration!(29, "0029", "directory"),
 ];

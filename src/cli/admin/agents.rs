@@ -76,6 +76,10 @@ pub(super) struct Settings {
     #[arg(long)]
     display_name: Option<String>,
 
+    /// What the agent is for, for everyone to read
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
     #[arg(long, value_parser = ARCHETYPES)]
     archetype: Option<String>,
 
@@ -151,6 +155,7 @@ impl Settings {
             }
         };
         set("display_name", self.display_name.as_ref().map(|name| json!(name)));
+        set("description", self.description.as_ref().map(|text| json!(text)));
         set("archetype", self.archetype.as_ref().map(|archetype| json!(archetype)));
         set("trigger_mode", self.trigger_mode.as_ref().map(|mode| json!(mode)));
         set("cooldown_seconds", self.cooldown_seconds.map(|seconds| json!(seconds)));
@@ -289,6 +294,7 @@ fn properties(output: &Output, agent: &Value) -> String {
         ("display name", show(&agent["display_name"])),
         ("owner", show(&agent["owner"])),
         ("status", status(agent)),
+        ("description", show_text(&agent["description"])),
         ("archetype", show(&agent["archetype"])),
         ("trigger mode", show(&agent["trigger_mode"])),
         ("cooldown seconds", show(&agent["cooldown_seconds"])),

@@ -25,11 +25,28 @@ pub(super) enum UsersCommand {
         #[arg(long)]
         display_name: Option<String>,
     },
-    /// Print an invitation with which one person can make their own account
+    /// Print a link with which one person can create their own account
     Invite {
         #[arg(long, value_parser = ROLES, default_value = "member")]
         role: String,
+        /// Whom it is for; only administrators see it
+        #[arg(long = "for", value_name = "NOTE")]
+        note: Option<String>,
+        /// The user in whose name you invite; the sign-up page shows it
+        #[arg(long, value_name = "USER")]
+        from: Option<String>,
+        /// How long the link is valid, such as 12h or 7d [default: 7d, for an administrator 24h]
+        #[arg(long, value_name = "TIME")]
+        valid: Option<String>,
     },
+    /// List invitations and what became of them
+    Invitations {
+        /// How many at most [default: all]
+        #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+        limit: Option<u64>,
+    },
+    /// Revoke an open invitation
+    RevokeInvitation { id: i64 },
     /// Set a password, from standard input or a prompt, and end all sessions of the user
     Passwd { name: String },
     /// Shut a user out, with all their sessions and their agents' keys
@@ -71,13 +88,35 @@ impl UsersCommand {
                 let (name, role) = (show(&user["username"]), show(&user["role"]));
                 session.output.result(&user, |_| format!("The {role} {name} was created.\n"))
             }
-            UsersCommand::Invite { role } => {
-                let invitation = session.call("users.invite", &json!({"role": role}))?;
+            UsersCommand::Invite { role, note, from, valid } => {
+                let params = json!({"role": role, "note": note, "from": from, "valid": valid});
+                let invitation = session.call("users.invite", &params)?;
                 let expires_at = show(&invitation["expires_at"]);
                 session.output.result(&invitation, |_| {
-                    let note = format!("An invitation for one {role}, good until {expires_at}. It is shown this once:");
-                    secret(&note, &invitation["invite"])
+                    let note = format!(
+                        "Send this link to one new {role}. It works once, until {expires_at}. It is shown only now:"
+                    );
+                    secret(&note, &invitation["url"])
                 })
+            }
+            UsersCommand::Invitations { limit } => {
+                let invitations = session.list("users.invitations", json!({}), limit)?;
+                session.output.list(
+                    &invitations,
+                    &[
+                        ("ID", |invitation| show(&invitation["id"])),
+                        ("FOR", |invitation| show(&invitation["note"])),
+                        ("ROLE", |invitation| show(&invitation["role"])),
+                        ("FROM", |invitation| show(&invitation["invited_by"])),
+                        ("STATUS", |invitation| show(&invitation["status"])),
+                        ("EXPIRES", |invitation| show(&invitation["expires_at"])),
+                        ("USED BY", |invitation| show(&invitation["used_by"])),
+                    ],
+                )
+            }
+            UsersCommand::RevokeInvitation { id } => {
+                let done = session.call("users.revoke_invitation", &json!({"id": id}))?;
+                session.output.result(&done, |_| format!("Invitation {id} was revoked.\n"))
             }
             UsersCommand::Passwd { name } => {
                 session.connect()?;

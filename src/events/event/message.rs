@@ -19,6 +19,8 @@ event_group! {
             change: MessageChange,
             status: MessageStatus,
         },
+        /// It was turned into work of another kind, or into talk.
+        "message_work_changed" => WorkChanged(MessageChange),
     }
 }
 
@@ -28,6 +30,7 @@ impl MessageEvent {
             MessageEvent::Sent(sent) => Some(sent.conversation),
             MessageEvent::Edited(change)
             | MessageEvent::Deleted(change)
+            | MessageEvent::WorkChanged(change)
             | MessageEvent::StatusChanged { change, .. } => Some(change.conversation),
             MessageEvent::Purged { .. } => None,
         }
@@ -39,7 +42,7 @@ impl MessageEvent {
             MessageEvent::Sent(sent) => std::slice::from_ref(&sent.message),
             MessageEvent::Edited(change) | MessageEvent::Deleted(change) => std::slice::from_ref(&change.message),
             MessageEvent::Purged { messages } => messages,
-            MessageEvent::StatusChanged { .. } => &[],
+            MessageEvent::StatusChanged { .. } | MessageEvent::WorkChanged(_) => &[],
         }
     }
 }
@@ -63,7 +66,7 @@ pub struct MessageSent {
     pub mentioned: Vec<PrincipalId>,
     pub depth: i64,
     pub no_wake: bool,
-    /// Whether it was sent in a channel where messages are work.
+    /// Whether it was proposed as work.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_work: bool,
     /// Whether it is for an agent that messages can start. Then the rest of the chain decides.

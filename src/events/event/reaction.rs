@@ -28,8 +28,12 @@ pub struct ReactionChange {
     pub principal: PrincipalId,
     pub reaction: Reaction,
     pub is_added: bool,
-    pub state_before: WorkflowState,
-    pub state: WorkflowState,
+    /// None while it was talk.
+    pub state_before: Option<WorkflowState>,
+    pub state: Option<WorkflowState>,
+    /// Whether it is work even without reactions.
+    #[serde(default)]
+    pub is_proposed: bool,
     /// How many steps of automation led to it.
     #[serde(default)]
     pub depth: i64,

@@ -73,6 +73,7 @@ impl From<AgentRow> for AgentView {
             name: row.name,
             display_name: row.display_name,
             owner: row.owner,
+            description: row.description,
             archetype: row.archetype,
             trigger_mode: row.trigger_mode,
             cooldown_seconds: row.cooldown_seconds,
@@ -462,6 +463,7 @@ fn without_configuration(agent: AgentView) -> AgentView {
         name: agent.name,
         display_name: agent.display_name,
         owner: agent.owner,
+        description: agent.description,
         quarantined_at: agent.quarantined_at,
         last_seen_at: agent.last_seen_at,
         created_at: agent.created_at,
@@ -497,6 +499,7 @@ fn find_for_pardon(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<AgentRo
 fn settings_of(agent: &AgentRow) -> AgentSettings {
     AgentSettings {
         display_name: agent.display_name.clone(),
+        description: agent.description.clone(),
         archetype: agent.archetype,
         trigger_mode: agent.trigger_mode,
         cooldown_seconds: agent.cooldown_seconds,

@@ -18,6 +18,7 @@ pub(super) struct AgentRow {
     pub(super) display_name: String,
     /// The name of the owner.
     pub(super) owner: String,
+    pub(super) description: String,
     pub(super) archetype: Archetype,
     pub(super) trigger_mode: TriggerMode,
     pub(super) cooldown_seconds: u32,
@@ -41,7 +42,7 @@ pub(super) struct AgentRow {
 }
 
 const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p.created_at, p.last_seen_at,
-        owner.handle as owner, a.archetype, a.trigger_mode, a.cooldown_seconds, a.budget, a.max_trigger_depth,
+        owner.handle as owner, a.description, a.archetype, a.trigger_mode, a.cooldown_seconds, a.budget, a.max_trigger_depth,
         a.trigger_from, a.trigger_allow, a.max_round_trips,
         a.k8s_image, a.harness, a.instructions, a.pending_work, a.paused_at, a.pause_reason, a.quarantined_at, a.revision
      from agents a join principals p on p.id = a.id join principals owner on owner.id = p.owner_id
@@ -50,8 +51,8 @@ const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p
 pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
     tx.execute(
         "insert into agents (id, archetype, trigger_mode, cooldown_seconds, budget, max_trigger_depth, k8s_image, harness, instructions,
-             trigger_from, trigger_allow, max_round_trips)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+             trigger_from, trigger_allow, max_round_trips, description)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
         params![
             id.0,
             settings.archetype.name(),
@@ -64,7 +65,8 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
             settings.instructions,
             settings.trigger_from.name(),
             to_json(&settings.trigger_allow)?,
-            settings.max_round_trips
+            settings.max_round_trips,
+            settings.description
         ],
     )?;
     Ok(())
@@ -74,7 +76,7 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
     tx.execute(
         "update agents set archetype = $2, trigger_mode = $3, cooldown_seconds = $4, budget = $5, max_trigger_depth = $6,
              k8s_image = $7, harness = $8, instructions = $9, trigger_from = $10, trigger_allow = $11, max_round_trips = $12,
-             revision = revision + 1
+             description = $13, revision = revision + 1
          where id = $1",
         params![
             id.0,
@@ -88,7 +90,8 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
             settings.instructions,
             settings.trigger_from.name(),
             to_json(&settings.trigger_allow)?,
-            settings.max_round_trips
+            settings.max_round_trips,
+            settings.description
         ],
     )?;
     Ok(())
@@ -208,7 +211,7 @@ fn list_within_bytes(
     // Texts grow in JSON, and twice is as much as most of them do.
     let sizes = tx.query(
         &format!(
-            "select 2 * (octet_length(a.instructions) + coalesce(octet_length(a.harness), 0) + octet_length(a.budget)) as bytes
+            "select 2 * (octet_length(a.instructions) + octet_length(a.description) + coalesce(octet_length(a.harness), 0) + octet_length(a.budget)) as bytes
              from agents a join principals p on p.id = a.id where p.deleted_at is null {next}"
         ),
         values,
@@ -305,6 +308,7 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
         name: row.get("handle")?,
         display_name: row.get("display_name")?,
         owner: row.get("owner")?,
+        description: row.get("description")?,
         archetype: named(row, "archetype")?,
         trigger_mode: named(row, "trigger_mode")?,
         cooldown_seconds: row.get("cooldown_seconds")?,

@@ -8,6 +8,7 @@ use stoa_model::mentions::mentions_in;
 use stoa_model::messages::{Draft, MAX_SUBJECT, Target};
 use stoa_model::templates::Template;
 use stoa_model::text::{is_unprintable, without_stacked_marks};
+use stoa_model::trust::ACTION_TYPE;
 
 use super::store::{RouteChannel, RouteChannels, SourceConfigRow};
 
@@ -58,6 +59,9 @@ impl PreparedRoute {
     pub(super) fn draft(&self, event: &CloudEvent) -> Draft {
         let mut metadata = Map::new();
         metadata.insert("event".to_owned(), json!({"id": event.id, "type": event.event_type}));
+        if let Some(action_type) = &self.route.action_type {
+            metadata.insert(ACTION_TYPE.to_owned(), json!(action_type));
+        }
         let subject = self.subject.as_ref().map(|subject| {
             let text = subject.render(&event.fields, MAX_SUBJECT * 4);
             let shown: String =

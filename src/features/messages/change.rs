@@ -3,12 +3,13 @@
 use serde_json::json;
 use stoa_db::{Tx, params};
 use stoa_model::MessageId;
-use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView};
+use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView, WorkflowState};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
+use stoa_model::trust::ACTION_TYPE;
 
 use super::store::{self, Copies, Copy, MessageRow, RevisionRow};
-use super::{send, view};
+use super::{send, state, view};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
@@ -37,7 +38,7 @@ pub(super) fn change_of(row: &MessageRow) -> MessageChange {
     }
 }
 
-/// Changes the text of the caller's own message. What it said before stays in its history.
+/// Changes the text of the caller's own message, or what kind of work it is. What it said before stays in its history.
 pub async fn edit_message(
     hub: &Hub,
     actor: &Actor,
@@ -52,8 +53,17 @@ pub async fn edit_message(
         // An approval is of one text, so nobody approves while it changes.
         tx.hold("reactions", params![id.0])?;
         let row = view::find_visible(tx, &actor_in, id)?;
-        if row.author_id != actor_in.id() {
-            return Err(HubError::forbidden("forbidden", "Only its author may edit a message."));
+        let is_author = row.author_id == actor_in.id();
+        if request.body.is_some() && !is_author {
+            return Err(HubError::forbidden("forbidden", "Only the author can edit a message."));
+        }
+        if request.action_type.is_some() && !is_author {
+            require_channel_owner(
+                tx,
+                &actor_in,
+                &row,
+                "Only the author or the channel's owner can turn talk into work.",
+            )?;
         }
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "A deleted message cannot be edited."));
@@ -66,7 +76,10 @@ pub async fn edit_message(
             channels::require_let_in(tx, channel, actor_in.id())?;
         }
         request.check(!attachments::of(tx, &[id])?.is_empty())?;
-        if row.body != request.body {
+        if let Some(action_type) = &request.action_type {
+            set_action_type(&hub_in, tx, &actor_in, &row, action_type.as_deref())?;
+        }
+        if let Some(body) = request.body.as_deref().filter(|body| row.body != *body) {
             if store::find_last_revision(tx, id)? >= MAX_EDITS {
                 return Err(HubError::conflict(
                     "too_many_edits",
@@ -75,14 +88,50 @@ pub async fn edit_message(
                 .hint("Say it in a new message."));
             }
             notify_copy_recipients(&hub_in, tx, &actor_in, id)?;
-            let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, &request.body)?;
-            store::update_body(tx, id, &request.body, &mentions)?;
+            let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, body)?;
+            store::update_body(tx, id, body, &mentions)?;
             events::emit(&hub_in, tx, &actor_in, MessageEvent::Edited(change_of(&row)))?;
         }
         let row = view::find_visible(tx, &actor_in, id)?;
         view::complete_one(tx, &actor_in, row)
     })
     .await
+}
+
+/// Turns talk into work of a kind, or work to which nobody has reacted into talk.
+fn set_action_type(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    row: &MessageRow,
+    action_type: Option<&str>,
+) -> Result<(), HubError> {
+    let channel = row
+        .channel_id
+        .filter(|_| row.reply_to.is_none())
+        .ok_or_else(|| HubError::invalid_field(ACTION_TYPE, "is for messages of a channel that are not replies"))?;
+    let mut metadata = row.metadata.clone();
+    let before = match action_type {
+        Some(action_type) => metadata.insert(ACTION_TYPE.to_owned(), json!(action_type)),
+        None => metadata.remove(ACTION_TYPE),
+    };
+    if before == action_type.map(|action_type| json!(action_type)) {
+        return Ok(());
+    }
+    let has_reactions = !reactions::reacted_among(tx, &[row.id])?.is_empty();
+    if has_reactions && before.is_some() {
+        let said = "Somebody has reacted to this work, so its kind cannot be changed.";
+        return Err(HubError::conflict("has_reactions", said).hint("Remove the reactions first."));
+    }
+    store::update_metadata(tx, row.id, &metadata)?;
+    let settings = channels::find_settings(tx, channel)?;
+    if !has_reactions && settings.is_some_and(|settings| settings.workflow_enabled) {
+        let state = action_type.map(|_| WorkflowState::Proposed);
+        state::move_to_state(tx, row, state)?;
+        state::couple_status(hub, tx, actor, row, state)?;
+    }
+    events::emit(hub, tx, actor, MessageEvent::WorkChanged(change_of(row)))?;
+    Ok(())
 }
 
 /// A DM about a mention shows the text of the channel message, so an edit changes what its recipient sees.
@@ -114,7 +163,7 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
         let row = view::find_visible(tx, &actor_in, id)?;
         let is_own = row.author_id == actor_in.id();
         if !is_own {
-            require_channel_owner(tx, &actor_in, &row)?;
+            require_channel_owner(tx, &actor_in, &row, "Only its author or the channel's owner may delete a message.")?;
         }
         if row.deleted_at.is_some() {
             return Ok(());
@@ -154,8 +203,8 @@ pub(super) fn bury_copies(
     Ok(buried.len())
 }
 
-fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
-    let refused = || HubError::forbidden("forbidden", "Only its author or the channel's owner may delete a message.");
+fn require_channel_owner(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow, said: &str) -> Result<(), HubError> {
+    let refused = || HubError::forbidden("forbidden", said);
     let channel = row.channel.as_deref().ok_or_else(refused)?;
     let channel = channels::find_visible(tx, actor, channel)?;
     if channel.owner_id == actor.id() { Ok(()) } else { Err(refused()) }

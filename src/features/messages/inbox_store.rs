@@ -128,12 +128,15 @@ pub(super) fn update_claimed(
         cut_to_fit(&mut rows, MessageRow::json_bytes);
         ids = rows.iter().map(|row| row.id).collect();
     }
-    let (list, ids) = in_list(3, ids.iter().map(|id| Parameter::Integer(id.0)));
-    let mut values = params![lease_until, recipient.0].to_vec();
+    let (list, ids) = in_list(4, ids.iter().map(|id| Parameter::Integer(id.0)));
+    // Who extends a claim has had it before.
+    let since = (!matches!(wanted, Wanted::Claimed(_))).then_some(now);
+    let mut values = params![lease_until, recipient.0, since].to_vec();
     values.extend(ids);
     let mut claimed = tx.query(
         &format!(
-            "update messages set status = 'processing', lease_until = $1
+            "update messages set status = 'processing', lease_until = $1,
+                 status_since = coalesce(cast($3 as bigint), status_since)
              where recipient_id = $2 and status in ('pending', 'processing') and id in {list} returning id"
         ),
         &values,
@@ -144,7 +147,10 @@ pub(super) fn update_claimed(
 }
 
 pub(super) fn update_status(tx: &mut Tx<'_>, id: MessageId, status: MessageStatus) -> Result<(), DbError> {
-    tx.execute("update messages set status = $2, lease_until = null where id = $1", params![id.0, status.name()])?;
+    tx.execute(
+        "update messages set status = $2, lease_until = null, status_since = $3 where id = $1",
+        params![id.0, status.name(), tx.now_ms()],
+    )?;
     Ok(())
 }
 

@@ -151,7 +151,7 @@ impl MessageItem {
             priority: message.priority,
             status: (is_dm && message.status != MessageStatus::Pending).then(|| message.status.name()),
             lease_until: message.lease_until.map(|at| at.to_string()),
-            state: reacted_state(message.workflow_state),
+            state: name_of(message.workflow_state),
             reactions: said(&message.reactions, is_whole),
             metadata: if is_whole || is_brief(&message.metadata) { message.metadata } else { Map::new() },
             attachments: message.attachments,
@@ -168,8 +168,8 @@ fn said(reactions: &[ReactionView], is_whole: bool) -> Vec<String> {
 }
 
 /// The state of a message that somebody has reacted to.
-fn reacted_state(state: WorkflowState) -> Option<&'static str> {
-    (state != WorkflowState::Proposed).then(|| state.name())
+fn name_of(state: Option<WorkflowState>) -> Option<&'static str> {
+    state.map(WorkflowState::name)
 }
 
 /// Links to the files of messages, each once.
@@ -228,7 +228,7 @@ struct Sent {
 
 /// The arguments of a way to send, and what both have in common. In one struct each, as an error has to name the argument.
 macro_rules! send_arguments {
-    ($name:ident { $(#[$about:meta])* $target:ident }) => {
+    ($name:ident { $(#[$about:meta])* $target:ident $(, $(#[$more:meta])* $optional:ident)? }) => {
         #[derive(Deserialize, JsonSchema)]
         struct $name {
             $(#[$about])*
@@ -243,6 +243,7 @@ macro_rules! send_arguments {
             metadata: Option<Map<String, Value>>,
             /// Wake nobody's automation
             no_wake: Option<bool>,
+            $($(#[$more])* $optional: Option<String>,)?
         }
 
         impl From<$name> for SendMessageRequest {
@@ -256,6 +257,7 @@ macro_rules! send_arguments {
                     metadata: arguments.metadata,
                     attachments: arguments.attachments.unwrap_or_default(),
                     no_wake: arguments.no_wake.unwrap_or(false),
+                    $($optional: arguments.$optional,)?
                     ..Self::default()
                 }
             }
@@ -267,7 +269,11 @@ send_arguments!(SendArguments {
     /// A user's or agent's name
     to
 });
-send_arguments!(PostArguments { channel });
+send_arguments!(PostArguments {
+    channel,
+    /// Propose it as work of this kind, e.g. publish
+    action_type
+});
 
 async fn send_message(hub: Hub, actor: Actor, arguments: SendArguments) -> Result<Sent, HubError> {
     if arguments.to.starts_with('#') {
@@ -283,7 +289,7 @@ async fn send_channel_message(hub: Hub, actor: Actor, arguments: PostArguments) 
 
 async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<Sent, HubError> {
     let sent = send::send_message(hub, actor, request).await?;
-    let state = reacted_state(sent.message.workflow_state);
+    let state = name_of(sent.message.workflow_state);
     Ok(Sent { id: sent.message.id.0, state, delivery: sent.delivery })
 }
 

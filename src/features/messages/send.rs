@@ -13,6 +13,7 @@ use stoa_model::messages::{
 use stoa_model::permissions::Permission;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::state_of;
+use stoa_model::trust::has_action_type;
 use stoa_model::{ConversationId, MessageId, PrincipalId, RunId, Timestamp, handles};
 
 use super::following::{Wake, chain_of, depth_of, wake_of};
@@ -321,23 +322,21 @@ impl<'a> Composed<'a> {
         self.parent.map(|parent| parent.id)
     }
 
-    /// Whether its channel treats messages as work.
+    /// Whether it is proposed as work. Replies are talk about work.
     fn is_work(&self) -> bool {
-        self.channel().is_some_and(|channel| channel.is_workflow)
+        let is_in_workflow = self.channel().is_some_and(|channel| channel.is_workflow);
+        is_in_workflow && self.parent.is_none() && has_action_type(&self.draft.metadata)
     }
 
     fn status(&self) -> MessageStatus {
-        match self.channel() {
-            Some(channel) if !channel.is_workflow => MessageStatus::Done,
-            _ => MessageStatus::Pending,
-        }
+        if self.channel().is_some() && !self.is_work() { MessageStatus::Done } else { MessageStatus::Pending }
     }
 
     /// What its sender sees of it, once it is stored.
     fn view(&self, tx: &mut Tx<'_>, stored: &Stored) -> Result<MessageView, HubError> {
         let (draft, id) = (self.draft, stored.id);
         // Nobody but the hub can have reacted yet, to what an agent proposes as work.
-        let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent && self.parent.is_none();
+        let may_be_approved = self.is_work() && self.from.kind == PrincipalKind::Agent;
         let mut reactions = if may_be_approved { reactions::of(tx, &[id])? } else { HashMap::new() };
         let reactions = reactions.remove(&id).unwrap_or_default();
         Ok(MessageView {
@@ -359,7 +358,8 @@ impl<'a> Composed<'a> {
             deleted_at: None,
             reply_count: 0,
             attachments: self.attachments.clone(),
-            workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction)),
+            workflow_state: state_of(reactions.iter().map(|reaction| reaction.reaction), self.is_work()),
+            status_since: None,
             reactions,
             lapsed_approvals: Vec::new(),
             run_id: self.run.map(|run| run.0),
@@ -392,6 +392,7 @@ fn store_and_emit(
             thread: message.parent.map(|parent| parent.thread_id.unwrap_or(parent.id)),
             mention_of: message.mention_of,
             status: message.status(),
+            is_work: message.is_work(),
             priority: draft.priority,
             metadata: &draft.metadata,
             mentions: &message.mentions,

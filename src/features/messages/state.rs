@@ -50,24 +50,24 @@ pub fn message_change(row: &MessageRow) -> MessageChange {
     change_of(row)
 }
 
-/// Notes the state that a message has come to, from now on.
-pub fn move_to_state(tx: &mut Tx<'_>, row: &MessageRow, state: WorkflowState) -> Result<(), DbError> {
+/// Notes the state that a message has come to, from now on. None makes it talk.
+pub fn move_to_state(tx: &mut Tx<'_>, row: &MessageRow, state: Option<WorkflowState>) -> Result<(), DbError> {
     if row.workflow_state == state {
         return Ok(());
     }
     state_store::update_state(tx, row.id, state)
 }
 
-/// Where messages are work, a message is done when nothing is left to do, and open as long as something is.
+/// In a workflow channel, work is done when nothing is left to do, and open as long as something is. Talk is done.
 pub fn couple_status(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
     row: &MessageRow,
-    state: WorkflowState,
+    state: Option<WorkflowState>,
 ) -> Result<(), HubError> {
     let is_open = matches!(row.status, MessageStatus::Pending | MessageStatus::Processing);
-    let status = match (state.is_terminal(), is_open) {
+    let status = match (state.is_none_or(WorkflowState::is_terminal), is_open) {
         (true, true) => MessageStatus::Done,
         (false, false) => MessageStatus::Pending,
         (true, false) | (false, true) => return Ok(()),
@@ -77,8 +77,7 @@ pub fn couple_status(
     Ok(())
 }
 
-/// Messages of a conversation that are in a state, newest first. Answers are talk about work; they are listed only
-/// where somebody has reacted to them. True if there would have been more.
+/// Work of a conversation that is in a state, newest first. True if there would have been more.
 pub fn list_by_state(
     tx: &mut Tx<'_>,
     actor: &Actor,

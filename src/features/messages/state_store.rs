@@ -30,11 +30,11 @@ pub struct StalledMessage {
 }
 
 /// A new state is a new beginning: nothing was told of it yet.
-pub(super) fn update_state(tx: &mut Tx<'_>, id: MessageId, state: WorkflowState) -> Result<(), DbError> {
+pub(super) fn update_state(tx: &mut Tx<'_>, id: MessageId, state: Option<WorkflowState>) -> Result<(), DbError> {
     tx.execute(
-        "update messages set workflow_state = $2, state_since = $3, reminded_at = null, escalated_at = null
+        "update messages set is_work = $2, workflow_state = $3, state_since = $4, reminded_at = null, escalated_at = null
          where id = $1",
-        params![id.0, state.name(), tx.now_ms()],
+        params![id.0, state.is_some(), state.unwrap_or(WorkflowState::Proposed).name(), tx.now_ms()],
     )?;
     Ok(())
 }
@@ -55,8 +55,8 @@ pub(super) fn list_stalled(
         &format!(
             "select m.id, m.channel_id, m.workflow_state, coalesce(m.state_since, m.created_at) as since
              from messages m
-             where m.channel_id in {list} and m.channel_id is not null and m.status in ('pending', 'processing')
-               and m.{told_at} is null and (m.reply_to is null or m.workflow_state = 'in_progress')
+             where m.is_work = 1 and m.channel_id in {list} and m.channel_id is not null
+               and m.status in ('pending', 'processing') and m.{told_at} is null
                and coalesce(m.state_since, m.created_at) <= $1
                and m.workflow_state in ('proposed', 'approved', 'in_progress') and m.deleted_at is null
              order by coalesce(m.state_since, m.created_at), m.id limit $2"

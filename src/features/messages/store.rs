@@ -36,13 +36,15 @@ pub struct MessageRow {
     pub created_at: Timestamp,
     pub edited_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
-    pub workflow_state: WorkflowState,
+    /// None for talk.
+    pub workflow_state: Option<WorkflowState>,
     pub run_id: Option<i64>,
     pub depth: i64,
     /// The message that its chain of automation began with; none for itself.
     pub chain_id: Option<MessageId>,
     /// Set while the recipient's claim holds.
     pub lease_until: Option<Timestamp>,
+    pub status_since: Option<Timestamp>,
     pub recipient_id: Option<PrincipalId>,
     pub thread_id: Option<MessageId>,
     pub mention_of: Option<MessageId>,
@@ -65,6 +67,7 @@ pub(super) struct NewMessage<'a> {
     pub(super) thread: Option<MessageId>,
     pub(super) mention_of: Option<MessageId>,
     pub(super) status: MessageStatus,
+    pub(super) is_work: bool,
     pub(super) priority: i64,
     pub(super) metadata: &'a Map<String, Value>,
     pub(super) mentions: &'a [String],
@@ -108,7 +111,8 @@ fn selection(bodies: Bodies) -> String {
     format!(
         "m.id, m.conversation_id, m.channel_id, m.author_id, m.recipient_id, m.subject, {body} as body, {BYTES} as body_bytes, m.reply_to,
         m.thread_id, m.mention_of, o.conversation_id as origin_conversation_id, o.deleted_at as origin_deleted_at, m.status, m.priority, m.metadata,
-        m.mentions, m.depth, m.chain_id, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.workflow_state,
+        m.mentions, m.depth, m.chain_id, m.run_id, m.lease_until, m.created_at, m.deleted_at, m.status_since,
+        case when m.is_work = 1 then m.workflow_state end as workflow_state,
         case when m.mention_of is null or o.edited_at > m.created_at then coalesce(o.edited_at, m.edited_at) end as edited_at,
         a.kind as author_kind, a.handle as author_name, a.display_name as author_display_name,
         t.handle as recipient_name, ch.name as channel_name"
@@ -211,6 +215,7 @@ static MESSAGES: Insert = Insert::new(
         "thread_id",
         "mention_of",
         "status",
+        "is_work",
         "priority",
         "metadata",
         "mentions",
@@ -250,6 +255,7 @@ pub(super) fn insert_message(tx: &mut Tx<'_>, message: &NewMessage<'_>) -> Resul
             message.thread.map(|id| id.0),
             message.mention_of.map(|id| id.0),
             message.status.name(),
+            message.is_work,
             message.priority,
             metadata,
             mentions,
@@ -352,8 +358,13 @@ pub(super) fn list_after(
     Ok(page(tx, condition, params![conversation.0, after.0, limit], Bodies::Whole)?.0)
 }
 
-/// Messages of a conversation that are in a state, newest first, before an id. Of those to which nobody has reacted,
-/// answers are left out.
+pub(super) fn update_metadata(tx: &mut Tx<'_>, id: MessageId, metadata: &Map<String, Value>) -> Result<(), DbError> {
+    let metadata = serde_json::to_string(metadata).map_err(|fault| DbError::Statement(fault.to_string()))?;
+    tx.execute("update messages set metadata = $2 where id = $1", params![id.0, metadata])?;
+    Ok(())
+}
+
+/// Work of a conversation that is in a state, newest first, before an id.
 pub(super) fn list_by_state(
     tx: &mut Tx<'_>,
     conversation: ConversationId,
@@ -361,15 +372,9 @@ pub(super) fn list_by_state(
     before: MessageId,
     limit: i64,
 ) -> Result<(Vec<MessageRow>, bool), DbError> {
-    // Each begins with the condition of the index that it is meant to use.
-    let of_state = match state {
-        WorkflowState::Proposed => "m.workflow_state = $2 and m.reply_to is null",
-        _ => "m.workflow_state <> 'proposed' and m.workflow_state = $2",
-    };
-    let condition = format!(
-        "m.conversation_id = $1 and {of_state} and m.deleted_at is null and m.id < $3 order by m.id desc limit $4"
-    );
-    page(tx, &condition, params![conversation.0, state.name(), before.0, limit], Bodies::Whole)
+    let condition = "m.is_work = 1 and m.conversation_id = $1 and m.workflow_state = $2 and m.deleted_at is null
+         and m.id < $3 order by m.id desc limit $4";
+    page(tx, condition, params![conversation.0, state.name(), before.0, limit], Bodies::Whole)
 }
 
 /// Direct answers to a message that the viewer may see, oldest first.
@@ -640,10 +645,15 @@ fn message(row: &Row<'_>, now_ms: i64) -> Result<MessageRow, DbError> {
         created_at: Timestamp::from_ms(row.get("created_at")?),
         edited_at: time("edited_at")?,
         deleted_at: time("deleted_at")?,
-        workflow_state: columns::named_or(row, "workflow_state", WorkflowState::Proposed),
+        workflow_state: columns::named_or_null(row, "workflow_state").unwrap_or_default(),
         run_id: row.get("run_id")?,
         depth: row.get("depth")?,
         chain_id: row.get::<Option<i64>>("chain_id")?.map(MessageId),
         lease_until: lease_until.filter(|_| status == MessageStatus::Processing).map(Timestamp::from_ms),
+        status_since: match (stored, status) {
+            // The claim ended when its time was over.
+            (MessageStatus::Processing, MessageStatus::Pending) => lease_until.map(Timestamp::from_ms),
+            _ => time("status_since")?,
+        },
     })
 }

@@ -16,7 +16,8 @@ pub struct MessageText {
     pub subject: Option<String>,
     pub body: String,
     pub has_mentions: bool,
-    pub state: WorkflowState,
+    /// None for talk.
+    pub state: Option<WorkflowState>,
 }
 
 /// Shows those of the messages that say something themselves, oldest first: not tombstones, and not the DMs that tell of a
@@ -30,7 +31,7 @@ pub fn visit_texts(
     tx.query_each(
         &format!(
             "select id, conversation_id, author_id, created_at, subject, body, mentions <> '[]' as has_mentions,
-                 workflow_state
+                 case when is_work = 1 then workflow_state end as workflow_state
              from messages where id {is_among} and deleted_at is null and mention_of is null order by id"
         ),
         params![ids],
@@ -43,7 +44,7 @@ pub fn visit_texts(
                 subject: row.get("subject")?,
                 body: row.get("body")?,
                 has_mentions: row.get("has_mentions")?,
-                state: columns::named_or(row, "workflow_state", WorkflowState::Proposed),
+                state: columns::named_or_null(row, "workflow_state").unwrap_or_default(),
             })
         },
     )

@@ -60,6 +60,7 @@ impl From<MessageRow> for MessageView {
             reactions: Vec::new(),
             lapsed_approvals: Vec::new(),
             workflow_state: row.workflow_state,
+            status_since: row.status_since,
             run_id: row.run_id,
             depth: row.depth,
             lease_until: row.lease_until,

@@ -1,7 +1,5 @@
 use stoa_db::{DbError, Tx};
-use stoa_model::page::Page;
-use stoa_model::permissions::Permission;
-use stoa_model::principals::{Card, PrincipalKind};
+use stoa_model::principals::PrincipalKind;
 use stoa_model::{PrincipalId, handles};
 
 use super::store::{self, PrincipalRow};
@@ -9,9 +7,7 @@ use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, PrincipalEvent};
 use crate::hub::Hub;
-use crate::paging::{ListQuery, page_of};
 
-const MAX_QUERY_CHARACTERS: usize = 100;
 /// Names that are compared when somebody mistyped one.
 const MAX_COMPARED: i64 = 20_000;
 const SUGGESTIONS: usize = 3;
@@ -134,33 +130,6 @@ pub fn nearest(tx: &mut Tx<'_>, name: &str) -> Result<Vec<String>, DbError> {
         .collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     Ok(ranked.into_iter().take(SUGGESTIONS).map(|(_, handle)| handle).collect())
-}
-
-/// The cards of all users and agents whose handle or display name contains `search`.
-pub async fn directory(hub: &Hub, actor: &Actor, search: &str, list: ListQuery) -> Result<Page<Card>, HubError> {
-    actor.require(Permission::MessagesRead)?;
-    if search.chars().count() > MAX_QUERY_CHARACTERS {
-        return Err(HubError::invalid_field("q", format!("must be at most {MAX_QUERY_CHARACTERS} characters long")));
-    }
-    let search = search.to_lowercase();
-    let scope = format!("directory {search}");
-    let after: String = list.position(hub, actor, &scope)?.unwrap_or_default();
-    let pattern = format!("%{}%", escape_like(&search));
-    let limit = list.limit()?;
-    let cards = hub.read(move |tx| store::list_cards(tx, &pattern, &after, limit + 1)).await?;
-    page_of(hub, actor, &scope, cards, limit)
-}
-
-/// Takes the special meaning from what a person typed.
-fn escape_like(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        if matches!(character, '%' | '_' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(character);
-    }
-    escaped
 }
 
 /// When a principal was made; the beginning of time for one that never was.

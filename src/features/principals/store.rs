@@ -1,6 +1,6 @@
 use stoa_db::{DbError, Row, ToValue, Tx, Value, in_list, params};
-use stoa_model::principals::{Card, PrincipalKind};
-use stoa_model::{PrincipalId, Timestamp, handles};
+use stoa_model::principals::PrincipalKind;
+use stoa_model::{PrincipalId, handles};
 
 use crate::storage::columns;
 
@@ -151,34 +151,6 @@ fn known(row: &Row<'_>) -> Result<PrincipalRow, DbError> {
         is_deleted: row.get::<Option<i64>>("deleted_at")?.is_some(),
         is_disabled: row.get::<Option<i64>>("disabled_at")?.is_some(),
         last_seen_at: row.get("last_seen_at")?,
-    })
-}
-
-/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case.
-pub(super) fn list_cards(
-    tx: &mut Tx<'_>,
-    pattern: &str,
-    after: &str,
-    limit: i64,
-) -> Result<Vec<(String, Card)>, DbError> {
-    tx.query(
-        "select p.folded_handle, p.handle, p.kind, p.display_name, p.last_seen_at, owner.handle as owner
-         from principals p left join principals owner on owner.id = p.owner_id
-         where p.folded_handle > $1 and p.deleted_at is null and p.kind in ('user', 'agent')
-           and (p.folded_handle like $2 escape '\\' or p.folded_display_name like $2 escape '\\')
-         order by p.folded_handle limit $3",
-        params![after, pattern, limit],
-        |row| Ok((row.get("folded_handle")?, card(row)?)),
-    )
-}
-
-fn card(row: &Row<'_>) -> Result<Card, DbError> {
-    Ok(Card {
-        name: row.get("handle")?,
-        kind: columns::named(row, "kind")?,
-        display_name: row.get("display_name")?,
-        owner: row.get("owner")?,
-        last_seen_at: row.get::<Option<i64>>("last_seen_at")?.map(Timestamp::from_ms),
     })
 }
 

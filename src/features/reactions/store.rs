@@ -166,7 +166,7 @@ pub(super) fn list_claims_in(
     tx.query(
         &format!(
             "select r.message_id, r.principal_id from messages m join reactions r on r.message_id = m.id
-             where m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
+             where m.is_work = 1 and m.conversation_id = $1 and m.workflow_state = 'in_progress' and r.reaction = 'in_progress'
                and m.deleted_at is null and {is_meant}
              order by r.message_id limit $2"
         ),

@@ -59,7 +59,8 @@ pub(super) fn load(tx: &mut Tx<'_>, ids: &[MessageId]) -> Result<Vec<Source>, Db
 
 /// What changes without the text.
 pub(super) struct Standing {
-    pub(super) state: WorkflowState,
+    /// None for talk.
+    pub(super) state: Option<WorkflowState>,
     pub(super) has_reaction: bool,
 }
 

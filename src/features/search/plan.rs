@@ -23,6 +23,8 @@ pub(super) struct Plan {
     pub(super) authors: Option<Vec<i64>>,
     pub(super) authors_not: Vec<i64>,
     pub(super) states: Option<Vec<WorkflowState>>,
+    /// Whether talk fits, which has no state: only where states are left out.
+    pub(super) has_talk: bool,
     pub(super) has: Vec<Has>,
     pub(super) has_not: Vec<Has>,
     pub(super) after_ms: Option<i64>,
@@ -62,19 +64,20 @@ pub(super) struct StandingFacts<'p> {
     /// Where it has to be, also if there are few of them.
     pub(super) conversations: &'p [i64],
     pub(super) states: Option<&'p [WorkflowState]>,
+    pub(super) has_talk: bool,
     pub(super) has_reaction: Option<bool>,
 }
 
 impl StandingFacts<'_> {
-    /// SQL for the states, as a list.
+    /// SQL for the states, as a condition on messages. What is work comes first, as the index of work wants it.
     pub(super) fn states_sql(&self) -> Option<String> {
         let quoted = |state: &WorkflowState| format!("'{}'", state.name());
-        self.states.map(|states| states.iter().map(quoted).collect::<Vec<_>>().join(", "))
-    }
-
-    /// Whether only states fit that are not the first, which most messages stay in.
-    pub(super) fn excludes_proposed(&self) -> bool {
-        self.states.is_some_and(|states| !states.contains(&WorkflowState::Proposed))
+        let list = self.states?.iter().map(quoted).collect::<Vec<_>>().join(", ");
+        Some(match (self.has_talk, list.is_empty()) {
+            (false, _) => format!("m.is_work = 1 and m.workflow_state in ({list})"),
+            (true, true) => "m.is_work = 0".to_owned(),
+            (true, false) => format!("(m.is_work = 0 or m.workflow_state in ({list}))"),
+        })
     }
 }
 
@@ -92,7 +95,7 @@ impl Plan {
     pub(super) fn is_hopeless(&self) -> bool {
         self.conversations.is_empty()
             || self.authors.as_ref().is_some_and(Vec::is_empty)
-            || self.states.as_ref().is_some_and(Vec::is_empty)
+            || (!self.has_talk && self.states.as_ref().is_some_and(Vec::is_empty))
             || self.has.iter().any(|has| self.has_not.contains(has))
     }
 
@@ -131,6 +134,7 @@ impl Plan {
         (states.is_some() || has_reaction.is_some()).then_some(StandingFacts {
             conversations: &self.conversations,
             states,
+            has_talk: self.has_talk,
             has_reaction,
         })
     }
@@ -157,7 +161,10 @@ impl Judge<'_> {
         let Self { plan, wanted, .. } = self;
         let has_reaction = standing.has_reaction;
         self.is_in(entry.conversation)
-            && plan.states.as_ref().is_none_or(|states| states.contains(&standing.state))
+            && plan
+                .states
+                .as_ref()
+                .is_none_or(|states| standing.state.map_or(plan.has_talk, |state| states.contains(&state)))
             && (has_reaction || !plan.has.contains(&Has::Reaction))
             && !(has_reaction && plan.has_not.contains(&Has::Reaction))
             && plan.authors.as_ref().is_none_or(|authors| authors.contains(&entry.author))

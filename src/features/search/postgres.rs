@@ -57,11 +57,9 @@ impl SearchIndex for PostgresIndex {
         {
             values.push(Value::Text(list));
             let is_among = is_among(Engine::Postgres, &format!("${}", values.len()));
-            // Said twice for the index, which has no others.
-            let touched = if standing.excludes_proposed() { "and m.workflow_state <> 'proposed'" } else { "" };
             conditions.push(format!(
                 "d.message_id in (select m.id from messages m
-                     where m.conversation_id {is_among} and m.workflow_state in ({states}) {touched})"
+                     where m.conversation_id {is_among} and {states})"
             ));
         }
         if let Some(has_reaction) = standing.and_then(|standing| standing.has_reaction) {

@@ -216,9 +216,7 @@ impl Search<'_> {
         }
         if let Some(standing) = standing {
             if let Some(states) = standing.states_sql() {
-                condition += &format!(
-                    " and exists (select 1 from messages m where m.id = f.id and m.workflow_state in ({states}))"
-                );
+                condition += &format!(" and exists (select 1 from messages m where m.id = f.id and {states})");
             }
             if let Some(has_reaction) = standing.has_reaction {
                 let not = if has_reaction { "" } else { "not " };
@@ -237,19 +235,14 @@ impl Search<'_> {
         tx.query(sql, &values, |row| row.get("id"))
     }
 
-    /// A query for the ids of all messages that somebody has reacted to, or whose state is not the first, if the search is for
-    /// those and there are few of them.
+    /// A query for the ids of all messages that somebody has reacted to, or of all work in the states, if the search is for those and there
+    /// are few of them.
     fn touched(&self, tx: &mut Tx<'_>) -> Result<Option<String>, DbError> {
         let Some(standing) = &self.facts.standing else { return Ok(None) };
-        let touched = match standing.states_sql().filter(|_| standing.excludes_proposed()) {
+        let touched = match standing.states_sql().filter(|_| !standing.has_talk) {
             Some(states) => {
                 let ids: Vec<String> = standing.conversations.iter().map(i64::to_string).collect();
-                // Said twice for the index, which has no others.
-                format!(
-                    "select id from messages where conversation_id in ({}) and workflow_state in ({states})
-                         and workflow_state <> 'proposed'",
-                    ids.join(", ")
-                )
+                format!("select m.id from messages m where m.conversation_id in ({}) and {states}", ids.join(", "))
             }
             None if standing.has_reaction == Some(true) => "select message_id from reactions".to_owned(),
             None => return Ok(None),

@@ -6,14 +6,15 @@ use bytes::Bytes;
 use serde_json::{Value, json};
 use stoa_model::notifications::ConversationKind;
 use stoa_model::permissions::Permission;
+use stoa_model::principals::Presence;
 use stoa_model::reactions::{ReactionView, state_of};
 use stoa_model::{ConversationId, MessageId, PrincipalId, Timestamp};
 
 use super::room::Room;
 use crate::access::Principal;
 use crate::events::{
-    ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionEvent, ReadingEvent, RunChange,
-    RunEvent, StoredEvent,
+    ChannelEvent, Event, MessageChange, MessageEvent, Position, PrincipalEvent, ReactionChange, ReactionEvent,
+    ReadingEvent, RunChange, RunEvent, StoredEvent,
 };
 use crate::features::channels::visibility::ConversationName;
 use crate::features::principals::PrincipalRow;
@@ -85,7 +86,7 @@ pub(super) fn render(stored: &StoredEvent, room: Option<&Room>, facts: &Facts) -
         Event::Principal(event) => render_principal_event(event, stored.at_ms),
         Event::Channel(event) => render_channel_event(event, stored, room, facts),
         Event::Message(event) => render_message_event(event),
-        Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(&reaction.change, facts)),
+        Event::Reaction(ReactionEvent::Changed(reaction)) => Some(reacted(reaction, facts)),
         Event::Run(RunEvent::Changed(change)) => Some(changed_run(change)),
         Event::Reading(ReadingEvent::Moved { principal, conversation }) => {
             // The count is added for each reader, so only the id is left to send here.
@@ -112,7 +113,8 @@ fn render_principal_event(event: &PrincipalEvent, at_ms: i64) -> Option<Rendered
     match event {
         PrincipalEvent::PresenceChanged { name, is_online, .. } => {
             let last_seen_at = Timestamp::from_ms(at_ms);
-            let data = json!({"name": name, "online": is_online, "last_seen_at": last_seen_at});
+            let presence = if *is_online { Presence::Online } else { Presence::Offline };
+            let data = json!({"name": name, "online": is_online, "presence": presence, "last_seen_at": last_seen_at});
             Some(RenderedEvent::new(Recipients::Everybody, None, "presence", &data))
         }
         PrincipalEvent::Created { .. }
@@ -132,7 +134,9 @@ fn render_message_event(event: &MessageEvent) -> Option<RenderedEvent> {
             let channel = sent.channel_name.as_ref().map(|_| sent.conversation);
             Some(RenderedEvent::new(Recipients::Room, channel, "new_message", &data))
         }
-        MessageEvent::Edited(change) => Some(changed("message_updated", change, None)),
+        MessageEvent::Edited(change) | MessageEvent::WorkChanged(change) => {
+            Some(changed("message_updated", change, None))
+        }
         MessageEvent::StatusChanged { change, status } => Some(changed("message_updated", change, Some(status.name()))),
         MessageEvent::Deleted(change) => Some(changed("message_deleted", change, None)),
         MessageEvent::Purged { .. } => None,
@@ -185,12 +189,14 @@ fn changed(name: &str, change: &MessageChange, status: Option<&str>) -> Rendered
     RenderedEvent::new(Recipients::Room, channel_of(change), name, &data)
 }
 
-fn reacted(change: &MessageChange, facts: &Facts) -> RenderedEvent {
+fn reacted(reaction: &ReactionChange, facts: &Facts) -> RenderedEvent {
+    let change = &reaction.change;
     let reactions = facts.reactions.get(&change.message).map(Vec::as_slice).unwrap_or_default();
     let channel = change.channel_name.as_deref();
     let data = json!({
         "message_id": change.message, "conversation_id": change.conversation, "channel": channel,
-        "workflow_state": state_of(reactions.iter().map(|reaction| reaction.reaction)), "reactions": reactions,
+        "workflow_state": state_of(reactions.iter().map(|reaction| reaction.reaction), reaction.is_proposed),
+        "reactions": reactions,
     });
     RenderedEvent::new(Recipients::Room, channel_of(change), "reaction", &data)
 }

@@ -1,8 +1,8 @@
 use serde::Deserialize;
 use stoa_model::Secret;
-use stoa_model::users::{CreateUserRequest, Role};
+use stoa_model::users::{CreateUserRequest, InviteRequest, Role};
 
-use super::service;
+use super::{invitations, service};
 use crate::paging::ListQuery;
 use crate::surfaces::admin::Methods;
 
@@ -28,9 +28,8 @@ struct RoleParams {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct InviteParams {
-    #[serde(default)]
-    role: Option<Role>,
+struct IdParams {
+    id: i64,
 }
 
 pub fn add_methods(methods: &mut Methods) {
@@ -39,8 +38,14 @@ pub fn add_methods(methods: &mut Methods) {
     methods.add("users.create", |hub, actor, request: CreateUserRequest| async move {
         service::create_user(&hub, &actor, request).await
     });
-    methods.add("users.invite", |hub, actor, params: InviteParams| async move {
-        service::invite(&hub, &actor, params.role.unwrap_or(Role::Member)).await
+    methods.add("users.invite", |hub, actor, request: InviteRequest| async move {
+        invitations::invite(&hub, &actor, request).await
+    });
+    methods.add("users.invitations", |hub, actor, list: ListQuery| async move {
+        invitations::list(&hub, &actor, list).await
+    });
+    methods.add("users.revoke_invitation", |hub, actor, params: IdParams| async move {
+        invitations::revoke(&hub, &actor, params.id).await
     });
     methods.add("users.passwd", |hub, actor, params: PasswordParams| async move {
         service::set_user_password(&hub, &actor, params.username, params.password).await

@@ -4,14 +4,14 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::AppendHeaders;
 use stoa_model::page::Page;
 use stoa_model::users::{
-    ChangePasswordRequest, EndedSessions, LoginRequest, LoginView, RegisterRequest, SessionView, UpdateProfileRequest,
-    UserView,
+    ChangePasswordRequest, EndedSessions, InvitationView, LoginRequest, LoginView, RegisterRequest, SessionView,
+    UpdateProfileRequest, UserView,
 };
 use stoa_model::{Secret, SessionId};
 use utoipa_axum::routes;
 
-use super::http_login;
 use super::service::{self, NewLogin};
+use super::{http_join, http_login, invitations};
 use crate::access::{Actor, device};
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -34,6 +34,9 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(list_sessions, end_sessions))
         .routes(routes!(end_session))
         .routes(routes!(list_users))
+        .routes(routes!(list_invitations))
+        .routes(routes!(revoke_invitation))
+        .route("/join/{invite}", axum::routing::get(http_join::show).post(http_join::submit))
         .route("/login", axum::routing::get(http_login::show).post(http_login::submit))
 }
 
@@ -104,7 +107,7 @@ async fn register(
     Anonymous(actor): Anonymous,
     Body(request): Body<RegisterRequest>,
 ) -> Result<(StatusCode, WithCookies<LoginView>), HubError> {
-    let login = service::register(&hub, &actor, request).await?;
+    let login = invitations::register(&hub, &actor, request).await?;
     Ok((StatusCode::CREATED, logged_in(&hub, login)?))
 }
 
@@ -178,4 +181,28 @@ async fn list_users(
     Query(list): Query<ListQuery>,
 ) -> Result<Json<Page<UserView>>, HubError> {
     Ok(Json(service::list_users(&hub, &actor, list).await?))
+}
+
+/// All invitations, newest first. `stoa admin users invite` creates them.
+#[utoipa::path(get, path = "/api/admin/invitations", tag = "admin", params(ListQuery),
+    responses((status = 200, body = Page<InvitationView>)), security(("session" = [])))]
+async fn list_invitations(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(list): Query<ListQuery>,
+) -> Result<Json<Page<InvitationView>>, HubError> {
+    Ok(Json(invitations::list(&hub, &actor, list).await?))
+}
+
+/// Revokes an open invitation.
+#[utoipa::path(delete, path = "/api/admin/invitations/{id}", tag = "admin", params(("id" = i64, Path)),
+    responses((status = 204)), security(("session" = [])))]
+async fn revoke_invitation(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<i64>,
+    _: NoBody,
+) -> Result<StatusCode, HubError> {
+    invitations::revoke(&hub, &actor, id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -3,7 +3,10 @@
 
 mod admin;
 mod http;
+mod http_join;
 mod http_login;
+mod invitation_store;
+mod invitations;
 mod service;
 mod store;
 
@@ -20,11 +23,18 @@ pub fn feature() -> Feature {
         routes: http::routes,
         admin_methods: admin::add_methods,
         credentials: &[service::SESSION],
-        chores: vec![Chore {
-            name: "sessions",
-            every: Duration::from_secs(10 * 60),
-            run: |_, tx| Ok(service::prune_sessions(tx)?),
-        }],
+        chores: vec![
+            Chore {
+                name: "sessions",
+                every: Duration::from_secs(10 * 60),
+                run: |_, tx| Ok(service::prune_sessions(tx)?),
+            },
+            Chore {
+                name: "invitations",
+                every: Duration::from_secs(24 * 3600),
+                run: |_, tx| Ok(invitations::prune(tx)?),
+            },
+        ],
         start: Some(start),
         ..Feature::new("users")
     }

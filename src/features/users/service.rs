@@ -4,15 +4,15 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use stoa_db::{DbError, Tx};
-use stoa_model::credentials::{self, CredentialKind};
+use stoa_model::credentials;
 use stoa_model::page::Page;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::users::{
-    ChangePasswordRequest, CreateUserRequest, EndedSessions, InvitationView, LoginRequest, RegisterRequest, Role,
-    SessionView, UpdateProfileRequest, UserView, check_account, check_password,
+    ChangePasswordRequest, CreateUserRequest, EndedSessions, LoginRequest, Role, SessionView, UpdateProfileRequest,
+    UserView, check_account, check_password,
 };
-use stoa_model::{PrincipalId, Secret, SessionId, Timestamp, handles};
+use stoa_model::{PrincipalId, Secret, SessionId, handles};
 
 use super::store::{self, NewSession, SessionRow, UserRow};
 use crate::access::auth_log::{self, AuthEvent};
@@ -26,12 +26,10 @@ use crate::error::HubError;
 use crate::events::{self, PrincipalEvent};
 use crate::features::{audit, principals};
 use crate::hub::Hub;
-use crate::hub::idempotency;
 use crate::paging::{ListQuery, page_of};
 
 /// How often the hub looks which cost most accounts have.
 const USUAL_COST_EVERY: Duration = Duration::from_secs(60);
-const INVITATION_LIFETIME: Duration = Duration::from_secs(7 * 24 * 3600);
 const MAX_USER_AGENT_CHARACTERS: usize = 200;
 const FIRST_ADMIN: &str = "admin";
 
@@ -285,13 +283,13 @@ fn log_overdue_throttled(hub: &Hub, now_ms: i64) {
     }
 }
 
-fn log_login(actor: &Actor, user: &UserView) {
+pub(super) fn log_login(actor: &Actor, user: &UserView) {
     let (id, name) = (Some(user.id.0), Some(user.username.as_str()));
     auth_log::record(AuthEvent::LoginSuccess, &actor.call, id, name, None);
     auth_log::record(AuthEvent::SessionCreated, &actor.call, id, name, None);
 }
 
-fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> Result<NewLogin, HubError> {
+pub(super) fn begin_session(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, user: UserView) -> Result<NewLogin, HubError> {
     let token = credentials::base62(tx.random_bytes());
     let (id, now) = (tx.random_bytes(), tx.now_ms());
     let device = device::issue(&hub.keys(), user.id, store::find_password_revision(tx, user.id)?, id, now);
@@ -424,65 +422,11 @@ pub async fn end_sessions(hub: &Hub, actor: &Actor) -> Result<EndedSessions, Hub
     Ok(ended)
 }
 
-/// Makes an account with an invitation, and logs its owner in.
-pub async fn register(hub: &Hub, actor: &Actor, request: RegisterRequest) -> Result<NewLogin, HubError> {
-    let closed = || {
-        HubError::forbidden("registration_closed", "Accounts are made by the operator of this hub.")
-            .hint("Ask for an invitation; the operator prints one with `stoa admin users invite`.")
-    };
-    // Nobody learns which names are taken without an invitation in hand.
-    let invite = request.invite.as_ref().map(Secret::expose).unwrap_or_default();
-    if credentials::recognise(invite) != Some(CredentialKind::Invitation) {
-        return Err(closed());
-    }
-    let invite_hash = credential_hash(invite);
-    // Hashing a password is work, so everything that is cheap to check comes first, and the address gets its place back only when
-    // the account is there.
-    let address = actor.call.client_ip;
-    hub.limits().take_registration(address, hub.clock().now_ms())?;
-    let (actor_in, name) = (actor.clone(), request.username.clone());
-    let checked = check_account(&request.username, &request.password, request.display_name.as_deref());
-    let is_known = hub
-        .read(move |tx| {
-            // This very request was answered before, and has used its invitation.
-            if idempotency::is_known(tx, &actor_in)? {
-                return Ok(true);
-            }
-            store::find_invitation(tx, &invite_hash)?.ok_or_else(closed)?;
-            checked.clone()?;
-            principals::require_free_handle(tx, &name)?;
-            Ok::<_, HubError>(false)
-        })
-        .await?;
-    let hash = match is_known {
-        true => None,
-        false => Some(hub.passwords().hash(Caller::Stranger(address), &request.password).await?),
-    };
-    let (hub_in, actor_in) = (hub.clone(), actor.clone());
-    let login = hub
-        .command(actor, move |tx| {
-            let (invitation, role) = store::find_invitation(tx, &invite_hash)?.ok_or_else(closed)?;
-            let (name, display_name) = (&request.username, request.display_name.as_deref());
-            let hash = hash.as_ref().ok_or_else(closed)?;
-            let user = insert_user(&hub_in, tx, &actor_in, name, display_name, hash, role)?;
-            if !store::update_invitation_used(tx, invitation, user.id)? {
-                return Err(closed());
-            }
-            audit::record(tx, &actor_in, "user.registered", Some(name), &json!({"role": role}))?;
-            begin_session(&hub_in, tx, &actor_in, user)
-        })
-        .await?;
-    hub.limits().refund_registration(address);
-    log_user_created(actor, &login.user, "by invitation");
-    log_login(actor, &login.user);
-    Ok(login)
-}
-
-fn log_user_created(actor: &Actor, user: &UserView, how: &str) {
+pub(super) fn log_user_created(actor: &Actor, user: &UserView, how: &str) {
     auth_log::record(AuthEvent::UserCreated, &actor.call, Some(user.id.0), Some(&user.username), Some(how));
 }
 
-fn insert_user(
+pub(super) fn insert_user(
     hub: &Hub,
     tx: &mut Tx<'_>,
     actor: &Actor,
@@ -528,20 +472,6 @@ pub async fn create_user(hub: &Hub, actor: &Actor, request: CreateUserRequest) -
         .await?;
     log_user_created(actor, &user, "by the operator");
     Ok(user)
-}
-
-/// Makes a single-use invitation.
-pub async fn invite(hub: &Hub, actor: &Actor, role: Role) -> Result<InvitationView, HubError> {
-    actor.require_admin()?;
-    let actor_in = actor.clone();
-    hub.command(actor, move |tx| {
-        let invite = CredentialKind::Invitation.render(tx.random_bytes());
-        let expires_at = tx.now_ms() + milliseconds(INVITATION_LIFETIME);
-        store::insert_invitation(tx, &credential_hash(&invite), role, expires_at)?;
-        audit::record(tx, &actor_in, "user.invited", None, &json!({"role": role}))?;
-        Ok(InvitationView { invite: Secret::new(invite), role, expires_at: Timestamp::from_ms(expires_at) })
-    })
-    .await
 }
 
 pub async fn list_users(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<UserView>, HubError> {

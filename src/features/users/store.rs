@@ -187,37 +187,6 @@ pub(super) fn delete_expired_sessions(tx: &mut Tx<'_>) -> Result<u64, DbError> {
     )
 }
 
-pub(super) fn insert_invitation(
-    tx: &mut Tx<'_>,
-    token_hash: &[u8; 32],
-    role: Role,
-    expires_at: i64,
-) -> Result<(), DbError> {
-    tx.execute(
-        "insert into invitations (token_hash, role, created_at, expires_at) values ($1, $2, $3, $4)",
-        params![token_hash, role.name(), tx.now_ms(), expires_at],
-    )?;
-    Ok(())
-}
-
-/// The role that an unused invitation gives.
-pub(super) fn find_invitation(tx: &mut Tx<'_>, token_hash: &[u8; 32]) -> Result<Option<(i64, Role)>, DbError> {
-    tx.query_optional(
-        "select id, role from invitations where token_hash = $1 and used_at is null and expires_at > $2",
-        params![token_hash, tx.now_ms()],
-        |row| Ok((row.get("id")?, columns::named(row, "role")?)),
-    )
-}
-
-/// Uses an invitation up; false when somebody was faster.
-pub(super) fn update_invitation_used(tx: &mut Tx<'_>, id: i64, user: PrincipalId) -> Result<bool, DbError> {
-    let changed = tx.execute(
-        "update invitations set used_at = $2, used_by = $3 where id = $1 and used_at is null",
-        params![id, tx.now_ms(), user.0],
-    )?;
-    Ok(changed == 1)
-}
-
 fn user(row: &Row<'_>) -> Result<UserRow, DbError> {
     Ok(UserRow {
         id: PrincipalId(row.get("id")?),

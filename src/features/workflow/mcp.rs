@@ -65,7 +65,9 @@ impl From<ReactionView> for ReactionItem {
 
 #[derive(Serialize, JsonSchema)]
 struct Reactions {
-    state: WorkflowState,
+    /// Missing for talk.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<WorkflowState>,
     reactions: Vec<ReactionItem>,
 }
 

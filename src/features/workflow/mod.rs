@@ -15,6 +15,7 @@ use std::time::Duration;
 use crate::feature::{Chore, Feature};
 
 pub use react::{clear_reaction, set_reaction};
+pub use trust::list_trust;
 
 pub fn feature() -> Feature {
     Feature {

@@ -1,5 +1,6 @@
 use serde_json::Map;
 use stoa_db::Tx;
+use stoa_model::messages::WorkflowState;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::{Reaction, ReactionAction};
 use stoa_model::trust::action_type_of;
@@ -9,7 +10,7 @@ use super::react::Change;
 use super::trust;
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::events::{ChannelEvent, Event, MessageEvent, MessageSent, Outcome, PrincipalEvent};
+use crate::events::{ChannelEvent, Event, MessageEvent, Outcome, PrincipalEvent};
 use crate::features::channels::visibility;
 use crate::features::messages::{self, Lapse, MessageRow, Notice};
 use crate::features::principals::{self, PrincipalRow};
@@ -22,7 +23,10 @@ const MAX_CLAIMS: i64 = 1000;
 /// What trusted agents propose is approved at once, and an edit takes approvals back; who goes gives back what they have claimed.
 pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Result<(), HubError> {
     match event {
-        Event::Message(MessageEvent::Sent(sent)) => approve_trusted(hub, tx, sent),
+        Event::Message(MessageEvent::Sent(sent)) if sent.is_work && sent.from.kind == PrincipalKind::Agent => {
+            approve_trusted(hub, tx, sent.message)
+        }
+        Event::Message(MessageEvent::WorkChanged(changed)) => approve_trusted(hub, tx, changed.message),
         Event::Message(MessageEvent::Edited(edited)) => lapse_approvals(hub, tx, edited.message),
         Event::Principal(PrincipalEvent::Deleted { principal }) => {
             give_back(hub, tx, *principal, true)?;
@@ -50,17 +54,16 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
     }
 }
 
-fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, sent: &MessageSent) -> Result<(), HubError> {
-    if !sent.is_work || sent.from.kind != PrincipalKind::Agent || sent.reply_to.is_some() {
-        return Ok(());
-    }
-    let Some(channel) = sent.channel else { return Ok(()) };
+/// Approves new work of an agent that is trusted enough with work of its kind, where the channel wants that.
+fn approve_trusted(hub: &Hub, tx: &mut Tx<'_>, id: MessageId) -> Result<(), HubError> {
+    let message = messages::find(tx, id)?.ok_or_else(|| HubError::internal("the new work is missing"))?;
+    let is_new = message.workflow_state == Some(WorkflowState::Proposed) && message.from.kind == PrincipalKind::Agent;
+    let Some(channel) = message.channel_id.filter(|_| is_new) else { return Ok(()) };
     let settings = channels::find_settings(tx, channel)?;
     let Some(settings) = settings.filter(|settings| settings.workflow_enabled && settings.auto_approve) else {
         return Ok(());
     };
-    let message = messages::find(tx, sent.message)?.ok_or_else(|| HubError::internal("the new message is missing"))?;
-    let score = trust::score_of(tx, sent.author, action_type_of(&message.metadata))?;
+    let score = trust::score_of(tx, message.author_id, action_type_of(&message.metadata))?;
     if !score.reaches(settings.approve_threshold) {
         return Ok(());
     }

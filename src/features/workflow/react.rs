@@ -10,7 +10,7 @@ use stoa_model::reactions::{
     MAX_REACTIONS, MAX_REACTIONS_OF_OWNER, ReactRequest, ReactedView, Reaction, ReactionAction, ReactionView,
     ReactionsView, state_of,
 };
-use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score, delta_of};
+use stoa_model::trust::{APPROVE_ACTION_TYPE, DEFAULT_ACTION_TYPE, Score, delta_of, has_action_type};
 use stoa_model::{MessageId, PrincipalId, Timestamp};
 
 use super::trust;
@@ -361,6 +361,11 @@ impl<'a> Change<'a> {
         }
     }
 
+    /// Whether the message is work even without reactions.
+    fn is_proposed(&self) -> bool {
+        self.workflow.is_some() && self.message.reply_to.is_none() && has_action_type(&self.message.metadata)
+    }
+
     /// Brings up to date what follows from the reactions, and tells of the change.
     pub(super) fn finish(
         &self,
@@ -370,7 +375,7 @@ impl<'a> Change<'a> {
     ) -> Result<ReactedView, HubError> {
         let is_added = action == ReactionAction::Added;
         let reactions = self.reactions(tx)?;
-        let state = state_of(reactions.iter().map(|reaction| reaction.reaction));
+        let state = state_of(reactions.iter().map(|reaction| reaction.reaction), self.is_proposed());
         messages::move_to_state(tx, &self.message, state)?;
         if self.actor.is_person() {
             if is_added {
@@ -387,6 +392,7 @@ impl<'a> Change<'a> {
             is_added,
             state_before: self.message.workflow_state,
             state,
+            is_proposed: self.is_proposed(),
             depth,
         }));
         events::emit(self.hub, tx, self.actor, event)?;

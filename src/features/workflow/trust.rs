@@ -36,9 +36,14 @@ pub async fn get_trust(hub: &Hub, actor: &Actor, agent: String) -> Result<Vec<Tr
         let known = principals::find(tx, &agent)?;
         let agent = known.filter(|known| known.kind == PrincipalKind::Agent && !known.is_deleted);
         let agent = agent.ok_or_else(|| HubError::not_found("agent"))?;
-        Ok(trust_store::list_trust(tx, agent.id)?.into_iter().map(Into::into).collect())
+        Ok(list_trust(tx, agent.id)?)
     })
     .await
+}
+
+/// How far an agent is trusted, by kind of work.
+pub fn list_trust(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Vec<TrustView>, DbError> {
+    Ok(trust_store::list_trust(tx, agent)?.into_iter().map(Into::into).collect())
 }
 
 /// How far an agent is trusted with one kind of work.

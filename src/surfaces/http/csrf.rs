@@ -7,13 +7,16 @@ use crate::error::HubError;
 /// Calls that make a session instead of using one. Another site must not be able to log a person
 /// in as somebody else.
 const SESSION_MAKERS: [&str; 3] = ["/auth/login", "/auth/register", "/login"];
+/// The same, below this path.
+pub(super) const INVITATIONS: &str = "/join/";
 
 pub(super) fn check(method: &Method, path: &str, headers: &HeaderMap, base_url: &str) -> Result<(), HubError> {
     // A browser never adds a key by itself (a Basic password it does), so whoever sent it meant to.
     let is_bearer =
         |value: &HeaderValue| value.as_bytes().get(..7).is_some_and(|start| start.eq_ignore_ascii_case(b"bearer "));
     let has_bearer = headers.get(header::AUTHORIZATION).is_some_and(is_bearer);
-    let uses_session = headers.contains_key(header::COOKIE) || SESSION_MAKERS.contains(&path);
+    let uses_session =
+        headers.contains_key(header::COOKIE) || SESSION_MAKERS.contains(&path) || path.starts_with(INVITATIONS);
     if method.is_safe() || has_bearer || !uses_session {
         return Ok(());
     }

@@ -20,6 +20,7 @@ use stoa_model::traces::NewTrace;
 use tracing::Instrument;
 use uuid::Uuid;
 
+use super::csrf::INVITATIONS;
 use super::leftover::Leftover;
 use super::openapi::Operations;
 use super::{address, cors, csrf, deadline, extract, unread};
@@ -317,6 +318,10 @@ fn shown_path(path: &str) -> String {
     let decoded = percent_encoding::percent_decode_str(path).decode_utf8_lossy().to_ascii_lowercase();
     if decoded.contains(HOOKS) && !decoded.starts_with("/api/hooks") {
         return format!("{HOOKS}(hidden)");
+    }
+    // The same goes for invitations.
+    if decoded.contains(INVITATIONS) {
+        return format!("{INVITATIONS}(hidden)");
     }
     let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });
     let path = segments.collect::<Vec<_>>().join("/");

@@ -27,7 +27,7 @@ pub(crate) const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// For callers who have not proved who they are: nobody needs more to log in.
 const MAX_ACCOUNT_BODY_BYTES: usize = 64 * 1024;
 /// Where they come in. The last three are other names of routes under `/oauth`.
-const ACCOUNT_PATHS: [&str; 6] = ["/auth", "/login", "/oauth", "/register", "/token", "/authorize"];
+const ACCOUNT_PATHS: [&str; 7] = ["/auth", "/login", "/join", "/oauth", "/register", "/token", "/authorize"];
 
 /// Questions that do not wait for other reads of their owner: a search has a line of its own, and so has what waits for messages.
 const SEARCH: &str = "/api/messages/search";

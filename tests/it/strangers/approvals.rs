@@ -10,7 +10,7 @@ async fn an_edit_takes_back_what_approved_the_text_before() {
     let (ada, bob, eve) = (hub.human("ada").await, hub.human("bob").await, hub.human("eve").await);
     let scout = eve.agent("scout").await;
     ada.make_workflow("board", json!({})).await;
-    let work = scout.say("board", "water the plants").await;
+    let work = scout.propose("board", "water the plants").await;
     ada.react(&work, "approve").await.ok();
     ada.react(&work, "published").await.ok();
     bob.react(&work, "approve").await.ok();
@@ -82,7 +82,7 @@ async fn an_agent_does_not_publish_what_was_approved_as_something_else() {
     let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
     let scout = eve.agent("scout").await;
     ada.make_workflow("board", json!({})).await;
-    let work = scout.say("board", "benign").await;
+    let work = scout.propose("board", "benign").await;
     ada.react(&work, "approve").await.ok();
     scout.edit(&work, "malign").await.ok();
     scout.react(&work, "published").await.problem(403, "trust_too_low");
@@ -102,7 +102,7 @@ async fn who_left_does_not_hear_of_edits() {
     for name in ["bob", "eve", "scout"] {
         ada.add_member("den", name).await.ok();
     }
-    let work = scout.say("den", "one").await;
+    let work = scout.propose("den", "one").await;
     for approver in [&bob, &eve] {
         approver.react(&work, "approve").await.ok();
     }

@@ -20,8 +20,8 @@ async fn a_digest_says_what_its_reader_may_see_now() {
     ada.make_workflow("plans", json!({"stalemate_escalate_after": "24h", "stalemate_remind_after": "0"})).await;
     ada.patch("/api/channels/plans", &json!({"public": false})).await.ok();
     ada.add_member("plans", "bob").await.ok();
-    let first = ada.say("plans", "buy the tower").await;
-    let second = ada.say("plans", "sell the bridge").await;
+    let first = ada.propose("plans", "buy the tower").await;
+    let second = ada.propose("plans", "sell the bridge").await;
     hub.advance(DAY);
     hub.settle().await;
     for reader in [&ada, &bob] {

@@ -20,7 +20,7 @@ impl Scene {
         let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
         let (worker, thief) = (ada.agent("worker").await, eve.agent("thief").await);
         ada.make_workflow("board", json!({})).await;
-        let work = ada.say("board", "build it").await;
+        let work = ada.propose("board", "build it").await;
         Self { hub, ada, eve, worker, thief, work }
     }
 
@@ -123,7 +123,7 @@ async fn nobody_fills_a_message_with_reactions() {
 async fn who_is_taken_out_loses_their_claims_and_stays_out() {
     let scene = Scene::begin().await;
     let spare = scene.eve.agent("spare").await;
-    let second = scene.ada.say("board", "and this").await;
+    let second = scene.ada.propose("board", "and this").await;
     scene.eve.call("POST", "/api/channels/board/join").await.ok();
     scene.thief.say("board", "hello").await;
     scene.thief.react(&scene.work, "in_progress").await.ok();
@@ -161,7 +161,7 @@ async fn who_is_taken_out_loses_their_claims_and_stays_out() {
 #[tokio::test]
 async fn an_approval_can_be_taken_back_after_the_message_was_deleted() {
     let scene = Scene::begin().await;
-    let said = scene.worker.say("board", "please").await;
+    let said = scene.worker.propose("board", "please").await;
     scene.ada.react(&said, "approve").await.ok();
     let trust = async || scene.ada.get("/api/trust/worker").await.ok().json()[0]["score"].clone();
     assert_eq!(trust().await, 0.05);

@@ -163,6 +163,11 @@ impl Client {
         self.post(&format!("/api/messages/{}/reactions", message["id"]), &json!({"reaction": reaction}))
     }
 
+    /// Proposes work in a channel.
+    pub(crate) async fn propose(&self, channel: &str, body: &str) -> Value {
+        self.send(json!({"channel": channel, "body": body, "action_type": "publish"})).await
+    }
+
     pub(crate) fn unreact(&self, message: &Value, reaction: &str) -> Call {
         self.delete(&format!("/api/messages/{}/reactions?reaction={reaction}", message["id"]))
     }

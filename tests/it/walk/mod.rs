@@ -35,6 +35,7 @@ fn table() -> Vec<Row> {
         crate::runs::walk_rows(),
         crate::search::walk_rows(),
         crate::sessions::walk_rows(),
+        crate::stars::walk_rows(),
         crate::streams::walk_rows(),
         crate::system::walk_rows(),
         crate::threads::walk_rows(),

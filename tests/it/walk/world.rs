@@ -83,7 +83,9 @@ impl World {
         owner.patch(&settings, &json!({"trigger_mode": "passive", "harness": null})).await.ok();
         let hook = json!({"name": "CI", "kind": "url", "target": {"channel": channel}});
         let hook = owner.post("/api/hooks", &hook).await.status(201).json()["hook"]["id"].as_str().unwrap().to_owned();
+        let invitation = hub.operator().call("users.invite", json!({"note": DM_SECRET})).await["id"].to_string();
         let things = BTreeMap::from([
+            ("/api/admin/invitations/{id}", invitation),
             ("{run}", run.clone()),
             ("/api/runs/{id}", run.clone()),
             ("/api/runs/{id}/retry", run.clone()),
@@ -128,7 +130,11 @@ impl World {
     /// A path with the things of this world in it.
     pub(super) fn fill(&self, path: &str, visitor: &str) -> String {
         let name = if path.starts_with("/api/channels/") { "{channel}" } else { "{name}" };
-        let mut filled = path.replace("{name}", name).replace("{principal}", "{name}").replace("{agent}", "{name}");
+        let mut filled = path
+            .replace("{name}", name)
+            .replace("{principal}", "{name}")
+            .replace("{agent}", "{name}")
+            .replace("{conversation}", "channel:{channel}");
         if let Some(value) = self.things.get(path) {
             filled = filled.replace("{id}", value).replace("{message_id}", value).replace("{client_id}", value);
         }

@@ -23,6 +23,10 @@ struct Message {
     conversation: String,
     to: Option<String>,
     action_type: String,
+    /// Whether it is work in a workflow channel, also without reactions.
+    is_proposal: bool,
+    /// None for talk.
+    state: Option<&'static str>,
     /// The place of the channel message that this is a copy of.
     mention_of: Option<usize>,
     is_deleted: bool,

@@ -13,9 +13,9 @@ const STATES: &[(&str, &str)] = &[
     ("approve", "approved"),
 ];
 
-fn state_of(reactions: &[(String, String)]) -> &'static str {
+fn state_of(reactions: &[(String, String)], is_proposed: bool) -> Option<&'static str> {
     let found = STATES.iter().find(|(reaction, _)| reactions.iter().any(|(_, made)| made == reaction));
-    found.map_or("proposed", |(_, state)| state)
+    found.map(|(_, state)| *state).or(is_proposed.then_some("proposed"))
 }
 
 fn is_terminal(state: &str) -> bool {
@@ -62,7 +62,13 @@ impl Model {
             let entries = request.answer["delivery"].as_array().into_iter().flatten();
             entries.filter_map(|entry| entry["recipient"].as_str()).map(str::to_owned).collect()
         };
-        let is_talk = channel.as_ref().is_some_and(|channel| !self.is_workflow(channel));
+        let has_kind = |fields: &Value| !fields["action_type"].is_null();
+        let is_proposal = channel.is_some()
+            && request.fields["reply_to"].is_null()
+            && (has_kind(&request.fields["metadata"]) || has_kind(&request.fields));
+        let is_work = is_proposal && channel.as_ref().is_some_and(|channel| self.is_workflow(channel));
+        let is_talk = channel.is_some() && !is_work;
+        let kind = if has_kind(&request.fields) { &request.fields } else { &request.fields["metadata"] };
         let conversation = channel.clone().unwrap_or_else(|| dm(request.actor, to.as_deref().unwrap_or_default()));
         // The hub itself approves what trusted agents propose.
         let state = request.answer["workflow_state"].as_str().or(request.answer["state"].as_str());
@@ -72,7 +78,13 @@ impl Model {
             author: request.actor.to_owned(),
             conversation,
             to,
-            action_type: action_type(&request.fields["metadata"]),
+            action_type: action_type(kind),
+            is_proposal,
+            state: match (is_approved, is_work) {
+                (true, _) => Some("approved"),
+                (false, true) => Some("proposed"),
+                (false, false) => None,
+            },
             mention_of: None,
             is_deleted: false,
             is_fading: false,
@@ -102,6 +114,8 @@ impl Model {
             to: Some(recipient.to_owned()),
             mention_of: Some(place),
             status: "pending".to_owned(),
+            is_proposal: false,
+            state: None,
             reactions: Vec::new(),
             ..message.clone()
         })
@@ -141,6 +155,8 @@ impl Model {
             conversation,
             to: Some(to),
             action_type: "publish".to_owned(),
+            is_proposal: false,
+            state: None,
             mention_of: None,
             is_deleted: !view["deleted_at"].is_null(),
             is_fading,
@@ -160,6 +176,7 @@ impl Model {
 
     fn apply_edit(&mut self, request: &Request<'_>) {
         let Some(place) = self.known(request) else { return };
+        self.apply_kind(place, request);
         self.lapse(place, request.answer);
         let author = self.messages[place].author.clone();
         for name in request.answer["mentions"].as_array().into_iter().flatten().filter_map(Value::as_str) {
@@ -167,6 +184,19 @@ impl Model {
             let is_for_all = matches!(name, "channel" | "here");
             let called = everybody.into_iter().filter(|known| is_for_all || known == name);
             self.unknown.extend(called.map(|known| dm(&author, &known)));
+        }
+    }
+
+    fn apply_kind(&mut self, place: usize, request: &Request<'_>) {
+        let Some(kind) = request.fields.get("action_type") else { return };
+        let is_workflow = self.is_workflow(&self.messages[place].conversation);
+        let message = &mut self.messages[place];
+        let is_same =
+            message.is_proposal != kind.is_null() && (kind.is_null() || kind.as_str() == Some(&message.action_type));
+        message.is_proposal = !kind.is_null();
+        message.action_type = action_type(&request.fields);
+        if !is_same && message.reactions.is_empty() && is_workflow {
+            self.couple(place);
         }
     }
 
@@ -190,6 +220,9 @@ impl Model {
             if *who != self.messages[place].author {
                 self.unknown.insert(dm("system", who));
             }
+        }
+        if approved.is_empty() {
+            return;
         }
         self.messages[place].reactions.retain(|made| !approves(made));
         self.couple(place);
@@ -237,7 +270,11 @@ impl Model {
         match had {
             Some(place_of_it) => {
                 self.messages[place].reactions.remove(place_of_it);
-                self.judgements.retain(|known| Some(known) != judgement.as_ref());
+                // Its kind may have been given since.
+                let is_it = |known: &Judgement, gone: &Judgement| {
+                    (known.message, &known.human, &known.reaction) == (gone.message, &gone.human, &gone.reaction)
+                };
+                self.judgements.retain(|known| !judgement.as_ref().is_some_and(|gone| is_it(known, gone)));
             }
             None => {
                 self.messages[place].reactions.push(made);
@@ -249,12 +286,15 @@ impl Model {
         self.check_state(place, request.answer);
     }
 
-    /// Where messages are work, a message is done when nothing is left to do.
+    /// Notes the state. In a workflow channel, work is done when nothing is left to do, and talk always.
     fn couple(&mut self, place: usize) {
+        let is_workflow = self.is_workflow(&self.messages[place].conversation);
+        let message = &mut self.messages[place];
+        message.state = state_of(&message.reactions, is_workflow && message.is_proposal);
         if self.messages[place].is_deleted || !self.is_workflow(&self.messages[place].conversation) {
             return;
         }
-        let is_over = is_terminal(state_of(&self.messages[place].reactions));
+        let is_over = self.messages[place].state.is_none_or(is_terminal);
         let is_open = matches!(self.status(place), "pending" | "processing");
         if is_over == is_open {
             self.messages[place].status = if is_over { "done" } else { "pending" }.to_owned();
@@ -267,7 +307,7 @@ impl Model {
         let claim = (name.to_owned(), "in_progress".to_owned());
         for place in 0..self.messages.len() {
             let message = &self.messages[place];
-            let is_open = !message.is_deleted && !is_terminal(state_of(&message.reactions));
+            let is_open = !message.is_deleted && !message.state.is_some_and(is_terminal);
             let is_kept_out = self.is_kept_out(&message.conversation, name);
             let can_go_on = !is_gone && !is_kept_out && self.sees(name, &message.conversation);
             if is_open && !can_go_on && message.reactions.contains(&claim) {
@@ -367,6 +407,8 @@ impl Model {
             conversation: dm(request.actor, &to),
             to: Some(to),
             action_type: "publish".to_owned(),
+            is_proposal: false,
+            state: None,
             mention_of: None,
             is_deleted: false,
             is_fading: false,
@@ -380,9 +422,8 @@ impl Model {
     /// Compares reactions and state with what a view shows of them.
     pub(super) fn check_state(&mut self, place: usize, view: &Value) {
         let message = self.messages[place].clone();
-        let state = state_of(&message.reactions);
-        if let Some(shown) = view["workflow_state"].as_str() {
-            self.expect(shown == state, || format!("state {shown} should be {state}: {message:?}"));
+        if let Some(shown) = view.get("workflow_state") {
+            self.expect(shown.as_str() == message.state, || format!("state {shown} is wrong: {message:?}"));
         }
         let Some(shown) = view["reactions"].as_array().filter(|shown| shown.iter().all(Value::is_object)) else {
             return;

@@ -57,6 +57,13 @@ pub(crate) fn operations() -> Vec<Operation> {
             let query = crate::search::encoded(&query.replace(text::LONE_SURROGATE, "%"));
             Some(Draft::call(&actor, "GET", format!("/api/directory?q={query}&limit={limit}")).all_pages())
         }),
+        operation("GET /api/directory/{name}", 6, |draw| {
+            let (actor, name) = (draw.anyone(), draw.name());
+            Some(Draft::call(&actor, "GET", format!("/api/directory/{}", crate::search::encoded(&name))))
+        }),
+        operation("GET /api/starred", 4, |draw| Some(Draft::call(&draw.anyone(), "GET", "/api/starred"))),
+        operation("PUT /api/starred/{conversation}", 8, |draw| draw.on_star("PUT")),
+        operation("DELETE /api/starred/{conversation}", 4, |draw| draw.on_star("DELETE")),
         operation("GET /api/keys", 6, |draw| Some(Draft::call(&draw.anyone(), "GET", "/api/keys?limit=2").all_pages())),
         operation("POST /api/keys", 10, |draw| {
             let (agent, owner) = draw.dice.one_of(&draw.world.agents).cloned()?;
@@ -86,6 +93,16 @@ pub(crate) fn operations() -> Vec<Operation> {
 
 impl Draw<'_> {
     /// Something about an agent, most often by its owner.
+    fn on_star(&mut self, method: &str) -> Option<Draft> {
+        let actor = self.anyone();
+        let conversation = match self.dice.below(8) {
+            0 => "general".to_owned(),
+            1..=4 => format!("channel:{}", self.channel()),
+            _ => format!("dm:{}", self.name()),
+        };
+        Some(Draft::call(&actor, method, format!("/api/starred/{}", crate::search::encoded(&conversation))))
+    }
+
     fn on_agent(&mut self, method: &str, path: &str) -> Option<Draft> {
         let (agent, owner) = self.dice.one_of(&self.world.agents).cloned()?;
         let actor = if self.dice.chance(80) { owner } else { self.anyone() };

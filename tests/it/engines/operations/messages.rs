@@ -16,9 +16,13 @@ pub(crate) fn operations() -> Vec<Operation> {
         }),
         operation("PATCH /api/messages/{id}", 50, |draw| {
             let (message, actor) = draw.message_and_author()?;
-            let body = draw.text();
             let path = format!("/api/messages/{}", reference(&message.reference));
-            Some(Draft::call(&actor, "PATCH", path).json(&json!({"body": body})))
+            let body = match draw.dice.below(8) {
+                0 => json!({"action_type": draw.dice.pick(&["publish", "deploy.prod", "Not a label"])}),
+                1 => json!({"action_type": null}),
+                _ => json!({"body": draw.text()}),
+            };
+            Some(Draft::call(&actor, "PATCH", path).json(&body))
         }),
         operation("DELETE /api/messages/{id}", 30, |draw| {
             let (message, actor) = draw.message_and_author()?;
@@ -83,6 +87,9 @@ impl Draw<'_> {
             && let Some(file) = self.dice.recent(&self.world.files).cloned()
         {
             body["attachments"] = if self.dice.chance(10) { json!([file, file]) } else { json!([file]) };
+        }
+        if self.dice.chance(20) && body["channel"].is_string() {
+            body["action_type"] = json!(self.dice.pick(&["publish", "deploy.prod", "no/label"]));
         }
         if self.dice.chance(3) {
             body["no_wake"] = json!(true);

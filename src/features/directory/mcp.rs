@@ -42,6 +42,10 @@ struct Item {
     display_name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
+    /// What an agent is for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    presence: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     last_seen_at: Option<String>,
 }
@@ -54,6 +58,8 @@ impl From<Card> for Item {
             kind: card.kind.name(),
             display_name: card.display_name,
             owner: card.owner,
+            description: card.description,
+            presence: card.presence.name(),
             last_seen_at,
         }
     }
@@ -61,6 +67,6 @@ impl From<Card> for Item {
 
 async fn list_agents(hub: Hub, actor: Actor, arguments: ListArguments) -> Result<Listed, HubError> {
     let list = ListQuery { limit: Some(MAX_LISTED), cursor: arguments.cursor };
-    let page = service::directory(&hub, &actor, arguments.query.as_deref().unwrap_or_default(), list).await?;
+    let page = service::list(&hub, &actor, arguments.query.as_deref().unwrap_or_default(), list).await?;
     Ok(Listed { items: page.items.into_iter().map(Into::into).collect(), next_cursor: page.next_cursor })
 }
