@@ -23,6 +23,6 @@ export function useDmPartner(name: string): DmPartner {
   const partner = useQuery({ ...partnersQuery, select: (all) => all.find((one) => one.name === name) }).data;
   const isAgent = own !== undefined || partner?.kind === "agent";
   const displayName = own?.display_name || partner?.display_name || name;
-  const isShown = isAgent && displayName.length <= LONGEST_TITLE && isPlain(displayName);
+  const isShown = isAgent && displayName !== name && displayName.length <= LONGEST_TITLE && isPlain(displayName);
   return { isAgent, own, displayName, title: isShown ? displayName : `@${name}` };
 }
