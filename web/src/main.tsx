@@ -4,8 +4,9 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 
 import { Problem } from "./api/problem";
+import { whenIdle } from "./lib/afterPaint";
 import { followAppearance } from "./lib/appearance";
-import { makeRouter } from "./router";
+import { loadPagesAhead, makeRouter } from "./router";
 import { ErrorBoundary } from "./shell/ErrorBoundary";
 import { takeAhead } from "./shell/ahead";
 import "./styles.css";
@@ -34,3 +35,5 @@ createRoot(document.getElementById("root")!).render(
     </ErrorBoundary>
   </StrictMode>,
 );
+
+whenIdle(loadPagesAhead);

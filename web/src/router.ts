@@ -5,7 +5,6 @@ import {
   createRouter,
   defaultParseSearch,
   defaultStringifySearch,
-  lazyRouteComponent,
   redirect,
 } from "@tanstack/react-router";
 
@@ -24,8 +23,29 @@ import { NotFound } from "./pages/NotFound";
 import { AppShell } from "./shell/AppShell";
 import { RootError } from "./shell/RootError";
 import { isAhead } from "./shell/ahead";
+import { lazyPage, loadAhead } from "./shell/lazyPage";
 
 const conversation = () => import("./pages/conversation");
+
+/** The pages that the sidebar leads to. They are loaded when the page has nothing else to do. */
+const NEAR = {
+  conversation: lazyPage(conversation, "ChannelPage"),
+  inbox: lazyPage(() => import("./pages/inbox/InboxPage"), "InboxPage"),
+  threads: lazyPage(() => import("./pages/ThreadsPage"), "ThreadsPage"),
+  channels: lazyPage(() => import("./pages/ChannelsPage"), "ChannelsPage"),
+  board: lazyPage(() => import("./pages/board/BoardPage"), "BoardPage"),
+  runs: lazyPage(() => import("./pages/runs/RunsPage"), "RunsPage"),
+  agents: lazyPage(() => import("./pages/AgentsPage"), "AgentsPage"),
+  agent: lazyPage(() => import("./pages/AgentPage"), "AgentPage"),
+  search: lazyPage(() => import("./pages/search/SearchPage"), "SearchPage"),
+  traces: lazyPage(() => import("./pages/traces/TracesPage"), "TracesPage"),
+  deliveries: lazyPage(() => import("./pages/deliveries/DeliveriesPage"), "DeliveriesPage"),
+};
+
+/** Loads the pages that the sidebar leads to, so that they are there when the hub is not. */
+export function loadPagesAhead(): void {
+  void loadAhead(Object.values(NEAR));
+}
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
   // Nothing is shown before the page knows who looks at it.
@@ -56,23 +76,23 @@ const inbox = createRoute({
   getParentRoute: () => root,
   path: "/inbox",
   validateSearch: inboxSearch,
-  component: lazyRouteComponent(() => import("./pages/inbox/InboxPage"), "InboxPage"),
+  component: NEAR.inbox,
 });
 const threads = createRoute({
   getParentRoute: () => root,
   path: "/threads",
-  component: lazyRouteComponent(() => import("./pages/ThreadsPage"), "ThreadsPage"),
+  component: NEAR.threads,
 });
 const channels = createRoute({
   getParentRoute: () => root,
   path: "/channels",
-  component: lazyRouteComponent(() => import("./pages/ChannelsPage"), "ChannelsPage"),
+  component: NEAR.channels,
 });
 const channel = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name",
   validateSearch: (search): { at?: number; thread?: number } => ({ at: id(search["at"]), thread: id(search["thread"]) }),
-  component: lazyRouteComponent(conversation, "ChannelPage"),
+  component: NEAR.conversation,
 });
 const dm = createRoute({
   getParentRoute: () => root,
@@ -82,7 +102,7 @@ const dm = createRoute({
     thread: id(search["thread"]),
     as: typeof search["as"] === "string" ? search["as"] : undefined,
   }),
-  component: lazyRouteComponent(conversation, "DmPage"),
+  component: lazyPage(conversation, "DmPage"),
 });
 const agents = createRoute({
   getParentRoute: () => root,
@@ -91,13 +111,13 @@ const agents = createRoute({
     q: search["q"] === undefined ? undefined : String(search["q"]),
     status: STATUSES.find((status) => status === search["status"]),
   }),
-  component: lazyRouteComponent(() => import("./pages/AgentsPage"), "AgentsPage"),
+  component: NEAR.agents,
 });
 const agent = createRoute({
   getParentRoute: () => root,
   path: "/agents/$name",
   validateSearch: (search): { tab?: AgentTab } => ({ tab: agentTab(search["tab"]) }),
-  component: lazyRouteComponent(() => import("./pages/AgentPage"), "AgentPage"),
+  component: NEAR.agent,
 });
 const welcome = createRoute({
   getParentRoute: () => root,
@@ -106,25 +126,25 @@ const welcome = createRoute({
     agent: search["agent"] === undefined ? undefined : String(search["agent"]),
     step: search["step"] === "message" || search["step"] === "connect" ? search["step"] : undefined,
   }),
-  component: lazyRouteComponent(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
+  component: lazyPage(() => import("./pages/welcome/WelcomePage"), "WelcomePage"),
 });
 
 const channelSettings = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name/settings",
-  component: lazyRouteComponent(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
+  component: lazyPage(() => import("./pages/channel/ChannelSettingsPage"), "ChannelSettingsPage"),
 });
 const channelBoard = createRoute({
   getParentRoute: () => root,
   path: "/channels/$name/board",
   validateSearch: boardSearch,
-  component: lazyRouteComponent(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
+  component: lazyPage(() => import("./pages/board/ChannelBoardPage"), "ChannelBoardPage"),
 });
 const board = createRoute({
   getParentRoute: () => root,
   path: "/board",
   validateSearch: boardSearch,
-  component: lazyRouteComponent(() => import("./pages/board/BoardPage"), "BoardPage"),
+  component: NEAR.board,
 });
 const operate = createRoute({
   getParentRoute: () => root,
@@ -137,51 +157,51 @@ const traces = createRoute({
   getParentRoute: () => root,
   path: "/traces",
   validateSearch: traceSearch,
-  component: lazyRouteComponent(() => import("./pages/traces/TracesPage"), "TracesPage"),
+  component: NEAR.traces,
 });
 const deliveries = createRoute({
   getParentRoute: () => root,
   path: "/deliveries",
   validateSearch: deliverySearch,
-  component: lazyRouteComponent(() => import("./pages/deliveries/DeliveriesPage"), "DeliveriesPage"),
+  component: NEAR.deliveries,
 });
 const runs = createRoute({
   getParentRoute: () => root,
   path: "/runs",
   validateSearch: runSearch,
-  component: lazyRouteComponent(() => import("./pages/runs/RunsPage"), "RunsPage"),
+  component: NEAR.runs,
 });
 const run = createRoute({
   getParentRoute: () => root,
   path: "/runs/$id",
-  component: lazyRouteComponent(() => import("./pages/runs/RunPage"), "RunPage"),
+  component: lazyPage(() => import("./pages/runs/RunPage"), "RunPage"),
 });
 const automation = createRoute({
   getParentRoute: () => root,
   path: "/automation",
-  component: lazyRouteComponent(() => import("./pages/automation/AutomationPage"), "AutomationPage"),
+  component: lazyPage(() => import("./pages/automation/AutomationPage"), "AutomationPage"),
 });
 const search = createRoute({
   getParentRoute: () => root,
   path: "/search",
   validateSearch: searchIn,
-  component: lazyRouteComponent(() => import("./pages/search/SearchPage"), "SearchPage"),
+  component: NEAR.search,
 });
 const attachments = createRoute({
   getParentRoute: () => root,
   path: "/attachments",
-  component: lazyRouteComponent(() => import("./pages/attachments/AttachmentsPage"), "AttachmentsPage"),
+  component: lazyPage(() => import("./pages/attachments/AttachmentsPage"), "AttachmentsPage"),
 });
 const admin = createRoute({
   getParentRoute: () => root,
   path: "/admin",
   validateSearch: adminSearch,
-  component: lazyRouteComponent(() => import("./pages/admin/AdminPage"), "AdminPage"),
+  component: lazyPage(() => import("./pages/admin/AdminPage"), "AdminPage"),
 });
 const settings = createRoute({
   getParentRoute: () => root,
   path: "/settings",
-  component: lazyRouteComponent(() => import("./pages/settings/SettingsLayout"), "SettingsLayout"),
+  component: lazyPage(() => import("./pages/settings/SettingsLayout"), "SettingsLayout"),
 });
 const settingsIndex = createRoute({
   getParentRoute: () => settings,
@@ -193,33 +213,33 @@ const settingsIndex = createRoute({
 const profile = createRoute({
   getParentRoute: () => settings,
   path: "/profile",
-  component: lazyRouteComponent(() => import("./pages/settings/ProfilePage"), "ProfilePage"),
+  component: lazyPage(() => import("./pages/settings/ProfilePage"), "ProfilePage"),
 });
 const keys = createRoute({
   getParentRoute: () => settings,
   path: "/keys",
-  component: lazyRouteComponent(() => import("./pages/settings/KeysPage"), "KeysPage"),
+  component: lazyPage(() => import("./pages/settings/KeysPage"), "KeysPage"),
 });
 const apps = createRoute({
   getParentRoute: () => settings,
   path: "/apps",
-  component: lazyRouteComponent(() => import("./pages/settings/AppsPage"), "AppsPage"),
+  component: lazyPage(() => import("./pages/settings/AppsPage"), "AppsPage"),
 });
 const hooks = createRoute({
   getParentRoute: () => settings,
   path: "/hooks",
   validateSearch: (search): { hook?: string } => ({ hook: search["hook"] === undefined ? undefined : String(search["hook"]) }),
-  component: lazyRouteComponent(() => import("./pages/hooks/HooksPage"), "HooksPage"),
+  component: lazyPage(() => import("./pages/hooks/HooksPage"), "HooksPage"),
 });
 const notifications = createRoute({
   getParentRoute: () => settings,
   path: "/notifications",
-  component: lazyRouteComponent(() => import("./pages/settings/NotificationsPage"), "NotificationsPage"),
+  component: lazyPage(() => import("./pages/settings/NotificationsPage"), "NotificationsPage"),
 });
 const appearance = createRoute({
   getParentRoute: () => settings,
   path: "/appearance",
-  component: lazyRouteComponent(() => import("./pages/settings/AppearancePage"), "AppearancePage"),
+  component: lazyPage(() => import("./pages/settings/AppearancePage"), "AppearancePage"),
 });
 
 const tree = root.addChildren([

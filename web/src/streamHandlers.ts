@@ -9,7 +9,7 @@ import { inboxHandler } from "./pages/inbox/streamHandler";
 import { searchHandler } from "./pages/search/streamHandler";
 import { runsHandler } from "./runs/streamHandler";
 
-// Every page loads these handlers at once, so a handler imports no component.
+// Every page loads these handlers right after its first paint, so a handler imports no component.
 const handlers = [messagesHandler, boardHandler, inboxHandler, searchHandler, channelsHandler, agentsHandler, runsHandler, resyncHandler] as const;
 
 /** The stream handlers of all features. */

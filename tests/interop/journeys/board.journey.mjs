@@ -129,7 +129,7 @@ export async function boardRefusals({ hub, watcher }) {
   equal(await page.locator("article").count(), 1, "what the filter leaves");
   await page.goto(`${hub.url}/channels/general/board`);
   await page.getByText("This channel has no workflow").waitFor();
-  await page.getByRole("link", { name: "Switch it on in the settings" }).waitFor();
+  await page.getByRole("link", { name: "Turn it on in settings" }).waitFor();
   await watcher.checkAccess(page, "a channel without a board");
   await page.getByRole("heading", { level: 1 }).focus();
   await page.keyboard.press("g");

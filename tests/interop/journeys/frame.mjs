@@ -88,6 +88,8 @@ export class Hub {
     const code = await new Promise((resolve) => child.once("exit", resolve));
     if (code !== 0) throw new Error("the hub could not be filled");
     await this.run();
+    // Every page searches for what waits, and the hub refuses searches until its index has the new messages.
+    await until("the search index is built", () => this.admin.call("GET", "/api/messages/search?state=in_progress&limit=1").then(() => true, () => false));
     return "room-000";
   }
 

@@ -19,7 +19,7 @@ const charactersIn = (locator) => locator.evaluate((box) => box.textContent.leng
 const few = (count, most, what) => {
   if (count > most) throw new Error(`${what}: ${count}, which is more than ${most}`);
 };
-const dialogIn = (page) => page.getByRole("dialog", { name: "All of the text" });
+const dialogIn = (page) => page.getByRole("dialog", { name: "Full text" });
 
 /** Goes to the end of a conversation until a message is drawn there. What is above it may still grow. */
 const arrives = (page, row) =>

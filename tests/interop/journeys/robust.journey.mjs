@@ -28,7 +28,7 @@ export async function unreadInTabs({ hub, watcher }) {
   const [other, page] = [await watcher.page(context), await watcher.page(context)];
   await other.goto(`${hub.url}/settings/appearance`);
   await other.getByRole("link", { name: /^general\s*3 unread/ }).waitFor();
-  await until("the tab says what is new", async () => (await other.title()) === "(3) Appearance – Stoa");
+  await until("the tab says what is new", async () => (await other.title()) === "• Appearance – Stoa");
   await page.goto(`${hub.url}/channels/general`);
   await page.getByRole("separator").getByText("New since").waitFor();
   await until("it is read", async () => (await page.title()) === "#general – Stoa");
@@ -115,6 +115,8 @@ export async function byEarAndKeys({ hub, watcher }) {
   await field(page).click();
   await page.keyboard.press("Alt+Shift+ArrowDown");
   await heading("# beta").waitFor();
+  // Once it is read, it is no longer the first of the list.
+  await page.getByRole("link", { name: "beta", exact: true }).waitFor();
   await page.keyboard.press("Alt+ArrowUp");
   await heading("# alpha").waitFor();
   await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Threads" }).click();
@@ -122,7 +124,7 @@ export async function byEarAndKeys({ hub, watcher }) {
   equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "what has the focus on a new page");
   await until("the tab is called by it", async () => /Threads – Stoa$/.test(await page.title()));
   await page.keyboard.press("?");
-  await page.getByText("Conversation above or below", { exact: true }).waitFor();
+  await page.getByText("Previous or next conversation", { exact: true }).waitFor();
   await watcher.checkAccess(page, "the list of keys");
 }
 
@@ -147,7 +149,7 @@ export async function strangeTexts({ hub, watcher }) {
   equal(side, "right", "the side at which Hebrew begins");
   await log(page).evaluate((box) => box.scrollTo(0, 0));
   await article(page, "It begins here").getByRole("button", { name: /Show all, 20\d kB/ }).click();
-  const dialog = page.getByRole("dialog", { name: "All of the text" });
+  const dialog = page.getByRole("dialog", { name: "Full text" });
   await dialog.getByText("It begins here").waitFor();
   await until("one reads to its end", async () => {
     await dialog.locator("[data-scroller]").evaluate((box) => box.scrollTo(0, box.scrollHeight));
@@ -219,20 +221,22 @@ export async function newVersion({ hub, watcher }) {
   let isNew = false;
   let isGone = true;
   await page.route("**/build-id.txt", (route) => route.fulfill({ contentType: "text/plain", body: isNew ? "ffffffffffffffff" : "0000000000000000" }));
-  await page.route(/\/assets\/ChannelsPage-.*\.js/, (route) => (isNew && isGone ? route.fulfill({ status: 404, body: "" }) : route.continue()));
+  // A page that is not loaded ahead.
+  await page.route(/\/assets\/AttachmentsPage-.*\.js/, (route) => (isNew && isGone ? route.fulfill({ status: 404, body: "" }) : route.continue()));
   await page.goto(`${hub.url}/channels/general`);
   await field(page).fill("begun before");
   await hub.halt();
   isNew = true;
   await hub.run();
-  await page.getByText("There is a new version").waitFor();
+  await page.getByText("A new version is available").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
   // A page that is loaded now is the new one, and has all its parts.
   page.on("request", (request) => {
     if (request.isNavigationRequest()) isGone = false;
   });
-  await page.getByRole("link", { name: "Channels", exact: true }).click();
-  await page.getByRole("main").getByRole("button", { name: "New channel" }).waitFor();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("button", { name: /Administrator/ }).click();
+  await page.getByRole("menuitem", { name: "Attachments" }).click();
+  await page.getByRole("heading", { level: 1, name: "Attachments" }).waitFor();
   equal(isGone, false, "whether the old page is still there");
   await page.goto(`${hub.url}/channels/general`);
   equal(await field(page).inputValue(), "begun before", "the draft");
@@ -259,7 +263,7 @@ export async function phoneThread({ hub, watcher }) {
   await article(pane, "so do I").waitFor();
   equal(await fits(page), true, "whether the thread fits");
   await watcher.checkAccess(page, "a thread on a phone");
-  await pane.getByRole("button", { name: "Close the thread" }).tap();
+  await pane.getByRole("button", { name: "Close thread" }).tap();
   await pane.waitFor({ state: "detached" });
   await field(page).fill("from the phone");
   await page.getByRole("button", { name: "Send" }).tap();
@@ -381,13 +385,13 @@ export async function sentLater({ hub, watcher }) {
 
 /** A page that came up without the hub says so, and comes to life with it. */
 export async function comesToLife({ hub, watcher }) {
-  watcher.allow(/ERR_FAILED|Failed to load|cannot be reached/);
+  watcher.allow(/ERR_FAILED|Failed to load|Can't reach/);
   await hub.admin.say("general", "it was there all along");
   const page = await watcher.page(await watcher.window(hub.admin));
   let isDown = true;
   await page.route(/\/(api|auth)\//, (route) => (isDown ? route.abort() : route.continue()));
   await page.goto(`${hub.url}/channels/general`);
-  await page.getByText("The hub cannot be reached").waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   isDown = false;
   await article(page, "it was there all along").waitFor();
   await watcher.checkAccess(page, "a page that came to life");
@@ -406,7 +410,7 @@ export async function lostLink({ hub, watcher }) {
     const count = (request) => (asked += /channels\/general\/messages/.test(request.url()) ? 1 : 0);
     page.on("request", count);
     await page.goto(`${hub.url}/channels/general?at=${id}`);
-    await page.getByText("The message that was asked for is not here.").waitFor();
+    await page.getByText("That message does not exist or was deleted.").waitFor();
     await article(page, "line 119").waitFor();
     await until("one is at the end", () => isAtEnd(page));
     page.off("request", count);
@@ -489,7 +493,7 @@ export async function loadedAfterAll({ hub, watcher }) {
   await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
   await hub.halt();
   await page.getByRole("link", { name: /^other/ }).click();
-  await page.getByText("The page tries again as soon as the connection is back.").first().waitFor();
+  await page.getByText("Retrying when the connection is back.").first().waitFor();
   await hub.run();
   await article(page, "there after all").waitFor();
 }

@@ -57,7 +57,7 @@ export async function passiveAgent({ hub, watcher }) {
 
   // The same holds for a mention in a channel, and it fits a phone.
   await page.goto(`${hub.url}/channels/general`);
-  await write(page, "Message #general", "please look, @scribe");
+  await write(page, "Message #general", "@scribe, please look");
   const called = article(page, "please look").first();
   await called.getByText(/@scribe: Waiting/).waitFor();
   const mention = await claim(scribe);

@@ -12,6 +12,7 @@ import { bySeen, filterAgents } from "./filter";
 import { READS, expiryOf, keyState, summaryOf } from "./keys";
 import { standing } from "./statuses";
 import { agentTab } from "./tabs";
+import { isUnconnected } from "./unconnected";
 import { toName } from "./welcome";
 
 const agent: Agent = {
@@ -180,7 +181,7 @@ describe("contact", () => {
 
 describe("keys", () => {
   it("say in few words what they may do", () => {
-    expect(summaryOf(["*"])).toBe("everything");
+    expect(summaryOf(["*"])).toBe("full access");
     expect(summaryOf([...READS])).toBe("read only");
     expect(summaryOf(["messages:read", "wiki:write"])).toBe("messages:read, wiki:write");
   });
@@ -217,5 +218,15 @@ describe("lists and names", () => {
   it("knows only its own tabs", () => {
     expect(agentTab("keys")).toBe("keys");
     expect(agentTab("nothing")).toBeUndefined();
+  });
+});
+
+describe("an agent that was never connected", () => {
+  it("is one that waits for a program that nobody has started", () => {
+    const created: Agent = { ...agent, trigger_mode: "passive", harness: null, last_seen_at: null, paused_at: null, quarantined_at: null };
+    expect(isUnconnected(created)).toBe(true);
+    expect(isUnconnected({ ...created, last_seen_at: "2026-01-01T00:00:00Z" })).toBe(false);
+    expect(isUnconnected({ ...created, trigger_mode: "reactive" })).toBe(false);
+    expect(isUnconnected({ ...created, paused_at: "2026-01-01T00:00:00Z" })).toBe(false);
   });
 });

@@ -2,10 +2,12 @@ import type { QueryClient } from "@tanstack/react-query";
 
 import { AGENTS_KEY, agentKey } from "../api/agentKeys";
 import type { Presence, RevisedAgent } from "../api/agents";
+import { PRESENCES_KEY } from "../api/presencesKey";
 import type { Agent, Me } from "../api/types";
 import { type StreamHandler, textIn } from "../live/handlers";
 import { reloadSoon } from "../live/reloadSoon";
 import type { LiveEvent } from "../live/stream";
+import type { PresenceState } from "../ui/PresenceDot";
 
 /** Keeps agents, their trust and the presence of everybody up to date. */
 export const agentsHandler = {
@@ -21,8 +23,7 @@ export const agentsHandler = {
     },
     attention: (client) => {
       // Attention may be needed because an agent was stopped.
-      reloadSoon(client, "agent");
-      reloadSoon(client, "agents");
+      for (const key of ["agent", "agents", "me"]) reloadSoon(client, key);
     },
     presence: updatePresence,
   },
@@ -31,9 +32,16 @@ export const agentsHandler = {
 function updatePresence(client: QueryClient, event: LiveEvent): void {
   const [name, lastSeenAt] = [textIn(event, "name"), textIn(event, "last_seen_at")];
   if (name === undefined || lastSeenAt === undefined) return;
-  const presence: Presence = { isOnline: event.data["online"] === true, lastSeenAt };
+  const now = textIn(event, "presence") ?? (event.data["online"] === true ? "online" : "offline");
+  const presence: Presence = { isOnline: now === "online" || now === "working", lastSeenAt };
   client.setQueryData<Presence | null>(["presence", name], presence);
+  client.setQueryData<ReadonlyMap<string, PresenceState>>(PRESENCES_KEY, (known) => known && new Map(known).set(name, now as PresenceState));
   const updated = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
-  client.setQueryData<Agent[]>(AGENTS_KEY, (now) => now?.map(updated));
-  client.setQueryData<RevisedAgent>(agentKey(name), (now) => now && { ...now, agent: updated(now.agent) });
+  client.setQueryData<Agent[]>(AGENTS_KEY, (agents) => agents?.map(updated));
+  client.setQueryData<RevisedAgent>(agentKey(name), (revised) => revised && { ...revised, agent: updated(revised.agent) });
+  // The first time it matters that it was seen at all. Later changes would draw the whole page again.
+  client.setQueryData<Me>(["me"], (me) => {
+    const isFirst = me?.agents.some((agent) => agent.name === name && !agent.last_seen_at);
+    return me && isFirst ? { ...me, agents: me.agents.map(updated) } : me;
+  });
 }

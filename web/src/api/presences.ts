@@ -2,6 +2,7 @@ import { queryOptions } from "@tanstack/react-query";
 
 import type { PresenceState } from "../ui/PresenceDot";
 import { api, ok } from "./client";
+import { PRESENCES_KEY } from "./presencesKey";
 
 const PAGE = 200;
 /** A hub may have thousands of people and agents. The sidebar shows few of them, and the stream tells of the others. */
@@ -9,7 +10,7 @@ const MOST_PAGES = 5;
 
 /** What everybody is doing now, by name. The stream keeps it up to date. */
 export const presencesQuery = queryOptions({
-  queryKey: ["presences"],
+  queryKey: PRESENCES_KEY,
   queryFn: async (): Promise<ReadonlyMap<string, PresenceState>> => {
     const presences = new Map<string, PresenceState>();
     let cursor: string | undefined;

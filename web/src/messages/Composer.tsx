@@ -136,7 +136,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus, hasWork }: Co
           takeFiles(draft, chosen);
           area.current?.focus();
         }}
-        status={isUploading ? "Uploading… You can send it when that is done" : body || ready.length ? "Draft saved" : ""}
+        status={isUploading ? "Uploading…" : body || ready.length ? "Draft saved" : ""}
         canSend={canSend}
       />
     </form>

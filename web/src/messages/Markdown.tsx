@@ -39,7 +39,7 @@ export const Markdown = memo(function Markdown(props: MarkdownProps) {
       ) : (
         <Marked {...props} text={shown} />
       )}
-      {shown.length < text.length ? <ShowAll title="All of the text" text={text} isMarkdown /> : null}
+      {shown.length < text.length ? <ShowAll title="Full text" text={text} isMarkdown /> : null}
     </>
   );
 });
@@ -85,7 +85,7 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
       button.className =
         "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
       button.addEventListener("click", () => {
-        void copy(codeIn(block)).then((isDone) => isDone && toast("Copied."));
+        void copy(codeIn(block)).then((isDone) => isDone && toast("Copied"));
       });
       block.append(button);
     }

@@ -36,7 +36,7 @@ export function MessageList(props: MessageListProps) {
   const isRefused = around.error instanceof Problem && !around.error.isPassing;
   const isElsewhere = at !== undefined && !isThere && !part && (around.data !== undefined || isRefused);
   useEffect(() => {
-    if (isElsewhere) toast("The message that was asked for is not here.", { isError: true });
+    if (isElsewhere) toast("That message does not exist or was deleted.", { isError: true });
   }, [isElsewhere, at]);
   useEffect(() => {
     const whole = part && end.data ? joined(end.data, part) : null;

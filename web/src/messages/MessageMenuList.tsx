@@ -48,9 +48,9 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
   const remove = async () => {
     await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
     changeMessage(client, message.id, (now) => ({ ...now, body: "", deleted_at: new Date().toISOString() }));
-    toast("Message deleted.");
+    toast("Message deleted");
   };
-  const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("The link is copied."));
+  const copyLink = () => copy(permalink(message, me)).then((isDone) => isDone && toast("Link copied"));
   return (
     <Menu.Root modal={false} defaultOpen>
       <Menu.Trigger aria-label={MENU_LABEL} className={MENU_BUTTON}>
@@ -101,7 +101,7 @@ export default function MessageMenuList({ message, onThread }: { message: Messag
       ) : null}
       {asked === "delete" ? (
         <Confirm title="Delete this message?" action="Delete" onConfirm={remove} onClose={() => setAsked(null)}>
-          Everybody here loses it, and it cannot be brought back.
+          The message is deleted for everyone. This cannot be undone.
         </Confirm>
       ) : null}
     </Menu.Root>

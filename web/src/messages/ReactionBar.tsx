@@ -5,6 +5,7 @@ import type { MouseEvent, ReactNode } from "react";
 import { channelsQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
 import { fullName } from "../lib/names";
+import { duration } from "../lib/time";
 import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
@@ -53,7 +54,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps & { mes
       {standing.isStale && channel && !message.deleted_at ? (
         <span className="inline-flex h-5 items-center gap-1 rounded-sm bg-[color-mix(in_srgb,currentColor_9%,var(--bg))] px-1.5 text-xs font-medium whitespace-nowrap text-amber">
           <Clock size={12} aria-hidden="true" />
-          Stale
+          Stale {duration(standing.ageMs)}
           <span className="font-normal">· {staleNote(standing, channel)}</span>
         </span>
       ) : null}

@@ -24,7 +24,7 @@ export function RejectReason({ message, me, onThread }: FootProps) {
   }
   return onThread && hasReacted(message, "reject", me) && (message.reply_count === 0 || replies.data) ? (
     <Button size="row" look="plain" onClick={() => onThread(message.id)}>
-      Say why
+      Add reason
     </Button>
   ) : null;
 }

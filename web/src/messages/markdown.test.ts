@@ -94,7 +94,7 @@ test("a link whose text names another place shows where it leads", () => {
 
 test("a picture is a link that names its host", () => {
   expect(html("![a chart](https://c.example/x.png)")).toContain(">a chart</a> <bdi");
-  expect(targets("![a chart](https://c.example/x.png)")).toEqual(["(picture at c.example)"]);
+  expect(targets("![a chart](https://c.example/x.png)")).toEqual(["(image at c.example)"]);
   expect(inPage("![](https://c.example/x.png)").querySelector("a")!.textContent).toBe("picture");
 });
 

@@ -190,7 +190,7 @@ markdown.core.ruler.push("honest", (state) => {
           add("link_open", 1, "").attrSet("href", href);
           add("text", 0, words);
           add("link_close", -1, "");
-          add("target", 0, urlOf(href)?.host ?? location.host, "picture at");
+          add("target", 0, urlOf(href)?.host ?? location.host, "image at");
         }
         continue;
       }

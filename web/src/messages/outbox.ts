@@ -44,7 +44,7 @@ person.subscribe(() => outgoing.set(unsent()));
 function unsent(): Outgoing[] {
   const kept = load<unknown>(outgoingKey(), [], "tab");
   const all = Array.isArray(kept) ? (kept as Outgoing[]) : [];
-  return all.map((one) => ({ ...one, error: "The page was left before this was sent." }));
+  return all.map((one) => ({ ...one, error: "Not sent: you left the page." }));
 }
 
 export function change(key: string, next: Partial<Outgoing>): void {

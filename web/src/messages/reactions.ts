@@ -19,7 +19,7 @@ interface Kind {
 export const REACTIONS: Record<Reaction, Kind> = {
   approve: { verb: "Approve", icon: "✓", state: "approved", noun: "approval", added: "Approved", removed: "Approval withdrawn" },
   reject: { verb: "Reject", icon: "✕", state: "rejected", noun: "rejection", added: "Rejected", removed: "Rejection withdrawn" },
-  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", noun: "claim", added: "Claimed for you", removed: "Claim released" },
+  in_progress: { verb: "Claim", icon: "◐", state: "in_progress", noun: "claim", added: "Claimed", removed: "Claim released" },
   done: { verb: "Mark done", icon: "✓✓", state: "done", noun: "“done”", added: "Done", removed: "No longer marked done" },
   published: { verb: "Mark published", icon: "↗", state: "published", noun: "“published”", added: "Published", removed: "No longer marked published" },
 };

@@ -46,7 +46,7 @@ export function DmPage() {
         icon={isOwnView ? <Avatar name={name} kind="agent" displayName={displayName} /> : undefined}
         subtitle={
           as && isShown ? (
-            `What @${as} and @${name} say to each other`
+            `Conversation between @${as} and @${name}`
           ) : isOwnView ? (
             <Suspense>
               <AgentFacts name={name} own={own} />
@@ -64,7 +64,7 @@ export function DmPage() {
         {as ? (
           <>
             {list}
-            {isShown ? <Foot>You see this as the owner of @{as}. Only the two of them can write here.</Foot> : null}
+            {isShown ? <Foot>You can read this as the owner of @{as}. Only the two of them can post here.</Foot> : null}
           </>
         ) : name === SYSTEM ? (
           <>

@@ -39,7 +39,7 @@ function NotStarted({ agent, isNamed, item }: LineProps & { item: Delivery }) {
   return (
     <StatusLine>
       <Badge colour="warning" icon="!">
-        {isNamed ? `@${agent.name} not started` : "Not started"}
+        {isNamed ? `@${agent.name}: not started` : "Not started"}
       </Badge>
       <span className="text-muted">{notStartedWords(item.reason)}</span>
       {item.reason === "acting_off" ? (
@@ -58,10 +58,10 @@ function Waiting({ message, agent, isNamed, item }: LineProps & { item: Delivery
   return (
     <StatusLine>
       <Badge icon="○">
-        {isNamed ? `@${agent.name} waits` : "Waiting"} <span className="font-normal">· {spanWords(now - Date.parse(message.created_at))}</span>
+        {isNamed ? `@${agent.name}: waiting` : "Waiting"} <span className="font-normal">· {spanWords(now - Date.parse(message.created_at))}</span>
       </Badge>
       <span className="text-muted">
-        {isBusy && run ? `${agent.displayName} starts on this when run ${run.id} ends.` : notStartedWords(item.reason)}
+        {isBusy && run ? `${agent.displayName} starts when run ${run.id} ends.` : notStartedWords(item.reason)}
       </span>
       <WithdrawButton message={message} />
     </StatusLine>

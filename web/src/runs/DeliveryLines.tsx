@@ -14,7 +14,7 @@ export default function DeliveryLines({ message, me }: { message: Message; me: M
   // In a direct message, everybody knows whom it is about.
   const isNamed = Boolean(message.channel);
   return (
-    <ul aria-label="What it started" className="mt-1 flex max-w-[80ch] flex-col gap-1 empty:hidden [&>li:empty]:hidden">
+    <ul aria-label="Status by agent" className="mt-1 flex max-w-[80ch] flex-col gap-1 empty:hidden [&>li:empty]:hidden">
       {agents.map((agent) => (
         <li key={agent.name}>
           {agent.own && agent.own.trigger_mode !== "passive" ? (

@@ -59,5 +59,5 @@ function Reason({ id, agent }: { id: number; agent: string }) {
   const replies = useQuery(repliesQuery(id)).data;
   const reply = replies?.findLast(({ from, metadata }) => from.name === agent && metadata["failed"] === true);
   if (!replies) return null;
-  return reply?.body ? <Shown text={reply.body} most={MOST_OF_LINE} title="All of the reason" /> : "The agent gives no reason.";
+  return reply?.body ? <Shown text={reply.body} most={MOST_OF_LINE} title="Full reason" /> : "The agent gives no reason.";
 }

@@ -32,7 +32,7 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
       return (
         <StatusLine>
           {head}
-          <span className="text-muted">It starts when there is a free place.</span>
+          <span className="text-muted">Waiting for a free slot.</span>
           <StopButton key={run.status} run={run} size="row" />
         </StatusLine>
       );
@@ -70,7 +70,7 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
             </>
           }
         >
-          <Shown text={run.last_step ?? reasonWords(run.reason) ?? ""} most={MOST_OF_LINE} title="All of the reason" />
+          <Shown text={run.last_step ?? reasonWords(run.reason) ?? ""} most={MOST_OF_LINE} title="Full reason" />
         </StatusBox>
       );
   }

@@ -36,7 +36,7 @@ export function ConversationLink({ row, presences, drafts }: ConversationLinkPro
   const icon = (
     <>
       <Avatar name={row.name} kind={row.principal ?? "user"} displayName={row.displayName} size="small" />
-      <PresenceDot presence={presence} isDecorative className="absolute -right-0.5 -bottom-0.5 rounded-full bg-panel" />
+      {row.principal === "system" ? null : <PresenceDot presence={presence} isDecorative className="absolute -right-0.5 -bottom-0.5 rounded-full bg-panel" />}
     </>
   );
   return (

@@ -18,17 +18,21 @@ export function Broken({ error, retry }: { error: unknown; retry?: () => void })
   if (error instanceof Problem) return <Failed error={error} retry={retry} />;
   return (
     <div role="alert" className="mx-auto flex max-w-md flex-col items-center gap-3 p-12 text-center">
-      <h1 className="text-lg font-semibold">{isGonePart(error) ? "This part of the page could not be loaded" : "Something went wrong"}</h1>
+      <h1 className="text-lg font-semibold">{isGonePart(error) ? "Could not load this part of the page" : "Something went wrong"}</h1>
       <p className="text-muted">
         {isGonePart(error)
-          ? "There is probably a new version. Reload to get it; what you have begun to write is kept."
-          : `Reload to start afresh; what you have begun to write is kept. The page says: ${error instanceof Error ? error.message : String(error)}`}
+          ? "The hub cannot be reached, or a new version is available. Retry, or reload (drafts are kept)."
+          : `Reload; drafts are kept. (${error instanceof Error ? error.message : String(error)})`}
       </p>
       <div className="flex gap-2">
-        <Button look="filled" onClick={() => location.reload()}>
+        {retry ? (
+          <Button look="filled" onClick={retry}>
+            Retry
+          </Button>
+        ) : null}
+        <Button look={retry ? "outlined" : "filled"} onClick={() => location.reload()}>
           Reload
         </Button>
-        {retry && !isGonePart(error) ? <Button onClick={retry}>Try again</Button> : null}
       </div>
     </div>
   );

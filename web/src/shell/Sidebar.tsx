@@ -2,8 +2,9 @@ import { useQuery } from "@tanstack/react-query";
 import { Inbox, Landmark, MessagesSquare, Plus, Search } from "lucide-react";
 
 import { presencesQuery } from "../api/presences";
-import { threadsQuery, unreadQuery } from "../api/queries";
+import { threadsQuery } from "../api/queries";
 import { isMac } from "../lib/platform";
+import { useStore } from "../lib/store";
 import { useIdle } from "../lib/useIdle";
 import { useDraftedPlaces } from "../messages/draftMarks";
 import { IconButton } from "../ui/Button";
@@ -13,8 +14,8 @@ import { SidebarFoot } from "./SidebarFoot";
 import { SidebarRow } from "./SidebarRow";
 import { making } from "./making";
 import { palette } from "./palette";
-import { unreadIn } from "./title";
 import { useSections } from "./useSections";
+import { waiting } from "./waiting";
 
 const UNKNOWN: ReadonlyMap<string, PresenceState> = new Map();
 
@@ -30,7 +31,7 @@ function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
 export function Sidebar() {
   const sections = useSections();
   const threads = useQuery(threadsQuery).data?.items ?? [];
-  const allUnread = unreadIn(useQuery(unreadQuery).data);
+  const waits = useStore(waiting);
   const isIdle = useIdle();
   const presences = useQuery({ ...presencesQuery, enabled: isIdle }).data ?? UNKNOWN;
   const shown = { presences, drafts: useDraftedPlaces() };
@@ -54,7 +55,7 @@ export function Sidebar() {
       {/* In a low window the whole sidebar scrolls, and this part is still of use. */}
       <div data-scroller className="min-h-48 flex-1 overflow-y-auto px-2 pb-2">
         <ul>
-          <SidebarRow to="/inbox" icon={<Inbox size={16} />} count={allUnread} isForMe>
+          <SidebarRow to="/inbox" icon={<Inbox size={16} />} count={waits} unit="waiting" isForMe>
             Inbox
           </SidebarRow>
           <SidebarRow to="/threads" icon={<MessagesSquare size={16} />} count={threads.length}>

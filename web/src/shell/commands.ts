@@ -39,7 +39,7 @@ async function markAllRead(client: QueryClient, place: Place): Promise<void> {
   client.setQueryData<Conversation>(queryKey, (now) => (now ? { ...now, lastRead: now.items.at(-1)?.id ?? now.lastRead } : now));
   refresh();
   const undo = () => orSay(markRead(place, before?.last_read_message_id ?? 0).then(refresh));
-  toast(`${place.kind === "channel" ? "#" : "@"}${place.name} is read.`, before?.unread_count ? { undo } : {});
+  toast(`${place.kind === "channel" ? "#" : "@"}${place.name} marked as read`, before?.unread_count ? { undo } : {});
 }
 
 /** What the palette can do beside going somewhere. */
@@ -51,7 +51,7 @@ export function useCommands(): Command[] {
     const place = conversationAt(path, as);
     const other = document.documentElement.classList.contains("dark") ? "light" : "dark";
     return [
-      ...(place ? [{ label: "Mark this conversation read", run: () => orSay(markAllRead(client, place)) }] : []),
+      ...(place ? [{ label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) }] : []),
       { label: "New channel", run: () => making.set("channel") },
       { label: "New agent", run: () => making.set("agent") },
       { label: `Switch to ${other} theme`, run: () => chooseAppearance({ theme: other }) },

@@ -5,14 +5,15 @@ import { unreadQuery } from "../api/queries";
 import type { Unread } from "../api/types";
 import { useStore } from "../lib/store";
 import { pageTitle } from "../ui/title";
+import { waiting } from "./waiting";
 
 const MOST = 99;
 
-/** What a tab is called: how much is new, where one is, and what program it is. */
-export function tabTitle(page: string, unread: number): string {
+/** The title of a tab: how much waits for the person, or a dot if something is only unread, then the page and the program. */
+export function tabTitle(page: string, waits: number, hasUnread: boolean): string {
   const name = page ? `${page.replace(/^# /, "#")} – Stoa` : "Stoa";
-  if (unread === 0) return name;
-  return `(${unread > MOST ? `${MOST}+` : unread}) ${name}`;
+  if (waits > 0) return `(${waits > MOST ? `${MOST}+` : waits}) ${name}`;
+  return hasUnread ? `• ${name}` : name;
 }
 
 /** How much is unread in all conversations together. */
@@ -20,11 +21,12 @@ export function unreadIn(conversations: ReadonlyArray<Pick<Unread, "unread_count
   return conversations.reduce((sum, one) => sum + one.unread_count, 0);
 }
 
-/** Keeps the title of the tab up to date, so that one sees from elsewhere that something is new. */
+/** Keeps the title of the tab up to date, so that people see from other tabs that something is new. */
 export function useTitle(): void {
   const page = useStore(pageTitle);
-  const unread = unreadIn(useQuery(unreadQuery).data);
+  const waits = useStore(waiting);
+  const hasUnread = unreadIn(useQuery(unreadQuery).data) > 0;
   useEffect(() => {
-    document.title = tabTitle(page, unread);
-  }, [page, unread]);
+    document.title = tabTitle(page, waits, hasUnread);
+  }, [page, waits, hasUnread]);
 }

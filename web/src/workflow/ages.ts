@@ -60,7 +60,7 @@ export function staleWords(standing: Standing, limits: Limits): string {
 
 /** What the hub has done about it. */
 export function staleNote(standing: Standing, limits: Limits): string {
-  return standing.isEscalated ? "escalated to everyone" : `reminded at ${limitWords(limits.stalemate_remind_after)}`;
+  return standing.isEscalated ? "everyone notified" : `reminded after ${limitWords(limits.stalemate_remind_after)}`;
 }
 
 export function limitWords(limit: string): string {

@@ -10,7 +10,8 @@ import { Failed, Skeleton } from "../../ui/States";
 import { Tabs } from "../../ui/Tabs";
 import { EmptyInbox } from "./EmptyInbox";
 import { InboxLists } from "./InboxLists";
-import { countOf } from "./groups";
+import { UnconnectedAgents } from "./UnconnectedAgents";
+import { countOf, waitingIn } from "./groups";
 import type { Part } from "./search";
 import { useInbox } from "./useInbox";
 import { useReadAll } from "./useMarkRead";
@@ -42,11 +43,12 @@ export function InboxPage() {
     stale: groups.stale.length,
     unread: unreadIn(groups.unread),
   };
+  const waits = groups ? waitingIn(groups) : 0;
   const isEmpty = groups !== undefined && !inbox.isLoading && countOf(groups) === 0 && groups.unread.length === 0;
   return (
     <Page
       title="Inbox"
-      subtitle={counts && !inbox.isLoading && counts.all > 0 ? `${counts.all} ${counts.all === 1 ? "thing waits" : "things wait"} for you` : undefined}
+      subtitle={waits > 0 && !inbox.isLoading ? `${waits} ${waits === 1 ? "item needs" : "items need"} you` : undefined}
       actions={
         groups?.unread.length ? (
           <Button look="plain" onClick={() => void readAll(groups.unread)}>
@@ -56,12 +58,13 @@ export function InboxPage() {
       }
     >
       <WelcomeCard />
+      <UnconnectedAgents me={me} />
       {inbox.errors.length ? <Failed error={inbox.errors[0]} retry={inbox.retry} /> : null}
       {inbox.isLoading && !inbox.errors.length ? <Skeleton /> : null}
       {isEmpty && !inbox.errors.length ? <EmptyInbox me={me} /> : null}
       {groups && me && counts && !inbox.isLoading && !isEmpty ? (
         <Tabs
-          label="Parts of the inbox"
+          label="Inbox filters"
           value={show}
           onChange={(next) => void navigate({ search: { show: next === "all" ? undefined : next }, replace: true })}
           tabs={(Object.keys(TABS) as Part[]).map((part) => ({
@@ -76,11 +79,9 @@ export function InboxPage() {
           <InboxLists groups={groups} me={me} show={show} />
           {inbox.hasMoreOpen ? (
             <p className="px-6 py-3 text-muted max-md:px-4">
-              Only the latest 200 are counted.{" "}
+              Showing only the latest 200.{" "}
               <Link to="/board" className="text-accent underline">
-                The board
-              </Link>{" "}
-              has the rest.
+                See the rest on the board</Link>.
             </p>
           ) : null}
         </Tabs>

@@ -90,7 +90,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
-          {kind === "stale" && !claimant ? <span>nobody has claimed it</span> : null}
+          {kind === "stale" && !claimant ? <span>unclaimed</span> : null}
           {standing.isStale && channel ? (
             <span className="inline-flex items-center gap-1 text-amber">
               <Clock size={13} aria-hidden="true" />

@@ -75,7 +75,12 @@ export function groupsOf({ me, channels, mentions, claims, open, unread, now }: 
   };
 }
 
-/** How many things wait, without what is only to be read. */
+/** How many things wait until the person settles them. This is the number at the inbox on every page. */
+export function waitingIn(groups: Groups): number {
+  return groups.approvals.length + groups.claimed.length + groups.stale.length;
+}
+
+/** How many things the inbox lists, without messages that are only unread. */
 export function countOf(groups: Groups): number {
-  return groups.mentions.length + groups.approvals.length + groups.claimed.length + groups.stale.length;
+  return groups.mentions.length + waitingIn(groups);
 }

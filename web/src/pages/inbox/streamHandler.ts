@@ -1,9 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import type { StreamHandler } from "../../live/handlers";
-import { reloadSoon } from "../../live/reloadSoon";
+import { reloadAtLeisure, reloadSoon } from "../../live/reloadSoon";
 
-const reloadInbox = (client: QueryClient) => reloadSoon(client, "inbox");
+/** On other pages only the number at the inbox depends on its lists. */
+function reloadInbox(client: QueryClient): void {
+  const reload = location.pathname === "/inbox" ? reloadSoon : reloadAtLeisure;
+  reload(client, "inbox");
+}
 
 /** Keeps the lists of the inbox up to date. */
 export const inboxHandler = {
