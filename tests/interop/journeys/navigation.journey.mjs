@@ -62,7 +62,7 @@ export async function stars({ hub, watcher }) {
   await page.getByRole("heading", { level: 1, name: "@scout" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("Star this");
-  await page.getByRole("option", { name: /Star this conversation/ }).waitFor();
+  await page.getByRole("option", { name: /Star conversation/ }).waitFor();
   await page.keyboard.press("Enter");
   await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
   equal(await button.getAttribute("aria-pressed"), "true", "what the button says");

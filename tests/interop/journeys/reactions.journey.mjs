@@ -68,7 +68,7 @@ export async function twoClaimants({ hub, watcher }) {
   watcher.allow(/409/);
   await workplace(hub);
   const bob = await hub.person("bob");
-  const task = await hub.admin.say("work", "who takes this?");
+  const task = await hub.admin.say("work", "who takes this?", WORK);
   const pages = {
     admin: await watcher.page(await watcher.window(hub.admin)),
     bob: await watcher.page(await watcher.window(bob)),

@@ -17,8 +17,6 @@ import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
 import { showSource } from "./source";
 
-export { isWork } from "./work";
-
 const NoticeLink = lazy(() => import("./NoticeLink"));
 
 interface MessageRowProps {

@@ -57,16 +57,12 @@ export function useCommands(): Command[] {
     const place = conversationAt(path, as);
     const other = document.documentElement.classList.contains("dark") ? "light" : "dark";
     return [
-<<<<<<< HEAD
-      ...(place ? [{ label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) }] : []),
-=======
       ...(place
         ? [
-            { label: "Mark this conversation read", run: () => orSay(markAllRead(client, place)) },
-            { label: "Star this conversation, or remove its star", run: () => orSay(toggleStar(client, place)) },
+            { label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) },
+            { label: "Star conversation, or remove its star", run: () => orSay(toggleStar(client, place)) },
           ]
         : []),
->>>>>>> page-nav
       { label: "New channel", run: () => making.set("channel") },
       { label: "New agent", run: () => making.set("agent") },
       { label: `Switch to ${other} theme`, run: () => chooseAppearance({ theme: other }) },
