@@ -138,7 +138,7 @@ export async function workOfOthers({ hub, watcher }) {
   equal(await reactionsOf(hub, task), ["system approve"], "what is left");
   const owner = await offers(hub.admin);
   await owner.page.getByRole("menuitem", { name: "Remove the hub's approval" }).click();
-  await owner.page.getByText("Removed the hub's approval.").waitFor();
+  await owner.page.getByText("Removed the hub's approval").waitFor();
   equal(await reactionsOf(hub, task), [], "what is left");
 }
 

@@ -83,7 +83,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         {mention?.channel ? (
           <p className="text-sm text-muted">
             Mentioned in{" "}
-            <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent hover:underline">
+            <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent underline">
               #{mention.channel}
             </Link>
           </p>
