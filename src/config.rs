@@ -228,7 +228,7 @@ pub fn shared_admin_socket(uid: u32) -> PathBuf {
 
 /// Reads `30s`, `15m`, `24h` or `7d`; `0` is no time at all.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "must be a number with s, m, h or d behind it, like 30m or 7d".to_owned();
+    let wrong = || "must be a number followed by s, m, h or d, such as 30m or 7d".to_owned();
     if text == "0" {
         return Ok(Duration::ZERO);
     }
@@ -281,7 +281,7 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text:?} is not an address or a range like 10.0.0.0/8");
+        let wrong = || format!("{text:?} is not an address or a range such as 10.0.0.0/8");
         let (address, prefix) = match text.split_once('/') {
             Some((address, prefix)) => (address, Some(prefix.parse::<u32>().map_err(|_| wrong())?)),
             None => (text, None),

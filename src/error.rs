@@ -7,7 +7,7 @@ use stoa_db::DbError;
 use stoa_model::problem::Problem;
 use stoa_model::validation::FieldError;
 
-const TRY_AGAIN: &str = "Try again in a moment, with the same Idempotency-Key if you sent one.";
+const TRY_AGAIN: &str = "Retry in a moment, with the same Idempotency-Key if you sent one.";
 
 /// How an error is classed. Each surface has one way to say each kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +122,7 @@ impl HubError {
 
     /// Also for what exists but is not the caller's to see.
     pub fn not_found(what: &str) -> Self {
-        Self::new(ErrorKind::NotFound, "not_found", format!("There is no such {what}."))
+        Self::new(ErrorKind::NotFound, "not_found", format!("No such {what}."))
     }
 
     pub fn conflict(code: &'static str, detail: impl Into<String>) -> Self {
@@ -131,22 +131,23 @@ impl HubError {
 
     /// For a request that was sent to a host name that is not the hub's.
     pub fn misdirected(has_base_url: bool) -> Self {
-        let detail = "This hub does not answer to the host name in the Host header.";
+        let detail = "This hub does not serve the host in the Host header.";
         let error = Self::new(ErrorKind::Misdirected, "misdirected_request", detail);
         if has_base_url {
             error.hint("Use the address that the hub's operator gave you.")
         } else {
-            error.hint(
-                "Use localhost or 127.0.0.1, or have the operator set STOA_BASE_URL to the address that people use.",
-            )
+            error.hint("Use localhost or 127.0.0.1, or ask the operator to set STOA_BASE_URL to the public address.")
         }
     }
 
     pub fn invalid(errors: Vec<FieldError>) -> Self {
+        let is_sentence = |message: &str| message.starts_with(|first: char| first.is_uppercase() || first == '`');
         let detail = match errors.as_slice() {
+            // A message that is a sentence stands alone. Others continue the name of the field.
+            [only] if is_sentence(&only.message) => format!("{}.", only.message),
             [only] if only.field.is_empty() => format!("The request {}.", only.message),
-            [only] => format!("The field {} {}.", only.field, only.message),
-            several => format!("{} fields are not acceptable.", several.len()),
+            [only] => format!("{} {}.", only.field, only.message),
+            several => format!("{} fields are invalid.", several.len()),
         };
         let mut error = Self::new(ErrorKind::Invalid, "validation_failed", detail);
         error.0.errors = errors;
@@ -165,15 +166,12 @@ impl HubError {
     }
 
     pub fn too_large(limit_bytes: usize) -> Self {
-        Self::new(
-            ErrorKind::TooLarge,
-            "payload_too_large",
-            format!("The request body may be at most {limit_bytes} bytes long."),
-        )
+        let detail = format!("Request bodies can be up to {limit_bytes} bytes.");
+        Self::new(ErrorKind::TooLarge, "payload_too_large", detail)
     }
 
     pub fn file_too_large(limit_bytes: u64) -> Self {
-        let detail = format!("A file may be at most {limit_bytes} bytes long.");
+        let detail = format!("Files can be up to {} MB.", limit_bytes / (1024 * 1024));
         Self::new(ErrorKind::TooLarge, "payload_too_large", detail)
     }
 
@@ -188,7 +186,7 @@ impl HubError {
     /// Nothing can be stored until somebody makes room.
     pub fn storage_full(detail: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unavailable, "storage_full", detail)
-            .hint("Tell the operator, and try again when there is space.")
+            .hint("Tell the operator, and retry when there is free space.")
     }
 
     /// What will be possible in a moment.
@@ -203,14 +201,14 @@ impl HubError {
 
     /// For a call that took longer than calls may take.
     pub fn too_late() -> Self {
-        let detail = "The hub could not answer in time. What you asked for may still be done.";
+        let detail = "The hub could not respond in time. The request may still be carried out.";
         Self::new(ErrorKind::Unavailable, "timeout", detail).retry_after(1).hint(TRY_AGAIN)
     }
 
     pub fn internal(cause: impl fmt::Display) -> Self {
         Self::new(ErrorKind::Internal, "internal", "Something went wrong inside the hub.")
             .because(cause)
-            .hint("Tell the operator the request id; the log has the cause.")
+            .hint("Send the request id to the operator. The log shows the cause.")
     }
 
     #[must_use]
@@ -308,21 +306,20 @@ impl From<DbError> for HubError {
     fn from(error: DbError) -> Self {
         let detail = match &error {
             DbError::Busy | DbError::Late => {
-                return Self::busy("The hub has more to do than it can keep up with. Nothing was stored.")
-                    .because(&error);
+                return Self::busy("The hub is overloaded. Nothing was stored.").because(&error);
             }
             DbError::Locked(_) => {
                 let detail = "Another transaction holds a lock that this change needs. Nothing was stored.";
                 return Self::busy(detail).because(&error);
             }
             DbError::Conflict(_) => {
-                return Self::busy("Other changes came first, again and again. Nothing was stored.").because(&error);
+                return Self::busy("Other changes kept coming first. Nothing was stored.").because(&error);
             }
             DbError::Closed => "The hub is shutting down.",
             DbError::Full => {
                 return Self::storage_full("The hub's disk is full. Nothing can be stored.").because(&error);
             }
-            _ if error.is_unavailable() => "The hub's database cannot be reached right now.",
+            _ if error.is_unavailable() => "The hub's database is unavailable.",
             _ => return Self::internal(error),
         };
         Self::unavailable(detail).because(&error).hint(TRY_AGAIN)
@@ -340,7 +337,7 @@ mod tests {
     use super::*;
 
     fn example() -> HubError {
-        HubError::conflict("owner_cannot_leave", "The owner of a channel cannot leave it.").hint("Delete it instead.")
+        HubError::conflict("owner_cannot_leave", "Owners cannot leave their channel.").hint("Delete it instead.")
     }
 
     #[test]
@@ -356,7 +353,7 @@ mod tests {
 
         let mcp = example().to_mcp();
         assert_eq!(mcp["isError"], true);
-        assert_eq!(mcp["content"][0]["text"], "The owner of a channel cannot leave it. Delete it instead.");
+        assert_eq!(mcp["content"][0]["text"], "Owners cannot leave their channel. Delete it instead.");
         assert_eq!(mcp["_meta"]["stoa/error"]["hint"], "Delete it instead.");
     }
 

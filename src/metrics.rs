@@ -144,7 +144,7 @@ impl Metrics {
             )),
             registry_faulty: registered!(IntGauge::new(
                 "stoa_registry_faulty",
-                "1 while the files of the registry are refused and older ones are in force"
+                "1 while the files of the registry are invalid and the previous registry stays active"
             )),
             machine_requests: registered!(IntCounterVec::new(
                 Opts::new("stoa_machine_requests_total", "Signed requests: accepted, or why they were refused"),

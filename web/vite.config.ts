@@ -70,8 +70,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 600,
   },
   server: {
-    // The page shows the examples of the documentation.
-    fs: { allow: [".", "../docs/examples"] },
+    // The page shows the examples of the documentation, and a test reads the other texts.
+    fs: { allow: [".", "../docs/examples", "../templates", "../tests/words"] },
     proxy: Object.fromEntries(
       ["/api", "/auth", "/oauth", "/mcp", "/login", "/healthz", "/readyz", "/.well-known"].map((path) => [path, hub]),
     ),

@@ -275,16 +275,12 @@ impl Actor {
         if self.run().is_some() {
             return Err(run_token_forbidden());
         }
-        Err(HubError::forbidden("forbidden", "This needs a person who is logged in; keys and tokens cannot do it.")
+        Err(HubError::forbidden("forbidden", "Requires a logged-in user; API keys are not accepted.")
             .hint("Log in with POST /auth/login and send the session cookie."))
     }
 
     pub fn require_admin(&self) -> Result<(), HubError> {
-        if self.is_admin() {
-            Ok(())
-        } else {
-            Err(HubError::forbidden("admin_required", "Only administrators may do this."))
-        }
+        if self.is_admin() { Ok(()) } else { Err(HubError::forbidden("admin_required", "Requires the admin role.")) }
     }
 
     /// Whether the credential is still what it was when the request came in. Between that and the
@@ -294,8 +290,8 @@ impl Actor {
             return Ok(());
         }
         let code = if self.session().is_some() { "session_expired" } else { "invalid_credentials" };
-        Err(HubError::unauthenticated(code, "The credential stopped being valid while the request was under way.")
-            .hint("Log in again, or use another key."))
+        Err(HubError::unauthenticated(code, "The credential was revoked or expired during the request.")
+            .hint("Log in again or use another key."))
     }
 
     /// The one check of what a credential's permissions allow.
@@ -307,8 +303,8 @@ impl Actor {
             return Err(run_token_forbidden());
         }
         let name = permission.name();
-        Err(HubError::forbidden("forbidden", format!("This key does not have the permission {name}."))
-            .hint(format!("Use a key with {name} among its permissions.")))
+        Err(HubError::forbidden("forbidden", format!("This key lacks the permission {name}."))
+            .hint(format!("Use a key with the permission {name}.")))
     }
 
     /// The one check of what a machine principal's key allows.
@@ -316,7 +312,7 @@ impl Actor {
         match self.principal.credential {
             Credential::Signature(scopes) if scopes.contains(scope) => Ok(()),
             _ => {
-                let detail = format!("The key does not have the scope {}.", scope.name());
+                let detail = format!("The key lacks the scope {}.", scope.name());
                 Err(HubError::forbidden("insufficient_scope", detail)
                     .hint("Use a key whose entry in the registry has this scope."))
             }
@@ -337,6 +333,6 @@ impl Actor {
 
 /// A program in a run could be led astray by what it reads, so it changes nothing that outlasts the run but what it says.
 fn run_token_forbidden() -> HubError {
-    HubError::forbidden("run_token_forbidden", "The token of a run cannot do this.")
+    HubError::forbidden("run_token_forbidden", "Run tokens cannot do this.")
         .hint("Ask the owner of the agent to do it.")
 }

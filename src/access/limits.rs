@@ -69,8 +69,8 @@ impl Limits {
     pub fn admit_read(&self, owner: PrincipalId, now_ms: i64) -> Result<(), HubError> {
         match self.reads.as_ref().map_or(0, |meter| meter.seconds_to_wait(&owner, now_ms)) {
             0 => Ok(()),
-            seconds => Err(HubError::rate_limited("You and your agents read more than the hub gives out in a minute.", seconds)
-                .hint(format!("Wait for {seconds} seconds, and ask for less: smaller pages, or a stream instead of repeated questions."))),
+            seconds => Err(HubError::rate_limited("You and your agents exceeded the read limit per minute.", seconds)
+                .hint(format!("Wait {seconds} seconds. Use smaller pages, or a stream instead of polling."))),
         }
     }
 
@@ -103,7 +103,7 @@ impl Limits {
             self.login_addresses.refund(&address);
         }
         Err(HubError::rate_limited("Too many failed logins.", by_name.reset_seconds.max(1))
-            .hint("Wait as long as Retry-After says."))
+            .hint("Wait for the time in the Retry-After header."))
     }
 
     /// Counts a registration as refused before its invitation is looked for, like a failed login.
@@ -112,8 +112,8 @@ impl Limits {
         if allowance.allowed {
             return Ok(());
         }
-        Err(HubError::rate_limited("Too many refused registrations.", allowance.reset_seconds.max(1))
-            .hint("Wait as long as Retry-After says."))
+        Err(HubError::rate_limited("Too many failed registrations.", allowance.reset_seconds.max(1))
+            .hint("Wait for the time in the Retry-After header."))
     }
 
     pub fn refund_registration(&self, address: Option<IpAddr>) {
@@ -124,13 +124,13 @@ impl Limits {
     /// name, and nobody shall use up what others may ask for under it.
     pub fn take_token(&self, client: i64, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
         let key = (client, address.map(network_of));
-        admit(self.tokens.as_ref().map(|limiter| limiter.take(key, now_ms)), "requests for tokens")
+        admit(self.tokens.as_ref().map(|limiter| limiter.take(key, now_ms)), "token requests")
     }
 
     /// Counts a client's secret as wrong before it is compared, like a failed login.
     pub fn take_client_secret(&self, client: i64, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
         let key = (client, address.map(network_of));
-        admit(Some(self.client_failures.take(key, now_ms)), "wrong secrets of this client")
+        admit(Some(self.client_failures.take(key, now_ms)), "wrong client secrets")
     }
 
     pub fn refund_client_secret(&self, client: i64, address: Option<IpAddr>) {
@@ -139,17 +139,17 @@ impl Limits {
 
     /// Counts an OAuth client that registers itself.
     pub fn take_client_registration(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
-        admit(Some(self.registrations.take(address.map(network_of), now_ms)), "registrations of clients")
+        admit(Some(self.registrations.take(address.map(network_of), now_ms)), "client registrations")
     }
 
     /// Counts an OAuth client whose description has to be fetched.
     pub fn take_client_document(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
-        admit(Some(self.documents.take(address.map(network_of), now_ms)), "clients that are looked up")
+        admit(Some(self.documents.take(address.map(network_of), now_ms)), "client lookups")
     }
 
     /// Counts a question that is to be put to a person.
     pub fn take_authorization(&self, address: Option<IpAddr>, now_ms: i64) -> Result<(), HubError> {
-        admit(Some(self.authorizations.take(address.map(network_of), now_ms)), "requests for authorization")
+        admit(Some(self.authorizations.take(address.map(network_of), now_ms)), "authorization requests")
     }
 
     pub fn refund_login(&self, folded_name: &str, address: Option<IpAddr>) {
@@ -189,7 +189,7 @@ impl Limits {
 fn admit(allowance: Option<Allowance>, what: &str) -> Result<(), HubError> {
     match allowance.filter(|allowance| !allowance.allowed) {
         Some(refused) => {
-            let detail = format!("Too many {what}: at most {} a minute are possible.", refused.limit);
+            let detail = format!("Too many {what}: at most {} per minute are allowed.", refused.limit);
             Err(HubError::rate_limited(detail, refused.reset_seconds.max(1)))
         }
         None => Ok(()),

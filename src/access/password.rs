@@ -90,8 +90,8 @@ impl PasswordHasher {
         work: impl FnOnce() -> bcrypt::BcryptResult<T> + Send + 'static,
     ) -> Result<T, HubError> {
         let busy = || {
-            let detail = "Too many passwords are being compared right now.";
-            HubError::not_yet("busy", detail, RETRY_SECONDS).hint("Try again in a moment.")
+            let detail = "Too many logins at the same time.";
+            HubError::not_yet("busy", detail, RETRY_SECONDS).hint("Retry in a moment.")
         };
         let lines = &self.cores.lines;
         let place = lines.enter(caller).ok_or_else(busy)?;

@@ -19,8 +19,8 @@ pub(super) fn warn_of_unknown() {
     let set = std::env::vars_os().filter_map(|(name, _)| name.into_string().ok());
     for name in set.filter(|name| is_unknown(name, &known)) {
         match nearest(&name, &known) {
-            Some(nearest) => tracing::warn!("the variable {name} means nothing to this hub; did you mean {nearest}?"),
-            None => tracing::warn!("the variable {name} means nothing to this hub"),
+            Some(nearest) => tracing::warn!("unknown variable {name}; did you mean {nearest}?"),
+            None => tracing::warn!("unknown variable {name}"),
         }
     }
 }
@@ -48,7 +48,7 @@ pub(super) fn warn_of_open_folder(data: &Path) {
     let Ok(found) = std::fs::metadata(data) else { return };
     if found.is_dir() && found.mode() & WRITABLE_BY_OTHERS != 0 {
         let folder = data.display();
-        tracing::warn!("other users can write into the data folder {folder}; take that right away with chmod go-w");
+        tracing::warn!("other users can write to the data folder {folder}; fix this with chmod go-w");
     }
 }
 
@@ -63,7 +63,7 @@ pub(super) fn parse_switch(text: &str) -> Result<bool, String> {
 
 /// An origin as browsers send it: a scheme, a host, and a port if it is not the usual one.
 pub(super) fn check_origin(text: &str) -> Result<String, String> {
-    let wrong = || format!("--mcp-origins {text}: an origin is like https://app.example or http://localhost:3000");
+    let wrong = || format!("--mcp-origins {text}: use an origin such as https://app.example or http://localhost:3000");
     let (scheme, authority) = text.split_once("://").ok_or_else(wrong)?;
     let is_authority = |authority: &str| {
         let parsed = authority.parse::<axum::http::uri::Authority>();

@@ -26,15 +26,15 @@ struct Cli {
 enum Command {
     /// Run a hub
     Serve(Box<serve::ServeArguments>),
-    /// Look after a running hub
+    /// Administer a running hub
     Admin(Box<admin::AdminArguments>),
-    /// Speak MCP on standard input and output, for clients that cannot call a hub themselves
+    /// Serve MCP over stdio, for clients without HTTP support
     Mcp(mcp::McpArguments),
-    /// Registry documents: check them, show them, make keys for them, sign requests with those
+    /// Registry documents: validate, show, create keys, sign requests
     Registry(registry::RegistryArguments),
     /// Print a completion script for a shell
     Completions { shell: Shell },
-    /// Look after the processes of one run, for the hub that starts it
+    /// Supervise the processes of one run (used by the hub)
     #[command(hide = true)]
     Supervise,
 }

@@ -191,9 +191,8 @@ mod tests {
     #[test]
     fn faults_are_named_one_a_line() {
         let errors = json!([{"field": "a", "message": "is wrong"}, {"field": "b", "message": "too"}]);
-        let error =
-            json!({"message": "2 fields are not acceptable.", "data": {"errors": errors, "hint": "Mend them."}});
+        let error = json!({"message": "2 fields are invalid.", "data": {"errors": errors, "hint": "Mend them."}});
         let text = describe(&Failure::Hub(error));
-        assert_eq!(text, "stoa: 2 fields are not acceptable.\n  a: is wrong\n  b: too\nhint: Mend them.\n");
+        assert_eq!(text, "stoa: 2 fields are invalid.\n  a: is wrong\n  b: too\nhint: Mend them.\n");
     }
 }

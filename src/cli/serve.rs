@@ -23,8 +23,8 @@ const END_WITHIN: Duration = Duration::from_secs(9);
 
 const SECRETS: &str = "\
 Secrets, from the environment only:
-  STOA_KEY            the key itself, 32 bytes in base64, instead of the key file (new,old while rotating)
-  STOA_METRICS_TOKEN  what /metrics asks for as a bearer token; without it /metrics is open";
+  STOA_KEY            key, 32 bytes in base64, instead of the key file (new,old while rotating)
+  STOA_METRICS_TOKEN  bearer token for /metrics; without it /metrics is open";
 
 #[derive(Args)]
 #[command(after_help = SECRETS)]
@@ -49,15 +49,15 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_CACHE", value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(8..=65536))]
     cache: u32,
 
-    /// How much to log: error, warn, info, debug or trace, or a filter like stoa=debug,warn
+    /// How much to log: error, warn, info, debug or trace, or a filter such as stoa=debug,warn
     #[arg(long, env = "STOA_LOG_LEVEL", default_value = "info")]
     log_level: String,
 
-    /// How log lines look
+    /// Log format
     #[arg(long, env = "STOA_LOG_FORMAT", value_enum, default_value_t = LogFormat::Text)]
     log_format: LogFormat,
 
-    /// How long traces are kept, like 30d; 0 keeps them for ever
+    /// How long traces are kept, for example 30d; 0 keeps them forever
     #[arg(long, env = "STOA_TRACE_RETENTION", default_value = "30d", value_parser = parse_duration)]
     trace_retention: Duration,
 
@@ -65,7 +65,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_ADMIN_SOCKET")]
     admin_socket: Option<PathBuf>,
 
-    /// Public address of the hub, like https://hub.example [default: http://<listen>]
+    /// Public address of the hub, for example https://hub.example [default: http://<listen>]
     #[arg(long, env = "STOA_BASE_URL")]
     base_url: Option<String>,
 
@@ -73,47 +73,47 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_BCRYPT_COST", default_value_t = 12, value_parser = clap::value_parser!(u32).range(4..=20))]
     bcrypt_cost: u32,
 
-    /// How long a login lasts, like 24h
+    /// How long a login lasts, for example 24h
     #[arg(long, env = "STOA_SESSION_LIFETIME", default_value = "24h", value_parser = parse_lifetime)]
     session_lifetime: Duration,
 
-    /// Writes a minute for each caller; 0 means no limit
+    /// Writes per minute for each caller; 0 = no limit
     #[arg(long, env = "STOA_RATE_LIMIT", default_value_t = 600)]
     rate_limit: u32,
 
-    /// How long the hub may take to answer a request, like 10s; calls that wait for something to happen get this time on top of the wait
+    /// Timeout of a request, for example 10s; calls that wait for messages get this time on top
     #[arg(long, env = "STOA_REQUEST_TIMEOUT", default_value = "10s", value_parser = parse_lifetime)]
     request_timeout: Duration,
 
-    /// Event streams that a user and their agents may have open on this hub; 0 means no limit
+    /// Open event streams per user with their agents on this hub; 0 = no limit
     #[arg(long, env = "STOA_MAX_STREAMS", default_value_t = 50)]
     max_streams: usize,
 
-    /// Connections from one address, unless it is a trusted proxy or of this machine; 0 means no limit
+    /// Connections from one address, except trusted proxies and this machine; 0 = no limit
     #[arg(long, env = "STOA_MAX_CONNECTIONS_PER_ADDRESS", default_value_t = 2000)]
     max_connections_per_address: usize,
 
-    /// Memory for the bodies of requests, in MiB, 32 to 65536
+    /// Memory for request bodies, in MiB, 32 to 65536
     #[arg(long, env = "STOA_BODY_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(32..=65536))]
     body_memory: u32,
 
-    /// Memory for answers that clients have not read yet, in MiB, 8 to 65536
+    /// Memory for unread responses, in MiB, 8 to 65536
     #[arg(long, env = "STOA_ANSWER_MEMORY", value_name = "MIB", default_value_t = 128, value_parser = clap::value_parser!(u32).range(8..=65536))]
     answer_memory: u32,
 
-    /// MiB of answers that a user and their agents may ask for in a minute; 0 means no limit
+    /// MiB of responses per minute for a user and their agents; 0 = no limit
     #[arg(long, env = "STOA_READ_LIMIT", value_name = "MIB", default_value_t = 8192)]
     read_limit: u32,
 
-    /// MiB of answers that are kept for a user and their agents, for requests that are repeated; 0 means no limit
+    /// MiB of stored responses for repeated requests, per user with their agents; 0 = no limit
     #[arg(long, env = "STOA_STORED_ANSWERS", value_name = "MIB", default_value_t = 1024)]
     stored_answers: u32,
 
-    /// Proxies whose X-Forwarded-For is believed, as addresses or ranges
+    /// Trusted proxies (X-Forwarded-For), as addresses or ranges
     #[arg(long, env = "STOA_TRUSTED_PROXIES", value_delimiter = ',', default_value = "127.0.0.0/8,::1")]
     trusted_proxies: Vec<Network>,
 
-    /// Registry of machine principals: a JSON file, or a folder of them; read again when it changes, and on SIGHUP
+    /// Registry of machine principals: a JSON file or a folder; reloaded when it changes and on SIGHUP
     #[arg(long, env = "STOA_REGISTRY")]
     registry: Option<PathBuf>,
 
@@ -121,27 +121,27 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_AUDIENCE")]
     audience: Option<String>,
 
-    /// Networks that the hub may call although they are not public, for webhooks and client metadata documents: addresses or ranges with commas between them, or 1 for all
+    /// Private networks that the hub may call, for webhooks and client metadata documents: comma-separated addresses or ranges, or 1 for all
     #[arg(long, env = "STOA_ALLOW_PRIVATE_NETWORKS", value_name = "NETWORKS")]
     allow_private_networks: Option<String>,
 
-    /// Networks that the hub never calls although they are public: addresses or ranges, with commas between them
+    /// Public networks that the hub must not call: comma-separated addresses or ranges
     #[arg(long, env = "STOA_OUTBOUND_DENY", value_name = "NETWORKS")]
     outbound_deny: Option<String>,
 
-    /// Whether webhooks may have http:// addresses, which anybody on the way can read
+    /// Whether webhooks can use unencrypted http:// addresses
     #[arg(long, env = "STOA_ALLOW_HTTP_WEBHOOKS", value_parser = environment::parse_switch, default_value = "false", num_args = 0..=1, default_missing_value = "true")]
     allow_http_webhooks: bool,
 
-    /// What becomes of a webhook that an agent registers: it works and its owner hears of it (notify), or its owner has to enable it (confirm)
+    /// Webhooks that an agent registers: enabled, and the owner is notified (notify), or disabled until the owner enables them (confirm)
     #[arg(long, env = "STOA_AGENT_WEBHOOKS", default_value = "notify", value_parser = ["notify", "confirm"])]
     agent_webhooks: String,
 
-    /// Whose agents may start programs on this machine, with the hub's rights: nobody's (off), those of administrators (admins), or everyone's
+    /// Whose agents may run commands on this machine, with the hub's rights: nobody's (off), admins' (admins), or everyone's
     #[arg(long, env = "STOA_SUBPROCESS", default_value = "admins", value_parser = ["off", "admins", "everyone"])]
     subprocess: String,
 
-    /// Runs of agents at a time on this hub
+    /// Concurrent runs on this hub
     #[arg(long, env = "STOA_RUN_WORKERS", default_value_t = 4, value_parser = clap::value_parser!(u16).range(1..=256))]
     run_workers: u16,
 
@@ -149,59 +149,59 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_RUN_DIR", value_name = "FOLDER")]
     run_dir: Option<PathBuf>,
 
-    /// MiB that one run may write to its folder
+    /// MiB that one run can write to its folder
     #[arg(long, env = "STOA_RUN_DISK", value_name = "MIB", default_value_t = 1024, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
     run_disk: u64,
 
-    /// Folders in which the programs of runs are looked for, with colons between them; what a run has as PATH
+    /// PATH of runs: colon-separated folders
     #[arg(long, env = "STOA_RUN_PATH", value_name = "FOLDERS", default_value = "/usr/local/bin:/usr/bin:/bin")]
     run_path: String,
 
-    /// The longest time that a run may take, in seconds, whatever its agent says
+    /// Maximum duration of a run in seconds, for all agents
     #[arg(long, env = "STOA_MAX_RUN_SECONDS", value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..=86400))]
     max_run_seconds: u32,
 
-    /// Who starts a new agent that does not say so: its owner and their agents (owner), also other people (people), or everyone
+    /// Default for who can start a new agent: its owner and their agents (owner), also other people (people), or everyone
     #[arg(long, env = "STOA_TRIGGER_FROM", default_value = "people", value_parser = ["owner", "people", "everyone"])]
     trigger_from: String,
 
-    /// How often a person and their agents may start an agent of somebody else within an hour
+    /// Runs per hour that a person and their agents can start of another owner's agent
     #[arg(long, env = "STOA_WAKES_PER_SENDER", value_name = "RUNS", default_value_t = 20)]
     wakes_per_sender: u32,
 
-    /// Runs that may descend from one message
+    /// Maximum runs caused by one message
     #[arg(long, env = "STOA_MAX_RUNS_PER_CHAIN", value_name = "RUNS", default_value_t = 50)]
     max_runs_per_chain: u32,
 
-    /// Whether anything acts on this hub: runs, deliveries to webhooks (on), or nothing does (off)
+    /// Automation on this hub: runs and webhook deliveries on or off
     #[arg(long, env = "STOA_ACTING", default_value = "on", value_parser = ["on", "off"])]
     acting: String,
 
-    /// Whether OAuth clients also find /register, /token and /authorize
+    /// Whether to also serve OAuth at /register, /token and /authorize
     #[arg(long, env = "STOA_OAUTH_ALIASES", default_value_t = true, action = clap::ArgAction::Set)]
     oauth_aliases: bool,
 
-    /// Redirect URIs with a private scheme that OAuth clients may register, exactly as written, with commas between them; replaces the default
+    /// Redirect URIs with a private scheme that OAuth clients may register, exactly as written, comma-separated; replaces the default
     #[arg(long, env = "STOA_OAUTH_REDIRECTS", value_delimiter = ',', default_value = CURSOR_REDIRECT)]
     oauth_redirects: Vec<String>,
 
-    /// Origins of web pages that may call /mcp, like https://app.example, with commas between them
+    /// Origins of web pages that may call /mcp, comma-separated, for example https://app.example
     #[arg(long, env = "STOA_MCP_ORIGINS")]
     mcp_origins: Option<String>,
 
-    /// Where attachments are kept: a path that several hubs may share, or s3://bucket/prefix (with AWS_… variables) [default: <data>/attachments]
+    /// Where attachments are stored: a path that several hubs can share, or s3://bucket/prefix (with AWS_… variables) [default: <data>/attachments]
     #[arg(long, env = "STOA_ATTACHMENTS_URL")]
     attachments_url: Option<String>,
 
-    /// MiB of files that a user and their agents may upload in 24 hours; 0 means no limit
+    /// MiB of uploads per 24 hours for a user and their agents; 0 = no limit
     #[arg(long, env = "STOA_UPLOAD_QUOTA", value_name = "MIB", default_value_t = 10 * 1024)]
     upload_quota: u64,
 
-    /// Whether checked credentials are remembered (on SQLite only)
+    /// Whether to cache checked credentials (SQLite only)
     #[arg(long, env = "STOA_AUTH_CACHE", default_value_t = true, action = clap::ArgAction::Set)]
     auth_cache: bool,
 
-    /// Whether what is said gets into the search index: for benches, which compare
+    /// Whether to index messages for search (for benchmarks)
     #[arg(long, env = "STOA_SEARCH_INDEXING", default_value_t = true, action = clap::ArgAction::Set, hide = true)]
     search_indexing: bool,
 }
@@ -213,9 +213,8 @@ pub(super) enum LogFormat {
 }
 
 fn parse_lifetime(text: &str) -> Result<Duration, String> {
-    parse_duration(text).and_then(|duration| {
-        if duration.is_zero() { Err("must be longer than nothing".to_owned()) } else { Ok(duration) }
-    })
+    parse_duration(text)
+        .and_then(|duration| if duration.is_zero() { Err("must be greater than 0".to_owned()) } else { Ok(duration) })
 }
 
 pub(super) fn serve(arguments: ServeArguments) -> ExitCode {
@@ -320,7 +319,7 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
     let audience = arguments.audience.as_deref().filter(|audience| !audience.is_empty());
     let audience = audience
         .map(|audience| {
-            audience.parse().map_err(|_| format!("--audience {audience}: there are svc-sense, svc-brain and svc-bell"))
+            audience.parse().map_err(|_| format!("--audience {audience}: use svc-sense, svc-brain or svc-bell"))
         })
         .transpose()?;
     let outbound_allow = match arguments.allow_private_networks.as_deref() {
@@ -413,7 +412,7 @@ pub(super) fn start_log(level: &str, format: LogFormat) -> Result<(), String> {
         ["off", "error", "warn", "info", "debug", "trace"].iter().any(|known| level.eq_ignore_ascii_case(known));
     if !is_level && !level.contains('=') {
         return Err(format!(
-            "--log-level {level}: there are off, error, warn, info, debug and trace, and filters like stoa=debug,warn"
+            "--log-level {level}: use off, error, warn, info, debug or trace, or a filter such as stoa=debug,warn"
         ));
     }
     // The library that speaks MCP would log whole messages, with what is secret in them.

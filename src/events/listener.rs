@@ -54,7 +54,7 @@ pub(crate) async fn follow(hub: Hub, listener: Arc<dyn Listener>) {
         let next_look = match advanced.unwrap_or_else(|| Err(HubError::internal("the listener panicked"))) {
             Ok(next_look) => next_look,
             Err(error) => {
-                tracing::error!(listener = listener.name(), %error, "a listener failed and will try again");
+                tracing::error!(listener = listener.name(), %error, "a listener failed and will retry");
                 NextLook::After(FAILURE_PAUSE)
             }
         };

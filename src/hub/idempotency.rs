@@ -109,8 +109,8 @@ fn unpacked(stored: &[u8]) -> Result<Vec<u8>, HubError> {
 }
 
 fn not_kept() -> HubError {
-    let detail = "The request was done before, and its answer was not kept.";
-    HubError::conflict("answer_not_kept", detail).hint("Read what you need.")
+    let detail = "This request was already carried out. Its response is no longer stored.";
+    HubError::conflict("answer_not_kept", detail).hint("Read the current state instead.")
 }
 
 /// Runs `command`, or answers as it did to the same request before, and says how many bytes are stored for that. A refusal is not
@@ -141,7 +141,7 @@ pub fn once<T>(
                 return Err(HubError::new(
                     ErrorKind::Invalid,
                     "idempotency_key_reused",
-                    "This idempotency key was used before with another request.",
+                    "This idempotency key was already used for a different request.",
                 )
                 .hint("Use a new key for a new request."));
             }

@@ -228,8 +228,8 @@ impl Hub {
     /// Refuses to make an answer for an owner who has left too many unread.
     pub(crate) fn refuse_if_unread(&self, owner: PrincipalId) -> Result<(), HubError> {
         if self.0.answers.is_full_for(Payer::Owner(owner)) {
-            let detail = "Too many answers to you and your agents have not been read yet.";
-            return Err(HubError::busy(detail).hint("Read what you asked for."));
+            let detail = "Too many responses to you and your agents are unread.";
+            return Err(HubError::busy(detail).hint("Read the pending responses first."));
         }
         Ok(())
     }
@@ -469,9 +469,10 @@ impl Hub {
         if u64::try_from(bytes).is_ok_and(|bytes| bytes < quota) {
             return Ok(Ok(()));
         }
-        let detail = "The hub keeps as many answers for you and your agents as it can. They are kept for 24 hours.";
-        Ok(Err(HubError::rate_limited(detail, RETRY_STORING_SECONDS)
-            .hint("Repeat the request later, or without an idempotency key.")))
+        let detail = "The hub cannot store more responses for you and your agents. It stores them for 24 hours.";
+        Ok(Err(
+            HubError::rate_limited(detail, RETRY_STORING_SECONDS).hint("Retry later, or without an idempotency key.")
+        ))
     }
 
     /// The name of the value by which the hub knows its key again.

@@ -13,7 +13,7 @@ pub enum StartError {
     Open(#[from] OpenError),
     #[error(transparent)]
     Key(#[from] KeyError),
-    #[error("the key is not the one that this database was used with; bring back the key file, or set STOA_KEY")]
+    #[error("the key does not match this database; restore the key file, or set STOA_KEY")]
     WrongKey,
     #[error("the key file {0} is missing, and this database was used with a key; bring the file back, or set STOA_KEY")]
     MissingKey(PathBuf),

@@ -8,7 +8,7 @@ use serde_json::Value;
 /// By names of this kind serde_json tells itself what to do. A caller who writes one could have a text read as JSON in the
 /// middle of a value, deeper than anything that can be read back.
 const RESERVED: &str = "$serde_json::private::";
-pub(crate) const RESERVED_SAID: &str = "has a name in it that is not allowed";
+pub(crate) const RESERVED_SAID: &str = "contains a name that is not allowed";
 const NUL_SAID: &str = "must not contain NUL characters";
 
 /// Why JSON is not taken, though it is JSON.

@@ -75,9 +75,9 @@ pub(crate) fn content_fault(path: &str, message: &str) -> HubError {
     let message = message.split(" at line ").next().unwrap_or(message);
     let parent = if path == "." { "" } else { path };
     for (prefix, said) in [
-        ("unknown field `", "is not known"),
-        ("missing field `", "is missing"),
-        ("duplicate field `", "is there twice"),
+        ("unknown field `", "Unknown field"),
+        ("missing field `", "Missing field"),
+        ("duplicate field `", "Duplicate field"),
     ] {
         if let Some(name) = message.strip_prefix(prefix).and_then(|rest| rest.split('`').next()) {
             // The path of an unknown field ends with the field itself, that of a missing one does not.
@@ -86,7 +86,7 @@ pub(crate) fn content_fault(path: &str, message: &str) -> HubError {
                 parent if parent == name || parent.ends_with(&format!(".{name}")) => parent.to_owned(),
                 parent => format!("{parent}.{name}"),
             };
-            return HubError::invalid_field(&field, said);
+            return HubError::invalid_field(&field, format!("{said} `{field}`"));
         }
     }
     HubError::invalid_field(parent, in_plain_words(message))
@@ -103,7 +103,7 @@ fn in_plain_words(message: &str) -> String {
             .iter()
             .any(|start| message.starts_with(start));
     if !is_type_fault {
-        return format!("is not acceptable: {message}");
+        return format!("is invalid: {message}");
     }
     let wanted = message.rsplit_once("expected ").map_or("", |(_, wanted)| wanted);
     let wanted = match wanted {
@@ -113,8 +113,8 @@ fn in_plain_words(message: &str) -> String {
         "a sequence" => "a list",
         "a map" => "an object",
         wanted if wanted.starts_with("struct ") => "an object",
-        wanted if wanted.contains("enum ") || wanted.contains("variant") => "one of the known words",
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, not below 0 and not too large",
+        wanted if wanted.contains("enum ") || wanted.contains("variant") => "one of the allowed values",
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0 within range",
         _ => "a whole number",
     };
     format!("must be {wanted}")

@@ -32,8 +32,8 @@ pub fn read<P: DeserializeOwned>(keys: &KeyRing, actor: &Actor, list: &str, curs
         keys.verify_prefix(Purpose::Cursor, &parts, signature).then(|| serde_json::from_slice(position).ok())?
     };
     decode().ok_or_else(|| {
-        HubError::new(ErrorKind::Malformed, "invalid_cursor", "The cursor was not made for this list and caller.")
-            .hint("Begin again without a cursor, and keep the filters while you page.")
+        HubError::new(ErrorKind::Malformed, "invalid_cursor", "The cursor does not belong to this list and caller.")
+            .hint("Start without a cursor, and keep the same filters while you page.")
     })
 }
 

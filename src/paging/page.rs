@@ -13,11 +13,11 @@ use crate::paging::cursor;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct ListQuery {
-    /// How many items at most: 50 unless told, never more than 200.
+    /// Maximum number of items. Default 50, at most 200.
     #[serde(default)]
     #[param(minimum = 1, default = 50)]
     pub limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[serde(default)]
     pub cursor: Option<String>,
 }
@@ -37,11 +37,11 @@ impl ListQuery {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct OffsetQuery {
-    /// How many items to pass over.
+    /// Number of items to skip.
     #[serde(default)]
     #[param(minimum = 0, maximum = 1_000_000, default = 0)]
     pub offset: Option<i64>,
-    /// How many items at most: 50 unless told, never more than 200.
+    /// Maximum number of items. Default 50, at most 200.
     #[serde(default)]
     #[param(minimum = 1, default = 50)]
     pub limit: Option<i64>,

@@ -57,7 +57,7 @@ impl Purpose {
 pub enum KeyError {
     #[error("the key file {path} cannot be used: {reason}")]
     File { path: PathBuf, reason: String },
-    #[error("STOA_KEY must be 32 bytes in base64 (several with commas between them, the current one first)")]
+    #[error("STOA_KEY must be 32 bytes in base64 (several keys comma-separated, the current one first)")]
     Environment,
     #[error("the system has no randomness: {0}")]
     Entropy(String),

@@ -47,7 +47,7 @@ impl Methods {
                 return Box::pin(async move { Err(error) });
             }
             let params = serde_path_to_error::deserialize(params).map_err(|error| {
-                HubError::invalid_field(&error.path().to_string(), format!("is not acceptable: {}", error.inner()))
+                HubError::invalid_field(&error.path().to_string(), format!("is invalid: {}", error.inner()))
             });
             match params.map(|params| method(hub, actor, params)) {
                 Ok(running) => {
@@ -251,7 +251,7 @@ async fn answer_request(hub: &Hub, methods: &Methods, mut request: Value) -> Opt
         if !near.is_empty() {
             data["hint"] = json!(format!("Did you mean {}?", near.join(", ")));
         }
-        let error = json!({"code": -32601, "message": format!("There is no method {name}."), "data": data});
+        let error = json!({"code": -32601, "message": format!("Unknown method {name}."), "data": data});
         return id.map(|id| failure(&id, error));
     };
     let params = match request["params"].take() {

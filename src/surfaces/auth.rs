@@ -20,8 +20,8 @@ const NOTE_PATIENCE: Duration = Duration::from_secs(1);
 /// Whose bearer credential this is: an agent key, a managed API key.
 pub async fn authenticate_bearer(hub: &Hub, credential: &str, purpose: Use) -> Result<Arc<Principal>, HubError> {
     if recognise(credential) == Some(CredentialKind::AccessToken) {
-        return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are for /mcp.")
-            .hint("Programs use a managed API key here; people a session."));
+        return Err(HubError::unauthenticated("invalid_credentials", "OAuth tokens are accepted only at /mcp.")
+            .hint("Use an API key or a session."));
     }
     authenticate_bearer_at(hub, Door::RestBearer, credential, purpose).await
 }
@@ -44,11 +44,11 @@ async fn authenticate_bearer_at(
     };
     found.ok_or_else(|| {
         if kind == Some(CredentialKind::AccessToken) {
-            HubError::unauthenticated("invalid_credentials", "The token is not valid: unknown, expired or revoked.")
-                .hint("Renew it with the refresh token, or let the person log in again.")
+            HubError::unauthenticated("invalid_credentials", "The token is unknown, expired or revoked.")
+                .hint("Refresh the token, or authorize the client again.")
         } else {
-            HubError::unauthenticated("invalid_credentials", "The key is not valid: unknown, expired or revoked.")
-                .hint("Ask the owner of the agent for a current key.")
+            HubError::unauthenticated("invalid_credentials", "The key is unknown, expired or revoked.")
+                .hint("Ask the agent's owner for a new key.")
         }
     })
 }
@@ -60,7 +60,7 @@ pub fn require_own_machine(hub: &Hub, principal: &Principal, client: Option<IpAd
     if is_here && hub.memory::<Supervisors>().has_run(run.run) {
         return Ok(());
     }
-    Err(HubError::unauthenticated("invalid_credentials", "The token of a run works on the hub's machine only."))
+    Err(HubError::unauthenticated("invalid_credentials", "Run tokens work only on the server itself."))
 }
 
 /// Whose session this is.

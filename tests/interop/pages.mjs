@@ -197,7 +197,7 @@ const views = [
     status: 200,
     show: goTo(question(apps.near).url),
     heading: "Log in",
-    text: "Log in to go on to the app that sent you here.",
+    text: "Log in to continue to the app.",
   },
   {
     name: "login failed",
@@ -221,21 +221,21 @@ const views = [
     cookie: mira,
     show: goTo(question(apps.near).url),
     heading: "Let “Claude Code” act for you?",
-    text: "Any program on this computer could be asking.",
+    text: "Any app on this computer could have sent this request.",
   },
   {
     name: "consent to read",
     cookie: mira,
     show: goTo(question(apps.named, "mcp:read").url),
     heading: "Let “Reading Room” act for you?",
-    text: "It cannot send messages",
+    text: "This app cannot send messages",
   },
   {
     name: "consent to a described app",
     cookie: mira,
     show: goTo(question(apps.described).url),
     heading: "Let “Described” act for you?",
-    text: "verified: it is described there",
+    text: "Verified by",
   },
   { name: "consent without agents", cookie: admin, show: goTo(question(apps.named).url), text: "that you can see" },
   { name: "consent to a hostile app", cookie: mira, show: goTo(question(apps.hostile).url), text: "<script>alert(1)</script>" },
@@ -346,7 +346,7 @@ const journeys = {
 
     const again = await page.goBack();
     check("the page of a decided question", again.status() === 400, again.status());
-    check("what it says", (await page.locator("h1").innerText()) === "This request is over", await page.content());
+    check("what it says", (await page.locator("h1").innerText()) === "This request has expired", await page.content());
   },
 
   async "deny an app with a name"(page, context) {
@@ -362,7 +362,7 @@ const journeys = {
     await context.addCookies([mira]);
     const asked = question(apps.named, "mcp:read");
     await page.goto(asked.url);
-    await page.getByRole("radio", { name: "yourself" }).check();
+    await page.getByRole("radio", { name: "Yourself" }).check();
     await page.getByRole("button", { name: "Approve" }).click();
     await arrive(page, asked, {});
   },

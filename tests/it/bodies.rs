@@ -248,8 +248,8 @@ async fn faults_are_told_in_plain_words() {
     let ada = hub.human("ada").await;
     ada.agent("scout").await;
     for (change, words) in [
-        (json!({"cooldown_seconds": "x"}), "must be a whole number, not below 0 and not too large"),
-        (json!({"cooldown_seconds": -1}), "must be a whole number, not below 0 and not too large"),
+        (json!({"cooldown_seconds": "x"}), "must be a whole number of at least 0 within range"),
+        (json!({"cooldown_seconds": -1}), "must be a whole number of at least 0 within range"),
         (json!({"display_name": 1}), "must be a string"),
         (json!({"trigger_mode": "sometimes"}), "must be one of passive, reactive, disabled"),
         (json!({"budget": 1}), "must be an object"),

@@ -69,9 +69,9 @@ fn attachments_are_listed_checked_and_taken_away() {
     assert_eq!((&found["size"], &found["uploads"], &found["messages"]), (&json!(5), &json!(1), &json!(1)));
     assert_eq!(hub.json(&["attachments", "list", "--limit", "1"])["items"].as_array().unwrap().len(), 1);
     assert_eq!(hub.json(&["attachments", "gc"]), json!({"removed": 0, "freed_bytes": 0}));
-    assert_eq!(hub.admin(&["attachments", "gc"]).ok(), "0 attachments were taken away (0 bytes).\n");
+    assert_eq!(hub.admin(&["attachments", "gc"]).ok(), "0 attachments deleted (0 bytes).\n");
     assert_eq!(hub.json(&["attachments", "check"]), json!({"checked": 2, "missing": []}));
-    assert_eq!(hub.admin(&["attachments", "check"]).ok(), "2 attachments were looked for.\n");
+    assert_eq!(hub.admin(&["attachments", "check"]).ok(), "2 attachments checked.\n");
     std::fs::remove_dir_all(place.data().join("attachments").join(&one[..2])).unwrap();
     let checked = hub.admin(&["attachments", "check"]);
     assert_eq!(checked.code, Some(1));
@@ -88,7 +88,7 @@ fn contents_go_into_a_file_and_come_back() {
     let file = file.to_str().unwrap();
     let written = hub.json(&["attachments", "backup", file]);
     assert_eq!((&written["attachments"], &written["missing"], &written["path"]), (&json!(2), &json!([]), &json!(file)));
-    hub.admin(&["attachments", "backup", file]).fails(4, &["is there already"]);
+    hub.admin(&["attachments", "backup", file]).fails(4, &["already exists"]);
     let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(std::fs::File::open(file).unwrap()));
     let names: Vec<_> = archive.entries().unwrap().map(|entry| entry.unwrap().path().unwrap().into_owned()).collect();
     let mut expected = [PathBuf::from(&one), PathBuf::from(&two)];
@@ -112,7 +112,7 @@ fn contents_go_into_a_file_and_come_back() {
     let elsewhere = Place::new();
     let (hub, key) = with_scout(&elsewhere);
     let said = hub.admin(&["attachments", "restore", file]).ok();
-    assert_eq!(said, format!("2 attachments were restored ({} bytes), 0 were there.\n", 5 + (3 << 20)));
+    assert_eq!(said, format!("2 attachments restored ({} bytes), 0 already existed.\n", 5 + (3 << 20)));
     assert_eq!(stored(&elsewhere), 2);
     assert_eq!(hub.exchange("GET", &format!("/api/attachments/{one}"), &key, "", b"").status, 404);
     assert_eq!(hub.json(&["attachments", "gc"])["removed"], 0);
@@ -159,8 +159,8 @@ fn bad_archives_are_refused_and_leave_nothing() {
     ] {
         refused(&|archive| add(archive, &sum(b""), kind, b""), "is not a plain file");
     }
-    refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, b"y"), "another content than its name says");
-    refused(&|archive| add(archive, &sum(good), EntryType::Regular, good), "is there twice");
+    refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, b"y"), "content that does not match its name");
+    refused(&|archive| add(archive, &sum(good), EntryType::Regular, good), "appears twice");
     let elf = b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0\x3e\0";
     refused(&|archive| add(archive, &sum(elf), EntryType::Regular, elf), "neither an image");
     refused(&|archive| add(archive, &sum(b"x"), EntryType::Regular, &vec![b'a'; (50 << 20) + 1]), "longer than a file");

@@ -127,7 +127,7 @@ fn notices_come_from_the_hub_itself() {
     let place = Place::new();
     let hub = with_people(&place);
     let said = hub.admin_with(&["messages", "send", "--to", "ada", "--subject", "Tonight", "-"], "The hub will rest.");
-    assert!(said.ok().ends_with(" was sent to ada.\n"));
+    assert!(said.ok().ends_with(" sent to ada.\n"));
     hub.json(&["messages", "send", "--channel", "general", "@ada look"]);
     let session = hub.log_in("ada", &password_of("ada")).unwrap();
     let inbox = hub.http("GET", "/api/inbox", &[("cookie", &session)], None).body;

@@ -239,7 +239,7 @@ fn the_revision_without_a_beginning() {
     assert!(read["result"]["contents"][0]["text"].as_str().unwrap().contains('é'), "{read}");
     // A name that no header can hold.
     let refused = scout.ask(3, "tools/call", &stateless(json!({"name": " é\n", "arguments": {}})));
-    assert!(refused["error"]["message"].as_str().unwrap().contains("There is no tool"), "{refused}");
+    assert!(refused["error"]["message"].as_str().unwrap().contains("Unknown tool"), "{refused}");
     // The end of the input is the end of the stream too.
     assert_eq!(bee.end(), (Some(0), Vec::new()));
 }
@@ -287,8 +287,8 @@ fn a_key_that_is_not_accepted_is_named() {
 
 #[test]
 fn what_is_set_up_wrongly_is_said_at_once() {
-    Outcome::of(&mut stoa(&["mcp"]), b"").fails(2, &["there is no key", "STOA_MCP_KEY", "--key-file"]);
-    Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", " "), b"").fails(2, &["there is no key"]);
+    Outcome::of(&mut stoa(&["mcp"]), b"").fails(2, &["no key", "STOA_MCP_KEY", "--key-file"]);
+    Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", " "), b"").fails(2, &["no key"]);
     Outcome::of(stoa(&["mcp"]).env("STOA_MCP_KEY", "two words"), b"").fails(2, &["STOA_MCP_KEY", "not a key"]);
     Outcome::of(&mut stoa(&["mcp", "--key-file", "/nowhere/key"]), b"").fails(2, &["/nowhere/key"]);
     for (url, words) in [
@@ -346,7 +346,7 @@ fn hear(stream: &mut TcpStream) -> String {
 
 #[test]
 fn what_is_not_a_hub_is_called_so() {
-    let problem = json!({"detail": "At most 600 writes a minute are possible."}).to_string();
+    let problem = json!({"detail": "At most 600 writes per minute are allowed."}).to_string();
     for (status, headers, body, code, words) in [
         ("404 Not Found", "", "<html>", "no_hub", "STOA_MCP_URL"),
         ("405 Method Not Allowed", "", "", "no_hub", "STOA_MCP_URL"),
@@ -385,7 +385,7 @@ fn nothing_is_done_twice() {
     let mut bridge = Bridge::start(bridge_command(&address, &["--retry", "1s"]).env("STOA_MCP_KEY", "key"));
     let call = |arguments: Value| json!({"name": "send_message", "arguments": arguments});
     let said = error_of(&bridge.ask(1, "tools/call", &call(json!({"to": "bee", "body": "x"}))), "broken");
-    assert!(said.contains("may or may not have been done"), "{said}");
+    assert!(said.contains("may or may not have been carried out"), "{said}");
     let said = error_of(&bridge.ask(2, "tools/call", &call(json!({"idempotency_key": "k"}))), "broken");
     assert!(!said.contains("may or may not"), "{said}");
     error_of(&bridge.ask(3, "tools/list", &json!({})), "broken");

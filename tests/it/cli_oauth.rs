@@ -21,7 +21,7 @@ async fn clients_are_made_listed_and_deleted() {
     let (hub, _) = with_scout(&place);
     let create = ["oauth", "clients", "create", "--owner", "ada", "--agent", "scout", "--name", "The CI"];
     let created = hub.admin(&create).ok();
-    let secret = secret_after(&created, "shown this once", "");
+    let secret = secret_after(&created, "shown only once", "");
     for word in ["The CI", "ada", "scout", "its own"] {
         assert!(created.contains(word), "{word}: {created}");
     }
@@ -53,7 +53,7 @@ async fn clients_are_made_listed_and_deleted() {
     assert_eq!(hub.json(&["oauth", "clients", "list", "--limit", "2"])["items"].as_array().unwrap().len(), 2);
 
     let deleted = hub.admin(&["oauth", "clients", "delete", &id]).ok();
-    assert_eq!(deleted, format!("The client {id} (The CI) was deleted, and its tokens work no more.\n"));
+    assert_eq!(deleted, format!("Client {id} (The CI) and its tokens deleted.\n"));
     assert!(!inspector.is_active(&token).await);
     app.ask_for_own().await.oauth_error(401, "invalid_client");
     hub.admin(&["oauth", "clients", "delete", &id]).fails(4, &["no such"]);
@@ -83,7 +83,7 @@ async fn grants_are_listed_and_revoked() {
     assert_eq!((grants["items"].as_array().unwrap().len(), all["items"].as_array().unwrap().len()), (1, 2));
     let id = grants["items"][0]["id"].to_string();
     let revoked = hub.admin(&["oauth", "grants", "revoke", &id]).ok();
-    let expected = format!("What ada let An App do (grant {id}) is out of force, and its tokens work no more.\n");
+    let expected = format!("Grant {id} of ada to An App and its tokens revoked.\n");
     assert_eq!(revoked, expected);
     app.refresh(&tokens.refresh).await.oauth_error(400, "invalid_grant");
     app.refresh(&of_bob.refresh).await.tokens();
@@ -104,7 +104,7 @@ async fn grants_are_listed_and_revoked() {
         app.refresh(&tokens.refresh).await.oauth_error(400, "invalid_grant");
     }
     app.refresh(&of_bob.refresh).await.tokens();
-    assert_eq!(hub.admin(&["oauth", "grants", "revoke", "--user", "ada"]).ok(), "There was nothing in force.\n");
+    assert_eq!(hub.admin(&["oauth", "grants", "revoke", "--user", "ada"]).ok(), "No active grants.\n");
     assert_eq!(hub.json(&["oauth", "grants", "revoke", "--user", "ada"]), json!({"items": []}));
     hub.stop();
 }
@@ -117,15 +117,15 @@ fn wrong_input_is_refused_by_name() {
     let create =
         |owner, agent, name| ["oauth", "clients", "create", "--owner", owner, "--agent", agent, "--name", name];
     for (arguments, words) in [
-        (&create("nobody", "scout", "x")[..], &["There is no such user."][..]),
+        (&create("nobody", "scout", "x")[..], &["No such user."][..]),
         (&create("ada", "nobody", "x"), &["agent"]),
         (&create("bob", "scout", "x"), &["agent"]),
         (&create("ada", "scout", ""), &["name"]),
         (&create("ada", "scout", "a\u{202e}b"), &["name"]),
         (&["oauth", "clients", "delete", "nothing"], &["no such"]),
         (&["oauth", "grants", "revoke", "99"], &["no such"]),
-        (&["oauth", "grants", "revoke", "--user", "nobody"], &["There is no such user."]),
-        (&["oauth", "grants", "list", "--user", "nobody"], &["There is no such user."]),
+        (&["oauth", "grants", "revoke", "--user", "nobody"], &["No such user."]),
+        (&["oauth", "grants", "list", "--user", "nobody"], &["No such user."]),
     ] {
         let said = hub.admin(arguments).fails(4, words);
         assert!(said.starts_with("stoa: "), "{said}");

@@ -292,9 +292,9 @@ fn who_answers_in_riddles_is_not_a_hub() {
     let path = place.root().join("odd.sock");
     let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
     for (answer, code, words) in [
-        ("hello\n", 1, "does not speak like a hub"),
-        ("{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n", 1, "does not speak like a hub"),
-        ("", 1, "went away before it answered"),
+        ("hello\n", 1, "is not a hub"),
+        ("{\"jsonrpc\":\"2.0\",\"id\":99,\"result\":{}}\n", 1, "is not a hub"),
+        ("", 1, "closed the connection before it responded"),
         ("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{}}\n", 1, "has no items"),
         (
             "{\"jsonrpc\":\"2.0\",\"id\":1,\"error\":{\"code\":-32603,\"message\":\"Broken.\",\"data\":{\"status\":500}}}\n",

@@ -113,5 +113,6 @@ mod visibility;
 mod walk;
 mod web;
 mod webhooks;
+mod words;
 mod work;
 mod workflow;

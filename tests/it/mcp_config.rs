@@ -38,7 +38,8 @@ async fn each_client_gets_the_settings_that_it_reads() {
         let environment = json!({"STOA_MCP_URL": url, "STOA_MCP_KEY": key});
         stoa(json!({"command": "stoa", "args": ["mcp"], "env": environment}))
     };
-    let input = json!([{"type": "promptString", "id": "stoa-key", "description": "Key of the agent in Stoa", "password": true}]);
+    let input =
+        json!([{"type": "promptString", "id": "stoa-key", "description": "Agent key in Stoa", "password": true}]);
     let cases = [
         ("", stoa(http(Some(bearer("${STOA_MCP_KEY}"))))),
         ("?client=generic", stoa(http(Some(bearer("${STOA_MCP_KEY}"))))),

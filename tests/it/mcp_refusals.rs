@@ -247,7 +247,7 @@ async fn claims_say_what_could_not_be_had() {
     let first = scout.tool("mark_done", done.clone()).await;
     assert_eq!(scout.tool("mark_done", done).await, first);
     let (code, said) = scout.tool_refused("mark_done", json!({"message_id": one["id"]})).await;
-    assert!(code == "illegal_transition" && said.contains("nothing left to do"), "{code} {said}");
+    assert!(code == "illegal_transition" && said.contains("already settled"), "{code} {said}");
     hub.finish().await;
 }
 

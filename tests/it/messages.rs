@@ -59,8 +59,8 @@ async fn a_dm_is_sent_read_and_answered() {
         "from": {"kind": "user", "name": "ada", "display_name": "ada"}, "to": "bob", "subject": null, "body": "hello",
         "reply_to": null, "status": "pending", "priority": 5, "metadata": {}, "mentions": [],
         "created_at": "2027-01-15T08:00:00.000Z", "edited_at": null, "deleted_at": null, "reply_count": 0,
-        "attachments": [], "reactions": [], "workflow_state": "proposed", "run_id": null, "depth": 0,
-        "lease_until": null,
+        "attachments": [], "reactions": [], "workflow_state": null, "run_id": null, "depth": 0,
+        "lease_until": null, "status_since": null,
     });
     for reader in [&ada, &bob] {
         assert_eq!(reader.message(&sent).await, expected);
@@ -115,11 +115,11 @@ async fn work_in_a_channel_waits_only_where_there_is_a_workflow() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
     ada.make_channel(json!({"name": "work"})).await;
-    assert_eq!(ada.say("work", "done").await["status"], "done");
+    assert_eq!(ada.propose("work", "done").await["status"], "done");
     ada.put("/api/channels/work/settings", &json!({"workflow_enabled": true})).await.ok();
-    assert_eq!(ada.say("work", "pending").await["status"], "pending");
+    assert_eq!(ada.propose("work", "pending").await["status"], "pending");
     // It is nobody's inbox, so nobody settles it there.
-    let message = ada.say("work", "to settle").await;
+    let message = ada.propose("work", "to settle").await;
     ada.settle(&message, "done", json!({})).await.problem(403, "forbidden");
     hub.finish().await;
 }

@@ -117,6 +117,43 @@ async fn everybody_has_a_card_in_the_directory() {
     hub.finish().await;
 }
 
+#[tokio::test]
+async fn profiles_say_whether_somebody_can_be_expected_to_answer() {
+    let hub = TestHub::start().await;
+    let (ada, bob) = (hub.human("ada").await, hub.human("bob").await);
+    let scout = ada.agent_with(json!({"name": "scout", "description": "Finds things."})).await;
+    ada.make_channel(json!({"name": "den", "public": false})).await;
+    ada.add_member("den", "scout").await.status(200);
+    let profile = async |client: &crate::support::Client, name: &str| {
+        client.get(&format!("/api/directory/{name}")).await.ok().json()
+    };
+    let presence = async |name: &str| profile(&bob, name).await["presence"].clone();
+    let shown = profile(&bob, "@Scout").await;
+    assert_eq!((&shown["description"], &shown["owner"]), (&json!("Finds things."), &json!("ada")));
+    assert_eq!((&shown["role"], &shown["trust"], &shown["kind"]), (&json!(null), &json!([]), &json!("agent")));
+    assert_eq!(shown["shared_channels"], json!(["general"]), "not the private one");
+    assert_eq!(profile(&ada, "scout").await["shared_channels"], json!(["den", "general"]));
+    assert_eq!(profile(&scout, "ada").await["role"], "member");
+    assert_eq!(presence("scout").await, "online", "it has just asked");
+    hub.advance(10 * crate::support::MINUTE);
+    assert_eq!(presence("scout").await, "offline");
+    let sent = ada.dm("scout", "look for the tower").await;
+    scout.post("/api/inbox/claim", &json!({"limit": 1})).await.ok();
+    assert_eq!(presence("scout").await, "working");
+    scout.settle(&sent, "done", json!({})).await.ok();
+    ada.post("/api/agents/scout/pause", &json!({})).await.ok();
+    assert_eq!(presence("scout").await, "paused");
+    let card = bob.get("/api/directory?q=scout").await.ok().json()["items"][0].clone();
+    assert_eq!((&card["presence"], &card["description"]), (&json!("paused"), &json!("Finds things.")));
+    for unknown in ["nobody", "system", "svc:x"] {
+        bob.get(&format!("/api/directory/{unknown}")).await.problem(404, "not_found");
+    }
+    let long = json!({"description": "x".repeat(1001)});
+    ada.patch("/api/agents/scout", &long).await.invalid(&["description"]);
+    bob.patch("/api/agents/scout", &json!({"description": "mine"})).await.problem(404, "not_found");
+    hub.finish().await;
+}
+
 /// Marks that pile up cover the lines above and below, which belong to others.
 #[tokio::test]
 async fn shown_names_have_at_most_three_combining_marks_in_a_row() {

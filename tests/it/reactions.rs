@@ -24,7 +24,7 @@ async fn a_reaction_toggles() {
     let ada = hub.human("ada").await;
     let scout = ada.agent("scout").await;
     let message = ada.say("general", "who takes this?").await;
-    assert_eq!((&message["reactions"], &message["workflow_state"]), (&json!([]), &json!("proposed")));
+    assert_eq!((&message["reactions"], &message["workflow_state"]), (&json!([]), &json!(null)));
     let path = format!("/api/messages/{}/reactions", message["id"]);
     let request = json!({"reaction": "in_progress", "metadata": {"eta": "noon"}});
     let reacted = scout.post(&path, &request).await.status(200).json();
@@ -33,7 +33,7 @@ async fn a_reaction_toggles() {
     assert_eq!(reacted, json!({"action": "added", "reactions": expected, "workflow_state": "in_progress"}));
     assert_eq!(ada.get(&path).await.ok().json(), json!({"reactions": expected, "workflow_state": "in_progress"}));
     let removed = scout.post(&path, &json!({"reaction": "in_progress"})).await.status(200).json();
-    assert_eq!(removed, json!({"action": "removed", "reactions": [], "workflow_state": "proposed"}));
+    assert_eq!(removed, json!({"action": "removed", "reactions": [], "workflow_state": null}));
     // Each has reactions of their own, in the order in which they were made.
     for (who, reaction) in [(&ada.client, "approve"), (&scout.client, "done"), (&ada.client, "reject")] {
         assert_eq!(who.react(&message, reaction).await.ok().json()["action"], "added");
@@ -58,7 +58,7 @@ async fn a_reaction_is_taken_back_in_three_ways() {
     for call in calls {
         ada.react(&message, "approve").await.ok();
         let removed = call().await.status(200).json();
-        assert_eq!(removed, json!({"action": "removed", "reactions": [], "workflow_state": "proposed"}));
+        assert_eq!(removed, json!({"action": "removed", "reactions": [], "workflow_state": null}));
         let missing = call().await.problem(404, "not_found").json();
         assert!(missing["detail"].as_str().unwrap().contains("approve"), "{missing}");
     }
@@ -271,7 +271,7 @@ async fn reactions_are_seen_wherever_the_message_is() {
     assert!(is_shown(&hub.operator().call("messages.show", json!({"id": said["id"]})).await));
     // The DM that tells of the mention is a message of its own.
     let copy = scout.inbox().await.into_iter().find(|message| message["reply_to"] == said["id"]).unwrap();
-    assert_eq!((&copy["reactions"], &copy["workflow_state"]), (&json!([]), &json!("proposed")));
+    assert_eq!((&copy["reactions"], &copy["workflow_state"]), (&json!([]), &json!(null)));
     ada.react(&copy, "approve").await.ok();
     assert_eq!(ada.message(&said).await["reactions"].as_array().unwrap().len(), 1);
     hub.finish().await;
@@ -366,7 +366,7 @@ async fn agents_react_with_tools() {
     assert_eq!((&listed["items"][0]["id"], &listed["items"][0]["state"]), (&message["id"], &json!("in_progress")));
     assert_eq!(listed["items"][0]["reactions"], json!(["in_progress ant"]));
     let removed = ant.tool("unreact", json!({"message_id": message["id"], "reaction": "in_progress"})).await;
-    assert_eq!((&removed["action"], &removed["state"]), (&json!("removed"), &json!("proposed")));
+    assert_eq!((&removed["action"], &removed["state"]), (&json!("removed"), &json!(null)));
     let again = json!({"message_id": message["id"], "reaction": "in_progress"});
     assert_eq!(ant.tool_refused("unreact", again).await.0, "not_found");
     for (tool, arguments) in [

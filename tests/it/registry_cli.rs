@@ -270,7 +270,7 @@ fn no_key_is_ever_overwritten() {
     for out in ["old.pem", "link.pem"] {
         folder
             .registry(&["keygen", "--principal", "svc:sense:demo", "--out", out])
-            .fails(2, &[out, "is there already, and a key is never overwritten"]);
+            .fails(2, &[out, "already exists; keys are never overwritten"]);
     }
     assert_eq!(fs::read_to_string(old).unwrap(), "an older key");
     assert!(!folder.path("nowhere").exists());

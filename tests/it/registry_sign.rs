@@ -172,10 +172,10 @@ fn what_a_hub_would_refuse_is_not_signed() {
     for content_type in ["", " ", "a\nb"] {
         folder
             .sign(&["--url", "http://hub.example/x", "--method", "PUT", "--content-type", content_type])
-            .fails(2, &["--content-type", "must be a type like application/json"]);
+            .fails(2, &["--content-type", "must be a type such as application/json"]);
     }
     for method in ["", "G ET"] {
-        folder.sign(&["--url", "http://hub.example/x", "--method", method]).fails(2, &["--method", "like PUT"]);
+        folder.sign(&["--url", "http://hub.example/x", "--method", method]).fails(2, &["--method", "such as PUT"]);
     }
     with(&["--nonce", "short"]).fails(2, &["22 to 64"]);
     with(&["--created=-1"]).fails(2, &["time of signing"]);

@@ -230,10 +230,10 @@ async fn filters_and_operators_narrow() {
             ("q=-has:mention -has:link one", &[3, 0]),
             ("has=link,mention", &[]),
             ("has=attachment", &[]),
-            ("state=proposed", &[3, 2, 1, 0]),
+            ("state=proposed", &[]),
             ("state=done,approved", &[]),
             ("q=-is:done one", &[3, 2, 1, 0]),
-            ("state=-proposed", &[]),
+            ("state=-proposed", &[3, 2, 1, 0]),
             ("channel=,&agent=&state=&has=&after=&before=&q=", &[3, 2, 1, 0]),
         ] {
             let bodies: Vec<String> = places.iter().map(|place| wanted(*place)).collect();
@@ -248,7 +248,8 @@ async fn filters_and_operators_narrow() {
 async fn states_and_reactions_are_found() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let (first, second) = (ada.say("general", "first").await, ada.say("general", "second").await);
+    ada.make_workflow("work", json!({})).await;
+    let (first, second) = (ada.propose("work", "first").await, ada.propose("work", "second").await);
     hub.settle().await;
     let path = format!("/api/messages/{}/reactions", first["id"]);
     ada.post(&path, &json!({"reaction": "done"})).await.ok();

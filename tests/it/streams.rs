@@ -762,7 +762,8 @@ async fn who_is_online_is_told() {
     let mut of_ada = ada.events().await;
     hub.advance(2 * MINUTE);
     let first = bob.events().await;
-    let expected = json!({"name": "bob", "online": true, "last_seen_at": "2027-01-15T08:02:00.000Z"});
+    let expected =
+        json!({"name": "bob", "online": true, "presence": "online", "last_seen_at": "2027-01-15T08:02:00.000Z"});
     assert_eq!(of_ada.presence_of("bob").await, expected);
     let second = bob.events().await;
     drop(first);
@@ -774,7 +775,8 @@ async fn who_is_online_is_told() {
     drop(third);
     open_streams(&hub, 1.0).await;
     hub.advance(Duration::from_secs(10));
-    let expected = json!({"name": "bob", "online": false, "last_seen_at": "2027-01-15T08:02:19.000Z"});
+    let expected =
+        json!({"name": "bob", "online": false, "presence": "offline", "last_seen_at": "2027-01-15T08:02:19.000Z"});
     assert_eq!(of_ada.presence_of("bob").await, expected);
 
     // The directory knows who is here now, as long as they are.

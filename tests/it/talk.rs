@@ -36,7 +36,7 @@ async fn talk_is_not_work() {
     assert_eq!(ada.dm("scout", "x").await["workflow_state"], Value::Null);
     assert_eq!(ada.in_state("work", "proposed").await, [proposed["id"].clone()]);
     hub.settle().await;
-    for (query, found) in [("state:proposed", 1), ("-state:done in:work", 3), ("-state:proposed in:work", 2)] {
+    for (query, found) in [("is:proposed", 1), ("-is:done in:work", 3), ("-is:proposed in:work", 2)] {
         let hits = ada.get(&format!("/api/messages/search?q={}", crate::search::encoded(query))).await.ok().json();
         assert_eq!(hits["total"], found, "{query}: {hits}");
     }

@@ -711,7 +711,7 @@ fn the_command_line_lists_counts_and_exports() {
     assert!(hub.admin(&export).ok().starts_with("250 traces are in "));
     let lines = parse_csv(&std::fs::read_to_string(&file).unwrap());
     assert_eq!((lines.len(), lines[0][0].as_str(), lines[1][0].as_str()), (251, "owner", "ada"));
-    hub.admin(&export).fails(2, &["is there already"]);
+    hub.admin(&export).fails(2, &["already exists"]);
     let file = place.root().join("traces.json");
     assert_eq!(hub.json(&["traces", "export", file.to_str().unwrap()])["traces"], 250);
     let exported: Vec<Value> = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();

@@ -21,7 +21,7 @@ pub(super) struct FillArguments {
     #[arg(long)]
     data: PathBuf,
 
-    /// Messages to make
+    /// Messages to create
     #[arg(long, default_value_t = 100_000)]
     messages: u64,
 
@@ -48,7 +48,7 @@ pub(super) struct SizeArguments {
     #[arg(long, default_value_t = 200, value_parser = parse_count)]
     agents: usize,
 
-    /// Channels, from one with everybody to some with few
+    /// Channels, from one with everyone to some with few members
     #[arg(long, default_value_t = 40, value_parser = parse_count)]
     channels: usize,
 }

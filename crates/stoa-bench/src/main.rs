@@ -64,29 +64,29 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// What the disk, the database's writer and a bare HTTP handler can do: what other figures are compared with
+    /// Baseline: disk, database writer and a bare HTTP handler
     Raw(raw::RawArguments),
-    /// What authentication costs with many agents against few
+    /// Cost of authentication with many agents and with few
     Auth(auth::AuthArguments),
-    /// Durable messages a second through REST, against the bare writer
+    /// Durable messages per second over REST, against the bare writer
     Send(send::SendArguments),
-    /// What a signed request and the events of services cost, against a bare check and the bare writer
+    /// Cost of signed requests and machine events, against a bare check and the bare writer
     Machine(machine_principals::MachineArguments),
-    /// What a tool costs against REST and a bare tool, and what agents that wait cost
+    /// Cost of an MCP tool against REST and a bare tool, and of waiting agents
     Mcp(mcp::McpArguments),
-    /// What listings cost, with few messages and with many
+    /// Cost of listings with few messages and with many
     Read(read::ReadArguments),
-    /// What finding costs with many messages and with few, and what indexing costs those who send
+    /// Cost of search with few messages and with many, and of indexing
     Search(search::SearchArguments),
-    /// Sends while something else goes on: a reader that takes its time, an export
+    /// Sends beside other load: a slow reader, an export
     Mixed(mixed::MixedArguments),
-    /// How soon a message starts a program, and what many programs at once cost
+    /// Time from a message to a started run, and cost of many runs
     Runs(runs::RunsArguments),
-    /// One message to many streams: to each once, in order, and to nobody else
+    /// One message to many streams: once each, in order, to nobody else
     Fanout(fanout::FanoutArguments),
-    /// Attacks that a client can play, and what another owner notices of them
+    /// Attacks by a client, and their effect on another owner
     Hostile(hostile::HostileArguments),
-    /// Make a hub with a past: people, agents, channels and a million messages if need be
+    /// Seed a hub with test data (up to a million messages)
     Fill(fill::FillArguments),
     /// Send requests as the order on standard input says
     #[command(hide = true)]

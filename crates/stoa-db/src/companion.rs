@@ -75,7 +75,7 @@ impl CompanionWriter {
         let file = companion.file(folder);
         let connection = match open_file(&file, cache_kib).and_then(|connection| make(connection, &companion)) {
             Err(error) if is_damage(&error) => {
-                tracing::warn!(file = %file.display(), %error, "a file is damaged and made anew");
+                tracing::warn!(file = %file.display(), %error, "a file is damaged and rebuilt");
                 for ending in ["", "-wal", "-shm", "-journal"] {
                     let _ = std::fs::remove_file(format!("{}{ending}", file.display()));
                 }

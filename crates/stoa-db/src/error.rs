@@ -25,7 +25,7 @@ pub enum DbError {
     #[error("the transaction lost a race: {0}")]
     Conflict(String),
     /// Waited too long for a lock; the command is repeated for a while before anybody gets to see this.
-    #[error("somebody else holds a lock for too long: {0}")]
+    #[error("another transaction holds a lock for too long: {0}")]
     Locked(String),
     #[error("column {column}: {reason}")]
     Decode { column: String, reason: String },

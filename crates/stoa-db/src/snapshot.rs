@@ -331,7 +331,7 @@ fn load_sqlite(
         Ok((row.get::<String>("child")?, row.get::<String>("parent")?))
     })?;
     if let Some((table, parent)) = broken {
-        let message = format!("a row refers to a row of {parent} that is not there");
+        let message = format!("a row refers to a missing row of {parent}");
         let source = DbError::Constraint { kind: ConstraintKind::ForeignKey, message };
         return Err(SnapshotError::Table { table, source });
     }

@@ -52,7 +52,7 @@ named_enum! {
 
 named_enum! {
     pub enum PauseReason {
-        /// Somebody paused it.
+        /// Paused manually.
         Manual = "manual",
         /// The day's budget is used up.
         Budget = "budget",
@@ -77,10 +77,10 @@ named_enum! {
 }
 
 named_enum! {
-    /// What the program of a run can use.
+    /// What the command of a run can use.
     #[derive(Default)]
     pub enum HarnessTools {
-        /// The tools of the hub and nothing else. A run that a crash of the hub ended before it wrote anything is repeated.
+        /// Only the hub's tools. If the hub crashes before the run has written anything, the run is repeated.
         #[default]
         Hub = "hub",
         /// Also files.
@@ -91,10 +91,10 @@ named_enum! {
 }
 
 named_enum! {
-    /// Clients whose settings are known.
+    /// Supported clients.
     #[derive(Default)]
     pub enum McpClient {
-        /// What most clients understand.
+        /// Settings that most clients understand.
         #[default]
         Generic = "generic",
         ClaudeCode = "claude-code",
@@ -108,16 +108,16 @@ named_enum! {
 }
 
 named_enum! {
-    /// How a client proves who it is.
+    /// How a client authenticates.
     pub enum McpAuth {
-        /// Its person logs in and chooses the agent.
+        /// The user logs in and chooses the agent.
         Oauth = "oauth",
-        /// It has a key of the agent.
+        /// The client uses the agent's key.
         Key = "key",
     }
 }
 
-/// What an agent may spend in a day (UTC).
+/// Daily limits of an agent (UTC).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Budget {
@@ -126,12 +126,12 @@ pub struct Budget {
     /// Null means no limit.
     #[schema(minimum = 0)]
     pub cost_usd_per_day: Option<f64>,
-    /// What runs that others start may use of it, in percent.
+    /// Percent of the budget that others' runs can use.
     #[schema(minimum = 0, maximum = 100)]
     pub others_percent: u32,
 }
 
-/// Changes the given limits only. `null` takes the limit on cost away.
+/// Updates only the given limits. `null` removes the cost limit.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BudgetChanges {
@@ -157,7 +157,7 @@ impl Default for Budget {
 #[serde(deny_unknown_fields)]
 pub struct Harness {
     pub backend: HarnessBackend,
-    /// The program and its arguments, never given to a shell.
+    /// Executable and arguments, started without a shell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 64)]
     pub command: Option<Vec<String>>,
@@ -168,8 +168,8 @@ pub struct Harness {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(minimum = 1, maximum = 86400)]
     pub timeout_seconds: Option<u32>,
-    /// Variables for the program. Names that choose the code it runs or where it sends its keys are reserved, for example
-    /// `PATH`, `LD_PRELOAD`, `NODE_OPTIONS`, `HTTPS_PROXY` and all that begin with `STOA_`: 422 `reserved_variable`.
+    /// Environment variables of the command. Names that choose the code it runs or where it sends its keys are reserved, for example
+    /// `PATH`, `LD_PRELOAD`, `NODE_OPTIONS`, `HTTPS_PROXY` and all that start with `STOA_`: 422 `reserved_variable`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,7 +178,7 @@ pub struct Harness {
     pub tools: Option<HarnessTools>,
 }
 
-/// What an owner can set. The same fields are stored, shown and edited.
+/// Settings of an agent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AgentSettings {
     pub display_name: String,
@@ -211,19 +211,19 @@ pub struct AgentView {
     pub cooldown_seconds: u32,
     pub budget: Budget,
     pub max_trigger_depth: u32,
-    /// Whose messages start it.
+    /// Allowed senders.
     #[serde(default)]
     pub trigger_from: TriggerFrom,
-    /// Users and agents that start it, too. A user stands for all of their agents.
+    /// Additional allowed users and agents. A user includes all of their agents.
     #[serde(default)]
     pub trigger_allow: Vec<String>,
-    /// Messages of one agent that start it within an hour, unless a person writes in between.
+    /// Maximum runs per hour from one other agent, until a person writes.
     #[serde(default = "default_max_round_trips")]
     pub max_round_trips: u32,
     pub k8s_image: Option<String>,
     pub harness: Option<Harness>,
     pub instructions: String,
-    /// Whether something waits for the agent's next run.
+    /// Whether messages are waiting to start a run.
     pub pending_work: bool,
     pub paused_at: Option<Timestamp>,
     pub pause_reason: Option<PauseReason>,
@@ -272,7 +272,7 @@ pub struct CreateAgentRequest {
     pub instructions: Option<String>,
 }
 
-/// Changes the given fields only. `null` clears `k8s_image` and `harness`.
+/// Updates only the given fields. `null` clears `k8s_image` and `harness`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateAgentRequest {
@@ -315,7 +315,7 @@ pub struct UpdateAgentRequest {
     pub instructions: Option<String>,
 }
 
-/// A new agent and its key, which is shown this once.
+/// A new agent and its key, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedAgent {
     pub agent: AgentView,
@@ -417,7 +417,7 @@ impl AgentSettings {
         faults.require("max_round_trips", self.max_round_trips <= MAX_ROUND_TRIPS_SETTING, "must be at most 1000");
         if let Some(image) = &self.k8s_image {
             let fits = (1..=512).contains(&image.len()) && image.bytes().all(|byte| byte.is_ascii_graphic());
-            faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without blanks");
+            faults.require("k8s_image", fits, "must be 1 to 512 printable ASCII characters without spaces");
         }
         faults.check("instructions", check_body(&self.instructions, MAX_INSTRUCTIONS_BYTES));
         if let Some(harness) = &self.harness {
@@ -433,7 +433,7 @@ impl Harness {
         let names = self.env.iter().flatten().map(|(name, _)| name).filter(|name| is_reserved_variable(name));
         let fault = |name: &String| FieldError {
             field: format!("harness.env.{name}"),
-            message: "is reserved: it could change what the program runs or where it sends its keys".to_owned(),
+            message: "is reserved: it could change what the command runs or where it sends its keys".to_owned(),
         };
         names.map(fault).collect()
     }
@@ -443,16 +443,16 @@ impl Harness {
             HarnessBackend::Subprocess => {
                 let has_program =
                     self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
-                faults.require("harness.command", has_program, "must name a program for the subprocess backend");
+                faults.require("harness.command", has_program, "must name a command for the subprocess backend");
             }
             HarnessBackend::Webhook => {
-                faults.require("harness.url", self.url.is_some(), "is needed for the webhook backend");
+                faults.require("harness.url", self.url.is_some(), "is required for the webhook backend");
             }
             HarnessBackend::Kubernetes => {}
         }
         if let Some(words) = &self.command {
             let fits = words.len() <= MAX_COMMAND_WORDS && words.iter().all(|word| word.len() <= MAX_WORD_BYTES);
-            faults.require("harness.command", fits, "must be at most 64 words of at most 4096 bytes");
+            faults.require("harness.command", fits, "can have at most 64 arguments of up to 4096 bytes each");
         }
         if let Some(url) = &self.url {
             let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
@@ -462,11 +462,11 @@ impl Harness {
             self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
         let size = serde_json::to_vec(self).map_or(usize::MAX, |text| text.len());
-        faults.require("harness", size <= MAX_HARNESS_BYTES, "must be at most 64 KiB in all");
+        faults.require("harness", size <= MAX_HARNESS_BYTES, "can be up to 64 KiB in total");
         if let Some(variables) = &self.env {
-            faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "must have at most 64 entries");
+            faults.require("harness.env", variables.len() <= MAX_ENVIRONMENT_VARIABLES, "can have at most 64 entries");
             let named_well = variables.keys().all(|name| is_variable_name(name));
-            faults.require("harness.env", named_well, "names must be letters, digits and underscores");
+            faults.require("harness.env", named_well, "names can contain only letters, digits and underscores");
             let fits = variables.values().all(|value| value.len() <= MAX_WORD_BYTES);
             faults.require("harness.env", fits, "values must be at most 4096 bytes long");
         }

@@ -26,11 +26,11 @@ pub struct ApiKeyView {
     /// The agent that the key acts as.
     pub agent: String,
     pub permissions: PermissionSet,
-    /// The only channels it reaches; empty means all that the agent reaches, unless it is `limited`.
+    /// The channels the key can access; empty means all of the agent's channels, unless it is `limited`.
     pub channels: Vec<String>,
-    /// Whether it reaches only `channels`.
+    /// Whether the key can access only `channels`.
     pub limited: bool,
-    /// Those of them that were deleted. A new channel of the same name is another one, which the key does not reach.
+    /// Deleted channels among them. The key cannot access a new channel with the same name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deleted_channels: Vec<String>,
     pub status: ApiKeyStatus,
@@ -53,7 +53,7 @@ pub struct CreateApiKeyRequest {
     pub expires_at: Option<Timestamp>,
 }
 
-/// A new key: its record, and the key itself, which is shown this once.
+/// A new key: its record, and the key itself, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedApiKey {
     pub api_key: ApiKeyView,
@@ -70,7 +70,7 @@ impl CreateApiKeyRequest {
         for (index, channel) in self.channels.iter().enumerate() {
             faults.check(&format!("channels[{index}]"), handles::check_channel_name(channel));
         }
-        faults.require("expires_at", self.expires_at.is_none_or(|at| at > now), "must lie in the future");
+        faults.require("expires_at", self.expires_at.is_none_or(|at| at > now), "must be in the future");
         faults.finish()
     }
 }

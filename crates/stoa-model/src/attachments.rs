@@ -19,12 +19,12 @@ const UNNAMED: &str = "file";
 /// A file as its message shows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AttachmentView {
-    /// The SHA-256 sum of the content, in lower-case hexadecimal.
+    /// The SHA-256 sum of the content, in lowercase hexadecimal.
     pub sha256: String,
     pub size: i64,
-    /// Found out from the content.
+    /// Detected from the content.
     pub mime_type: String,
-    /// What the one who sent it called it.
+    /// The sender's file name.
     pub filename: String,
     /// Of a picture, in pixels, as its header says. Left out where the hub does not know it: for other files, and for files that an
     /// earlier version has stored.
@@ -48,7 +48,7 @@ impl AttachmentView {
 pub struct AttachmentDetails {
     #[serde(flatten)]
     pub attachment: AttachmentView,
-    /// When it was uploaded or, for somebody else's file, sent.
+    /// When it was uploaded, or sent if another user uploaded it.
     pub created_at: Timestamp,
 }
 

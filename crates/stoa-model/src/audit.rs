@@ -9,11 +9,11 @@ use crate::{AuditId, Timestamp};
 pub struct AuditEntry {
     pub id: AuditId,
     pub at: Timestamp,
-    /// The handle of whoever did it; `operator` for the command line, null for nobody known.
+    /// The handle of the actor; `operator` for the command line, null if unknown.
     pub actor: Option<String>,
-    /// What was done, like `agent.created`.
+    /// The action, for example `agent.created`.
     pub action: String,
-    /// What it was done to, like the name of an agent.
+    /// The target, for example the name of an agent.
     pub target: Option<String>,
     #[schema(value_type = Object)]
     pub details: serde_json::Value,

@@ -8,7 +8,7 @@ use crate::named::named_enum;
 
 named_enum! {
     pub enum AutomationKind {
-        /// An agent that messages start.
+        /// A reactive agent.
         Agent = "agent",
         /// Events that are sent to a receiver.
         Webhook = "webhook",
@@ -18,7 +18,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What becomes of what has waited.
+    /// What happens to pending work.
     #[derive(Default)]
     pub enum Waiting {
         #[default]
@@ -27,7 +27,7 @@ named_enum! {
     }
 }
 
-/// Something that may start by itself.
+/// Something that can start automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AutomationItem {
     pub kind: AutomationKind,
@@ -38,21 +38,21 @@ pub struct AutomationItem {
     pub agent: Option<String>,
     /// Whether it is turned on.
     pub is_on: bool,
-    /// The run that is under way or next in line.
+    /// The active or next run.
     pub run_id: Option<i64>,
-    /// Messages or deliveries that wait; 10,000 means as many or more.
+    /// Pending messages or deliveries; 10,000 means at least as many.
     pub waiting: i64,
 }
 
-/// Everything of the caller that may start by itself.
+/// The caller's automation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AutomationView {
-    /// Whether the caller has stopped all of it.
+    /// Whether the caller has stopped it.
     pub stopped: bool,
     pub stopped_at: Option<Timestamp>,
     /// Whether the operator has stopped everything on the hub.
     pub hub_stopped: bool,
-    /// Runs that wait for a free place, or until the switch is lifted.
+    /// Runs that wait for a free slot, or until automation is resumed.
     pub queued_runs: i64,
     pub running_runs: i64,
     pub items: Vec<AutomationItem>,
@@ -61,12 +61,12 @@ pub struct AutomationView {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ResumeRequest {
-    /// Whether what has waited is run, which is the default, or dropped.
+    /// Whether pending work is run (the default) or dropped.
     #[serde(default)]
     pub waiting: Option<Waiting>,
 }
 
-/// The switch of the whole hub.
+/// The hub-wide automation switch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ActingView {
     pub acting: bool,

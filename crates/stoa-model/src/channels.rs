@@ -16,12 +16,12 @@ pub const MAX_DESCRIPTION_BYTES: usize = 4096;
 pub const MAX_LISTED_MEMBERS: i64 = 1000;
 pub const MAX_PINS: i64 = 100;
 
-/// What governs the work in a channel.
+/// Workflow settings of a channel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChannelSettings {
     pub workflow_enabled: bool,
     pub auto_approve: bool,
-    /// A time like `30m`, `24h` or `7d`; `0` is off.
+    /// A time such as `30m`, `24h` or `7d`; `0` = off.
     #[schema(example = "24h")]
     pub stalemate_remind_after: String,
     #[schema(example = "72h")]
@@ -38,7 +38,7 @@ pub struct ChannelView {
     pub topic: String,
     pub description: String,
     pub public: bool,
-    /// The person who answers for the channel.
+    /// The user who owns the channel.
     pub owner: String,
     #[serde(flatten)]
     pub settings: ChannelSettings,
@@ -46,7 +46,7 @@ pub struct ChannelView {
     pub member_count: i64,
     /// Whether the caller is a member.
     pub is_member: bool,
-    /// How far the caller has read; null if they never did.
+    /// The last message the caller has read; null if none.
     pub last_read_message_id: Option<MessageId>,
     pub last_message_id: Option<MessageId>,
 }
@@ -62,7 +62,7 @@ pub struct MemberView {
     pub last_seen_at: Option<Timestamp>,
 }
 
-/// A channel and who is in it, by name.
+/// A channel and its members, by name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChannelDetails {
     pub channel: ChannelView,
@@ -80,7 +80,7 @@ pub struct CreateChannelRequest {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_length = 4096)]
     pub description: String,
-    /// Whether everybody sees it; they do unless told.
+    /// Whether everyone can see it. Default: true.
     #[serde(default)]
     #[schema(default = true)]
     pub public: Option<bool>,
@@ -98,13 +98,13 @@ pub struct UpdateChannelRequest {
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     pub public: Option<bool>,
-    /// Hands the channel over to another person among its members.
+    /// Transfers the channel to another member.
     #[serde(default, deserialize_with = "present")]
     #[schema(nullable = false)]
     pub owner: Option<String>,
 }
 
-/// Only what is given changes.
+/// Updates only the given settings.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateChannelSettingsRequest {
@@ -158,8 +158,8 @@ impl UpdateChannelSettingsRequest {
         faults.check("stalemate_remind_after", duration(&self.stalemate_remind_after));
         faults.check("stalemate_escalate_after", duration(&self.stalemate_escalate_after));
         let is_share = |value: Option<f64>| value.is_none_or(|value| (0.0..=1.0).contains(&value));
-        faults.require("publish_threshold", is_share(self.publish_threshold), "must lie between 0 and 1");
-        faults.require("approve_threshold", is_share(self.approve_threshold), "must lie between 0 and 1");
+        faults.require("publish_threshold", is_share(self.publish_threshold), "must be between 0 and 1");
+        faults.require("approve_threshold", is_share(self.approve_threshold), "must be between 0 and 1");
         faults.finish()
     }
 
@@ -186,7 +186,7 @@ impl UpdateChannelSettingsRequest {
 
 /// Reads `30m`, `24h` or `7d`; `0` means off and is 0.
 pub fn duration_ms(text: &str) -> Result<i64, &'static str> {
-    const WANTED: &str = "must be a time like 30m, 24h or 7d, at most 365d, or 0 for off";
+    const WANTED: &str = "must be a time such as 30m, 24h or 7d (at most 365d), or 0 for off";
     const DAY_MS: i64 = 24 * 3600 * 1000;
     if text == "0" {
         return Ok(0);

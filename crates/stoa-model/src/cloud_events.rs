@@ -45,20 +45,20 @@ impl CloudEvent {
         if fields.contains_key("subject") {
             let fits = |subject: &str| !subject.is_empty() && subject.len() <= MAX_SUBJECT_BYTES;
             let is_good = text(&fields, "subject").is_some_and(fits);
-            faults.require("subject", is_good, "must be a text of 1 to 1024 bytes");
+            faults.require("subject", is_good, "must be a string of 1 to 1024 bytes");
         }
         if fields.contains_key("time") {
             let is_moment = |time: &str| time.len() > 10 && time.parse::<Timestamp>().is_ok();
             let is_good = text(&fields, "time").is_some_and(is_moment);
-            faults.require("time", is_good, "must be a time like 2026-01-31T09:30:00Z");
+            faults.require("time", is_good, "must be a time such as 2026-01-31T09:30:00Z");
         }
         for name in ["datacontenttype", "dataschema"] {
             let is_good = !fields.contains_key(name) || text(&fields, name).is_some_and(|value| !value.is_empty());
-            faults.require(name, is_good, "must be a text that is not empty");
+            faults.require(name, is_good, "must be a non-empty string");
         }
         if fields.contains_key("data_base64") {
             faults.require("data_base64", text(&fields, "data_base64").is_some_and(is_base64), "must be base64");
-            faults.require("data_base64", !fields.contains_key("data"), "must not be given together with `data`");
+            faults.require("data_base64", !fields.contains_key("data"), "cannot be combined with `data`");
         }
         for (name, value) in &fields {
             check_extension(&mut faults, name, value);
@@ -88,13 +88,13 @@ fn check_extension(faults: &mut Faults, name: &str, value: &Value) {
     let is_name = (1..=MAX_NAME).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
     let shown: String = name.chars().filter(|character| !is_unprintable(*character)).take(MAX_NAME).collect();
-    faults.require(&shown, is_name, "is not a name for an attribute: those are of a-z and 0-9, at most 64 long");
+    faults.require(&shown, is_name, "is not a valid attribute name: use a-z and 0-9, at most 64 characters");
     let is_simple = match value {
         Value::Number(number) => number.is_i64(),
         Value::String(_) | Value::Bool(_) => true,
         _ => false,
     };
-    faults.require(&shown, is_simple, "must be a text, a whole number or a boolean; the rest belongs into `data`");
+    faults.require(&shown, is_simple, "must be a string, a whole number or a boolean; put other values into `data`");
 }
 
 fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
@@ -102,7 +102,7 @@ fn text<'a>(fields: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
 }
 
 fn missing_or_wrong(fields: &Map<String, Value>, name: &str) -> &'static str {
-    if fields.contains_key(name) { "must be a text" } else { "is missing" }
+    if fields.contains_key(name) { "must be a string" } else { "is required" }
 }
 
 fn required_text(faults: &mut Faults, fields: &Map<String, Value>, name: &str) -> Option<String> {

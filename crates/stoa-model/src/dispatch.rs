@@ -10,40 +10,40 @@ pub const DEFAULT_MAX_ROUND_TRIPS: u32 = 12;
 named_enum! {
     /// Why a message starts no run.
     pub enum NotWokenReason {
-        /// The sender asked for it.
+        /// The sender set `no_wake`.
         NoWake = "no_wake",
-        /// The operator, or the owner, has stopped everything that acts.
+        /// The operator or the owner has stopped automation.
         ActingOff = "acting_off",
         Quarantined = "quarantined",
         Paused = "paused",
-        /// The agent looks for messages itself.
+        /// The agent checks its inbox itself.
         Passive = "passive",
         Disabled = "disabled",
-        /// The agent is not started by this sender.
+        /// The sender is not allowed to start the agent.
         Sender = "sender",
-        /// The owner may not start processes on the hub's machine.
+        /// The owner is not allowed to run commands on the server.
         SubprocessNotAllowed = "subprocess_not_allowed",
-        /// The message has woken enough agents of other owners.
+        /// The message has reached the limit of other owners' agents.
         FanOut = "fan_out",
-        /// The sender has woken the agent often enough in this hour.
+        /// The sender has reached the hourly limit.
         SenderLimit = "sender_limit",
-        /// Too many agents have answered one another before.
+        /// The chain of agents has reached its maximum depth.
         Depth = "depth",
-        /// The message that began it all has led to enough runs.
+        /// The chain has reached its limit of runs.
         ChainLimit = "chain_limit",
-        /// The two agents have answered one another often enough in this hour, or nothing was said.
+        /// Stopped to avoid a reply loop between two agents.
         Damped = "damped",
         Budget = "budget",
-        /// The part of the budget for other people's messages is used up.
+        /// Others have used up their share of the budget.
         OthersBudget = "others_budget",
         GoalBudget = "goal_budget",
     }
 }
 
 named_enum! {
-    /// What a message waits for before it is run.
+    /// What a message waits for before it starts a run.
     pub enum DeferredReason {
-        /// The agent has run a moment ago.
+        /// The agent is in its cooldown.
         Cooldown = "cooldown",
         /// The agent is running.
         Sequential = "sequential",
@@ -51,7 +51,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// Whose messages start an agent.
+    /// Who can start an agent.
     #[derive(Default)]
     pub enum TriggerFrom {
         /// The owner and the owner's agents.
@@ -169,9 +169,9 @@ impl Situation {
         let runs = |now: u32, most: u32| format!("{now} of {most} runs today");
         let yes_or = |holds: bool, so: &str, not: &str| if holds { so.to_owned() } else { not.to_owned() };
         let exchanges =
-            format!("{} of {} messages of this agent within an hour", self.round_trips, self.max_round_trips);
+            format!("{} of {} messages from this agent in the last hour", self.round_trips, self.max_round_trips);
         vec![
-            ("acting_off", !self.is_acting_off, yes_or(self.is_acting_off, "everything is stopped", "not stopped")),
+            ("acting_off", !self.is_acting_off, yes_or(self.is_acting_off, "all automation is stopped", "not stopped")),
             ("quarantined", !self.is_quarantined, yes_or(self.is_quarantined, "quarantined", "not quarantined")),
             ("paused", !self.is_paused, yes_or(self.is_paused, "paused", "not paused")),
             ("mode", self.mode == TriggerMode::Reactive, format!("mode {}", self.mode.name())),
@@ -179,13 +179,13 @@ impl Situation {
             (
                 "subprocess_not_allowed",
                 !self.is_subprocess_forbidden,
-                yes_or(self.is_subprocess_forbidden, "the owner may not start programs here", "allowed here"),
+                yes_or(self.is_subprocess_forbidden, "the owner is not allowed to run commands here", "allowed here"),
             ),
             (
                 "sender_limit",
                 !self.is_foreign() || self.wakes_by_sender < self.max_wakes_by_sender,
                 format!(
-                    "{} of {} starts by this sender within an hour",
+                    "{} of {} runs for this sender in the last hour",
                     self.wakes_by_sender, self.max_wakes_by_sender
                 ),
             ),
@@ -200,23 +200,25 @@ impl Situation {
             (
                 "cooldown",
                 !self.is_cooling_down,
-                yes_or(self.is_cooling_down, "the pause after the last run is not over", "no pause is under way"),
+                yes_or(self.is_cooling_down, "waiting for the cooldown after the last run", "no cooldown"),
             ),
-            ("sequential", !self.is_running, yes_or(self.is_running, "it has a run", "it has no run")),
+            ("sequential", !self.is_running, yes_or(self.is_running, "a run is active", "no run is active")),
         ]
     }
 
     fn sender_in_words(&self) -> String {
         let who = match self.sender {
-            SenderKind::OwnerSide => "the owner's side",
+            SenderKind::OwnerSide => "the owner or one of their agents",
             SenderKind::Person => "another person",
-            SenderKind::ProgramInPrivateChannel => "an agent of another owner in a private channel of the agent",
-            SenderKind::Program => "an agent or a service of another owner",
+            SenderKind::ProgramInPrivateChannel => "another owner's agent in a private channel of this agent",
+            SenderKind::Program => "another owner's agent or service",
         };
         if self.is_foreign() && self.is_subprocess_without_isolation {
-            return format!("{who}; runs are not isolated on this hub, so only the owner's side starts this agent");
+            return format!(
+                "{who}; runs are not isolated on this hub, so only the owner and their agents can start this agent"
+            );
         }
-        format!("{who}; started by {}", self.trigger_from.name())
+        format!("{who}; allowed senders: {}", self.trigger_from.name())
     }
 
     fn is_sender_accepted(&self) -> bool {

@@ -24,7 +24,7 @@ pub fn check_agent_name(name: &str) -> Result<(), &'static str> {
     if fits {
         Ok(())
     } else {
-        Err("must be 2 to 64 lower-case letters, digits, underscores or dashes, beginning with a letter or digit")
+        Err("must be 2 to 64 lowercase letters, digits, underscores or dashes, starting with a letter or digit")
     }
 }
 
@@ -34,7 +34,7 @@ pub fn check_channel_name(name: &str) -> Result<(), &'static str> {
         return Ok(());
     }
     check_agent_name(name).map_err(
-        |_| "must be 1 to 64 lower-case letters, digits, underscores or dashes, beginning with a letter or digit",
+        |_| "must be 1 to 64 lowercase letters, digits, underscores or dashes, starting with a letter or digit",
     )
 }
 

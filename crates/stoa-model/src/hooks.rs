@@ -73,7 +73,7 @@ pub struct HookTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct HookView {
     pub id: String,
-    /// The author that its messages show.
+    /// Shown as the author of its messages.
     pub name: String,
     /// The handle of that author, for searches.
     pub author: String,
@@ -109,7 +109,7 @@ pub struct CreateHookRequest {
     #[serde(default)]
     #[schema(max_length = 8192)]
     pub template: Option<String>,
-    /// The secret of the other service, if that service chooses it. Not for the kind `url`.
+    /// The other service's secret, if that service provides it. Not for the kind `url`.
     #[serde(default)]
     #[schema(value_type = Option<String>, min_length = 16, max_length = 255)]
     pub secret: Option<Secret>,
@@ -140,7 +140,7 @@ pub struct UpdateHookRequest {
     pub secret: Option<Secret>,
 }
 
-/// A new hook: its record, its address, and its secret, which is shown this once.
+/// A new hook: its record, its address, and its secret, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedHook {
     pub hook: HookView,
@@ -221,7 +221,7 @@ impl UpdateHookRequest {
 fn check_events(faults: &mut Faults, kind: HookKind, events: &[String]) {
     faults.require("events", events.len() <= MAX_EVENTS, "must be at most 50");
     let has_events = kind != HookKind::Url || events.is_empty();
-    faults.require("events", has_events, "must be empty for the kind url, whose requests name no event");
+    faults.require("events", has_events, "must be empty for the kind url, because its requests have no event name");
     for (place, event) in events.iter().enumerate().take(MAX_EVENTS) {
         let literal = event.strip_suffix(".*").unwrap_or(event);
         let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"._:/-".contains(&byte);
@@ -229,7 +229,7 @@ fn check_events(faults: &mut Faults, kind: HookKind, events: &[String]) {
         faults.require(
             &format!("events[{place}]"),
             is_event,
-            "must be an event like push, pull_request.opened or invoice.*",
+            "must be an event such as push, pull_request.opened or invoice.*",
         );
     }
 }
@@ -240,15 +240,15 @@ fn check_template(faults: &mut Faults, template: Option<&str>) {
     faults.require("template", has_words, "must be 1 to 8192 bytes long");
     let parsed = faults.check("template", Template::parse(text));
     let calls = parsed.map_or(0, |parsed| mentions_in(&parsed.own_words()).len());
-    faults.require("template", calls <= MAX_CALLS, "must mention at most 10 names");
+    faults.require("template", calls <= MAX_CALLS, "can mention at most 10 names");
 }
 
 fn check_secret(faults: &mut Faults, kind: HookKind, secret: Option<&Secret>) {
     let Some(secret) = secret.map(Secret::expose) else { return };
-    faults.require("secret", kind != HookKind::Url, "is chosen by the hub for the kind url");
+    faults.require("secret", kind != HookKind::Url, "cannot be set for the kind url: the hub creates it");
     let is_long = (MIN_SECRET..=MAX_SECRET).contains(&secret.len());
     let is_printable = secret.bytes().all(|byte| byte.is_ascii_graphic());
-    faults.require("secret", is_long && is_printable, "must be 16 to 255 printable ASCII characters without blanks");
+    faults.require("secret", is_long && is_printable, "must be 16 to 255 printable ASCII characters without spaces");
 }
 
 /// Whether a hook with these events takes a request. `action` makes `pull_request` a `pull_request.opened`.
@@ -272,7 +272,7 @@ pub struct HookContent {
     pub body: Value,
 }
 
-/// A message to post, and the words in it that may mention somebody: those of the template.
+/// A message to post, and the words in it that can be mentions: those of the template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HookMessage {
     pub body: String,
@@ -322,7 +322,7 @@ impl HookContent {
         let repository = get(&["repository", "full_name"])
             .or_else(|| get(&["organization", "login"]))
             .map_or_else(|| "an unknown repository".to_owned(), |name| clean(&name, MAX_VALUE));
-        let sender = get(&["sender", "login"]).map_or_else(|| "somebody".to_owned(), |name| clean(&name, MAX_VALUE));
+        let sender = get(&["sender", "login"]).map_or_else(|| "someone".to_owned(), |name| clean(&name, MAX_VALUE));
         let action = get(&["action"]).map(|action| clean(&action.replace('_', " "), MAX_VALUE)).unwrap_or_default();
         // An item with a number and a title, like an issue.
         let item = |name: &str| {
@@ -514,7 +514,7 @@ mod tests {
             assert_eq!(said(HookKind::Github, event, about(body)), expected, "{event}");
         }
         // A body that has nothing of what was expected still says something.
-        assert_eq!(said(HookKind::Github, "push", json!([])), "an unknown repository: somebody pushed 0 commits to");
+        assert_eq!(said(HookKind::Github, "push", json!([])), "an unknown repository: someone pushed 0 commits to");
     }
 
     #[test]

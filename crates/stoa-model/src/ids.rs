@@ -20,7 +20,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A user, an agent, a machine or `system`: whoever can author something.
+    /// A user, an agent, a machine or `system`: every possible author.
     PrincipalId,
     SessionId,
     ApiKeyId,

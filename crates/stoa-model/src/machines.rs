@@ -49,7 +49,7 @@ pub fn check_name(name: &str) -> Result<(), &'static str> {
     if begins_well && name.len() <= MAX_NAME && name.bytes().all(is_word) {
         Ok(())
     } else {
-        Err("must be 1 to 128 of A-Z a-z 0-9 . _ : - and begin with a letter or a digit")
+        Err("must be 1 to 128 of A-Z a-z 0-9 . _ : - and start with a letter or a digit")
     }
 }
 
@@ -60,7 +60,7 @@ pub struct SourceConfigRequest {
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_length = 1000)]
     pub description: String,
-    /// The first route whose type fits is taken. None at all keeps events without telling anybody.
+    /// The first matching route is used. Without a route, events are only stored.
     #[schema(max_items = 100)]
     pub routes: Vec<Route>,
 }
@@ -69,14 +69,14 @@ pub struct SourceConfigRequest {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Route {
-    /// The type of the events, like `com.example.alert`, or with a star behind its last dot all that begin so.
+    /// The event type, for example `com.example.alert`, or a prefix such as `com.example.*`.
     #[serde(rename = "type")]
     #[schema(min_length = 1, max_length = 255, example = "com.example.alert.*")]
     pub event_type: String,
     /// The channel: a public one, or a private one that this principal is a member of.
     #[schema(pattern = "^#?[a-z0-9][a-z0-9_-]{0,63}$")]
     pub channel: String,
-    /// What the message says: text with `{{type}}`, `{{subject}}`, `{{data.host}}` and the like in it.
+    /// What the message says: text with `{{type}}`, `{{subject}}`, `{{data.host}}` and similar placeholders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 8192, example = "{{data.host}} is at {{data.load}}")]
     pub template: Option<String>,
@@ -138,7 +138,7 @@ impl SourceConfigRequest {
             }
             let body = faults.check(&field("template"), route.body_template());
             let calls = body.map_or(0, |body| mentions_in(&body.own_words()).len());
-            faults.require(&field("template"), calls <= MAX_CALLS, "must mention at most 10 names");
+            faults.require(&field("template"), calls <= MAX_CALLS, "can mention at most 10 names");
             if let Some(subject) = &route.subject {
                 faults.check(&field("subject"), check_label(subject, MAX_SUBJECT));
                 faults.check(&field("subject"), route.subject_template().map(drop));
@@ -158,7 +158,7 @@ fn check_pattern(pattern: &str) -> Result<(), &'static str> {
     if is_type && is_whole_word && !literal.contains('*') && !literal.chars().any(char::is_control) {
         Ok(())
     } else {
-        Err("must be an event type, or the beginning of one up to a dot with a star behind it")
+        Err("must be an event type, or its beginning up to a dot followed by a star")
     }
 }
 
@@ -185,11 +185,11 @@ pub struct SourceConfigList {
     pub items: Vec<SourceConfigView>,
 }
 
-/// What a component says about itself. It is believed for 90 seconds.
+/// A component's self-reported status. It becomes stale after 90 seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RuntimeStatusRequest {
-    /// A word like `ok`, `degraded` or `down`.
+    /// For example `ok`, `degraded` or `down`.
     #[schema(pattern = "^[a-z][a-z0-9_-]{0,31}$", example = "ok")]
     pub status: String,
     /// A sentence for people.
@@ -213,7 +213,7 @@ impl RuntimeStatusRequest {
         let is_status = self.status.len() <= MAX_STATUS
             && self.status.as_bytes().first().is_some_and(u8::is_ascii_lowercase)
             && self.status.bytes().all(is_word);
-        faults.require("status", is_status, "must be a word of 1 to 32 of a-z 0-9 _ - like ok, degraded or down");
+        faults.require("status", is_status, "must be 1 to 32 of a-z 0-9 _ - such as ok, degraded or down");
         let message = self.message.as_deref().unwrap_or_default();
         faults.check("message", check_body(message, MAX_MESSAGE * 4));
         faults.require("message", message.chars().count() <= MAX_MESSAGE, "must be at most 2000 characters long");
@@ -235,7 +235,7 @@ pub struct RuntimeStatusView {
     #[schema(value_type = Object)]
     pub details: Map<String, Value>,
     pub reported_at: Timestamp,
-    /// Whether it is too old to be believed.
+    /// Whether the report is older than 90 seconds.
     pub stale: bool,
 }
 
@@ -265,7 +265,7 @@ pub struct EventSchema {
     pub data_base64: Option<String>,
 }
 
-/// What became of each event of a request, in its order.
+/// The result for each event of a request, in order.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 pub struct IngestAnswer {
     pub results: Vec<IngestResult>,
@@ -287,9 +287,9 @@ impl IngestAnswer {
 named_enum! {
     pub enum IngestStatus {
         Accepted = "accepted",
-        /// It came before, and nothing was done again.
+        /// The event was already received and is ignored.
         Duplicate = "duplicate",
-        /// It is not acceptable; the others are not touched by that.
+        /// The event is invalid; the others are not affected.
         Rejected = "rejected",
     }
 }
@@ -299,11 +299,11 @@ pub struct IngestResult {
     /// The id of the event, if it has one.
     pub id: Option<String>,
     pub status: IngestStatus,
-    /// What became of it; none if it was rejected.
+    /// The outcome; none if it was rejected.
     pub outcome: Option<EventOutcome>,
     /// Why it was not routed.
     pub reason: Option<String>,
-    /// The message that it became.
+    /// The resulting message.
     pub message_id: Option<MessageId>,
     /// Why it was rejected.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -321,7 +321,7 @@ named_enum! {
     }
 }
 
-/// What became of an event.
+/// The results of an event.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct Evidence {
     pub event_id: String,
@@ -360,7 +360,7 @@ pub struct MessageEvidence {
     pub created_at: Timestamp,
     pub deleted_at: Option<Timestamp>,
     pub reply_count: i64,
-    /// The first answers, at most 20.
+    /// The first replies, at most 20.
     pub replies: Vec<ReplyEvidence>,
 }
 
@@ -376,7 +376,7 @@ pub struct RunEvidence {
 pub struct ReplyEvidence {
     pub id: MessageId,
     pub from: Author,
-    /// The beginning of what it says.
+    /// The beginning of its text.
     pub body: String,
     pub status: MessageStatus,
     pub created_at: Timestamp,
@@ -430,7 +430,7 @@ pub struct MachineStanding {
     pub enabled: bool,
     pub keys: Vec<MachineKeyView>,
     pub last_used_at: Option<Timestamp>,
-    /// How often it was refused, by reason. Hubs write these down every few seconds.
+    /// Rejected requests by reason. Hubs write these down every few seconds.
     pub refusals: BTreeMap<String, i64>,
     pub last_refused_at: Option<Timestamp>,
 }
@@ -454,7 +454,7 @@ pub struct MachineKeyView {
 pub struct RegistryView {
     pub configured: bool,
     pub audience: Option<String>,
-    /// When what is in force was loaded.
+    /// When the active registry was loaded.
     pub loaded_at: Option<Timestamp>,
     pub principals: i64,
     pub keys: i64,
@@ -462,7 +462,7 @@ pub struct RegistryView {
     /// Keys that cannot be used, and the like; at most 20 are shown.
     pub warnings: Vec<String>,
     pub warning_count: i64,
-    /// Why the files as they are now were refused; what was in force before still is.
+    /// Errors in the current files; the previous registry stays active.
     pub faults: Vec<String>,
 }
 

@@ -39,7 +39,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// What the reactions on a message say about the work it stands for.
+    /// The state of a work item, set by its reactions.
     pub enum WorkflowState {
         Proposed = "proposed",
         Approved = "approved",
@@ -81,31 +81,31 @@ pub struct MessageView {
     pub subject: Option<String>,
     /// Empty once the message is deleted.
     pub body: String,
-    /// The message that this one answers; it may be in another conversation.
+    /// The message that this one replies to; it can be in another conversation.
     pub reply_to: Option<MessageId>,
     pub status: MessageStatus,
     /// 1 to 10; higher is more urgent.
     pub priority: i64,
     #[schema(value_type = Object)]
     pub metadata: Map<String, Value>,
-    /// The names that the message calls out.
+    /// The mentioned names.
     pub mentions: Vec<String>,
     pub created_at: Timestamp,
     pub edited_at: Option<Timestamp>,
     pub deleted_at: Option<Timestamp>,
-    /// Answers that the caller may see.
+    /// Replies the caller can see.
     pub reply_count: i64,
     pub attachments: Vec<AttachmentView>,
-    /// In the order in which they were made.
+    /// Oldest first.
     pub reactions: Vec<ReactionView>,
-    /// Those who approved or published an earlier text, and have decided nothing about the one that is there now.
+    /// Users and agents whose approval was for an earlier text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lapsed_approvals: Vec<String>,
     /// Null for talk: nobody proposed it as work, and nobody has reacted to it.
     pub workflow_state: Option<WorkflowState>,
     /// The run that sent it.
     pub run_id: Option<i64>,
-    /// How many steps of automation lie before it; 0 for what a person wrote.
+    /// Number of automated steps before it; 0 for a message from a person.
     pub depth: i64,
     /// Until when the recipient has claimed it.
     pub lease_until: Option<Timestamp>,
@@ -114,13 +114,13 @@ pub struct MessageView {
 }
 
 named_enum! {
-    /// How far a send has come for one recipient.
+    /// What a message started for one recipient.
     pub enum DeliveryState {
-        /// It is there to be read.
+        /// Stored in the inbox.
         Stored = "stored",
         /// A run, a webhook delivery or a job was queued with it.
         Woken = "woken",
-        /// It will be run later.
+        /// A run will start later.
         Deferred = "deferred",
         /// Nothing was started; `reason` says why.
         NotWoken = "not_woken",
@@ -137,13 +137,13 @@ pub struct DeliveryView {
     pub run_id: Option<i64>,
 }
 
-/// What a message has set in motion, for each recipient.
+/// What a message started, for each recipient.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryList {
     pub items: Vec<DeliveryView>,
 }
 
-/// A message that was just sent, and what it has set in motion.
+/// A sent message, and what it started.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SentMessage {
     #[serde(flatten)]
@@ -152,16 +152,16 @@ pub struct SentMessage {
     pub delivery: Vec<DeliveryView>,
 }
 
-/// A message that its recipient has done with.
+/// A settled message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SettledMessage {
     #[serde(flatten)]
     pub message: MessageView,
-    /// The reply that told the author the result or the error.
+    /// The reply with the result or the error.
     pub reply_id: Option<MessageId>,
 }
 
-/// `to` or `channel` says where it goes; exactly one of them.
+/// Send exactly one of `to` and `channel`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SendMessageRequest {
@@ -190,11 +190,11 @@ pub struct SendMessageRequest {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(min_length = 1, max_length = 64, pattern = "^[a-z0-9_.-]+$")]
     pub action_type: Option<String>,
-    /// SHA-256 sums of files that the caller has uploaded or may read.
+    /// SHA-256 sums of files the caller has uploaded or can read.
     #[serde(default, deserialize_with = "or_default")]
     #[schema(max_items = 10)]
     pub attachments: Vec<String>,
-    /// Stores the message without waking anybody's automation.
+    /// Stores the message without starting agents or webhooks.
     #[serde(default, deserialize_with = "or_default")]
     pub no_wake: bool,
 }
@@ -233,7 +233,7 @@ pub struct EditMessageRequest {
     pub action_type: Option<Option<String>>,
 }
 
-/// What a message once said.
+/// A version of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RevisionView {
     pub revision: i64,
@@ -253,7 +253,7 @@ pub struct Items<T> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ConversationPage {
     pub items: Vec<MessageView>,
-    /// How far the caller has read; null if they never did.
+    /// The last message the caller has read; null if none.
     pub last_read_message_id: Option<MessageId>,
 }
 
@@ -267,7 +267,7 @@ pub struct ClaimRequest {
     #[serde(default)]
     #[schema(minimum = 1, maximum = 86400, default = 600)]
     pub lease_seconds: Option<i64>,
-    /// Claims these and no others, as far as they are free.
+    /// Claims only these messages, if they are free.
     #[serde(default)]
     #[schema(max_items = 100)]
     pub message_ids: Option<Vec<MessageId>>,
@@ -298,7 +298,7 @@ named_enum! {
     /// Which messages an inbox shows.
     #[derive(Default)]
     pub enum InboxStatus {
-        /// What waits to be done.
+        /// Messages still to be done.
         #[default]
         Pending = "pending",
         Processing = "processing",
@@ -308,7 +308,7 @@ named_enum! {
     }
 }
 
-/// Somebody with whom messages were exchanged.
+/// A DM partner.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct PartnerView {
     pub name: String,
@@ -322,12 +322,12 @@ pub struct PartnerView {
     pub last_read_message_id: Option<MessageId>,
 }
 
-/// A thread that the caller takes part in, with answers they have not read.
+/// A thread of the caller with unread replies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ThreadView {
-    /// The message that began it.
+    /// The first message of the thread.
     pub message: MessageView,
-    /// Answers since the caller last read; at most 100, which means 100 or more.
+    /// Unread replies; 100 means at least as many.
     pub new_replies: i64,
     pub last_reply_id: MessageId,
     pub last_reply_at: Timestamp,
@@ -343,11 +343,11 @@ impl SendMessageRequest {
                 Some(Target::Channel(channel.strip_prefix('#').map_or(channel.clone(), str::to_owned)))
             }
             (None, None) => {
-                faults.add("to", "is missing: give `to` for a DM or `channel` for a channel");
+                faults.add("to", "Either `to` or `channel` is required");
                 None
             }
             (Some(_), Some(_)) => {
-                faults.add("to", "must not be given together with `channel`");
+                faults.add("to", "Send either `to` or `channel`, not both");
                 None
             }
         };
@@ -370,7 +370,7 @@ impl SendMessageRequest {
         faults.require(
             "metadata",
             !metadata.contains_key("mention"),
-            "must not have `mention`, by which the hub tells of mentions",
+            "cannot contain `mention`, which the hub uses for mentions",
         );
         faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
         // Deeper than that, and some of its readers could not read the answer that it is in.
@@ -413,10 +413,10 @@ fn check_attachments(sums: &[String]) -> Result<(), String> {
         return Err(format!("must be at most {MAX_ATTACHMENTS} files"));
     }
     if !sums.iter().all(|sum| is_sha256(sum)) {
-        return Err("must be SHA-256 sums, as an upload answers them".to_owned());
+        return Err("must be SHA-256 sums as returned by an upload".to_owned());
     }
     let is_repeated = |(place, sum): (usize, &String)| sums.iter().take(place).any(|earlier| earlier == sum);
-    if sums.iter().enumerate().any(is_repeated) { Err("has a file twice".to_owned()) } else { Ok(()) }
+    if sums.iter().enumerate().any(is_repeated) { Err("lists a file twice".to_owned()) } else { Ok(()) }
 }
 
 /// Whether nothing in a value lies deeper than that.
@@ -463,7 +463,7 @@ impl ClaimRequest {
             faults.require(field, (1..=100).contains(&count), "must be 1 to 100 ids");
         }
         let is_both = self.message_ids.is_some() && self.extend.is_some();
-        faults.require("extend", !is_both, "must not be given together with message_ids");
+        faults.require("extend", !is_both, "cannot be combined with message_ids");
         faults.finish()
     }
 

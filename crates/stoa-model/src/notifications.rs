@@ -28,7 +28,7 @@ pub struct UnreadView {
     pub last_read_message_id: Option<MessageId>,
 }
 
-/// `channel` or `dm` says what was read; exactly one of them.
+/// Send exactly one of `channel` and `dm`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MarkReadRequest {
@@ -54,10 +54,10 @@ impl MarkReadRequest {
 }
 
 named_enum! {
-    /// What somebody wants to be told of in a channel.
+    /// Notification level of a channel.
     #[derive(Default)]
     pub enum NotificationLevel {
-        /// Everything that is said counts as unread.
+        /// All messages count as unread.
         #[default]
         All = "all",
         /// Only mentions, which come as DMs; the channel itself never counts as unread.
@@ -80,7 +80,7 @@ pub struct NotificationSettings {
     pub channels: Vec<ChannelLevel>,
 }
 
-/// Only what is given changes; `channels` is replaced as a whole.
+/// Updates only the given fields; `channels` is replaced as a whole.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateNotificationSettingsRequest {

@@ -21,7 +21,7 @@ const READ: &str = "mcp:read";
 const WRITE: &str = "mcp:write";
 const OFFLINE: &str = "offline_access";
 
-/// What a client may do, on the wire words with blanks between them: `mcp:read mcp:write offline_access`.
+/// Scopes, space-separated: `mcp:read mcp:write offline_access`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OauthScopes {
     pub read: bool,
@@ -81,7 +81,7 @@ impl FromStr for OauthScopes {
             // What the protocol allows in a description.
             let is_allowed = |each: &char| each.is_ascii_graphic() && !matches!(each, '"' | '\\');
             let shown: String = unknown.chars().filter(is_allowed).take(40).collect();
-            return Err(format!("There is no scope {shown}; there are {}.", Self::NAMES.join(", ")));
+            return Err(format!("Unknown scope {shown}. Use one of: {}.", Self::NAMES.join(", ")));
         }
         let scopes = words().fold(Self::default(), Self::with);
         // Who asks only to stay has not said what for.
@@ -112,9 +112,9 @@ impl<'de> Deserialize<'de> for OauthScopes {
 named_enum! {
     /// Where a client comes from.
     pub enum ClientKind {
-        /// It registered itself. Nobody has looked at what it says of itself.
+        /// Self-registered. Its metadata is not verified.
         Registered = "registered",
-        /// An owner made it for one of their agents.
+        /// Created by an owner for one of their agents.
         Owned = "owned",
         /// A document at its own address describes it.
         Document = "document",
@@ -122,7 +122,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// How a client proves at the token endpoint who it is.
+    /// Client authentication method at the token endpoint.
     pub enum AuthMethod {
         None = "none",
         ClientSecretBasic = "client_secret_basic",
@@ -131,7 +131,7 @@ named_enum! {
 }
 
 named_enum! {
-    /// The ways to get a token that there are here.
+    /// Supported grant types.
     pub enum GrantType {
         AuthorizationCode = "authorization_code",
         RefreshToken = "refresh_token",
@@ -144,18 +144,18 @@ pub struct OauthClientView {
     pub client_id: String,
     pub kind: ClientKind,
     pub name: String,
-    /// Who made it, if it is an owned one.
+    /// The owner, if a user created it.
     pub owner: Option<String>,
     /// The agent that an owned one acts as.
     pub agent: Option<String>,
     pub auth_method: AuthMethod,
     pub redirect_uris: Vec<String>,
     pub grant_types: Vec<GrantType>,
-    /// The most that it may ask for; none means all there is.
+    /// The maximum scope; none means all scopes.
     pub scope: Option<OauthScopes>,
-    /// Whether it may ask about the tokens of others too.
+    /// Whether it can introspect other clients' tokens.
     pub introspects_all: bool,
-    /// How many people's permissions it has now.
+    /// Number of active grants.
     pub grants: i64,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
@@ -166,7 +166,7 @@ pub struct OauthClientView {
 pub struct CreateOauthClientRequest {
     #[schema(min_length = 1, max_length = 100)]
     pub name: String,
-    /// An agent of the caller's.
+    /// One of the caller's agents.
     pub agent: String,
 }
 
@@ -178,14 +178,14 @@ impl CreateOauthClientRequest {
     }
 }
 
-/// A new client: its record, and its secret, which is shown this once.
+/// A new client: its record, and its secret, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedOauthClient {
     pub client: OauthClientView,
     pub client_secret: Secret,
 }
 
-/// Who was given a grant.
+/// The client of a grant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GrantClient {
     pub client_id: String,
@@ -193,21 +193,21 @@ pub struct GrantClient {
     pub kind: ClientKind,
 }
 
-/// What a person let a client do.
+/// A grant that a user gave to a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct GrantView {
     pub id: GrantId,
-    /// Who allowed it.
+    /// The user who granted access.
     pub user: String,
     pub client: GrantClient,
-    /// Where the person was sent back to.
+    /// The host the user was redirected to.
     pub redirect_host: Option<String>,
-    /// The agent that the client acts as; none means as the person.
+    /// The agent the client acts as; none means the user.
     pub agent: Option<String>,
     pub scope: OauthScopes,
     pub created_at: Timestamp,
     pub last_used_at: Option<Timestamp>,
-    /// When it ends, however often it is renewed.
+    /// When the grant expires, regardless of renewals.
     pub expires_at: Timestamp,
 }
 
@@ -219,7 +219,7 @@ pub fn shown_client_name(name: &str) -> Option<String> {
     Some(words.join(" ")).filter(|name| !name.is_empty())
 }
 
-/// What an authorization server says about itself (RFC 8414).
+/// Authorization server metadata (RFC 8414).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AuthorizationServerMetadata {
     pub issuer: String,
@@ -240,7 +240,7 @@ pub struct AuthorizationServerMetadata {
     pub client_id_metadata_document_supported: bool,
 }
 
-/// What a protected resource says about itself (RFC 9728).
+/// Protected resource metadata (RFC 9728).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ProtectedResourceMetadata {
     pub resource: String,
@@ -250,7 +250,7 @@ pub struct ProtectedResourceMetadata {
     pub resource_name: String,
 }
 
-/// What a client says of itself when it registers (RFC 7591). What is not named here is ignored.
+/// Client metadata of a registration (RFC 7591). Unknown fields are ignored.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 pub struct ClientRegistration {
     #[schema(min_items = 1, max_items = 20)]
@@ -270,7 +270,7 @@ pub struct ClientRegistration {
     pub token_endpoint_auth_method: Option<String>,
 }
 
-/// A registered client, as it is told (RFC 7591, RFC 7592).
+/// A registered client (RFC 7591, RFC 7592).
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ClientInformation {
     pub client_id: String,
@@ -327,7 +327,7 @@ pub struct AboutTokenRequest {
     pub client_secret: Option<Secret>,
 }
 
-/// What a token stands for (RFC 7662). Of one that is not in force nothing is said but that.
+/// Token introspection (RFC 7662). A revoked or expired token is only reported as inactive.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 pub struct Introspection {
     pub active: bool,
@@ -335,12 +335,12 @@ pub struct Introspection {
     pub scope: Option<OauthScopes>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub client_id: Option<String>,
-    /// The person who allowed it.
+    /// The user who granted access.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub username: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sub: Option<String>,
-    /// The agent that it acts as; absent when it acts as the person.
+    /// The agent it acts as; absent when it acts as the user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -356,14 +356,14 @@ pub struct Introspection {
     pub token_type: Option<&'static str>,
 }
 
-/// What the person said, as the form of the consent page sends it.
+/// The decision from the consent page.
 #[derive(Debug, Clone, ToSchema)]
 pub struct ConsentDecision {
     pub request_id: String,
     pub csrf: String,
-    /// The name of an agent of the person's, or `self`.
+    /// The name of one of the user's agents, or `self`.
     pub agent: Option<String>,
-    /// `approve`, `deny`, or `switch` to log in as somebody else.
+    /// `approve`, `deny`, or `switch` to log in as another user.
     pub decision: String,
 }
 

@@ -6,11 +6,11 @@ use utoipa::ToSchema;
 pub const DEFAULT_LIMIT: u32 = 50;
 pub const MAX_LIMIT: u32 = 200;
 
-/// One page of a list, and where the next one begins.
+/// One page of a list, and where the next one starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Page<T> {
     pub items: Vec<T>,
-    /// Give this back as `cursor` to get the next page; null on the last one.
+    /// Send this as `cursor` to get the next page; null on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -21,8 +21,8 @@ pub const MAX_OFFSET: i64 = 1_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CountedPage<T> {
     pub items: Vec<T>,
-    /// How many there are in all.
+    /// Total number of items.
     pub total: i64,
-    /// How many of them come before this page.
+    /// Number of items before this page.
     pub offset: i64,
 }

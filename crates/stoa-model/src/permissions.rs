@@ -104,7 +104,7 @@ impl FromStr for PermissionSet {
             }
             Permission::from_name(name).map(|permission| set.with(permission)).ok_or_else(|| {
                 let names = Permission::ALL.map(Permission::name).join(", ");
-                format!("{name:?} is not a permission; there are {names} and *")
+                format!("{name:?} is not a permission. Use one of: {names}, *")
             })
         })
     }

@@ -12,9 +12,9 @@ pub struct Problem {
     pub kind: String,
     pub title: String,
     pub status: u16,
-    /// What happened, in a sentence.
+    /// What is wrong, in a sentence.
     pub detail: String,
-    /// A stable word that programs can act on.
+    /// A stable error code for clients.
     pub code: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -21,7 +21,7 @@ named_enum! {
     pub enum Reaction {
         Approve = "approve",
         Reject = "reject",
-        /// Claims the work; only one can have it.
+        /// Claims the work; only one at a time.
         InProgress = "in_progress",
         Done = "done",
         Published = "published",
@@ -89,7 +89,7 @@ pub struct ReactRequest {
     pub edited_at: Option<Option<Timestamp>>,
 }
 
-/// The reaction to take back, where the query does not say it.
+/// The reaction to remove, if it is not in the query.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnreactRequest {
@@ -97,7 +97,7 @@ pub struct UnreactRequest {
     pub reaction: Option<Reaction>,
 }
 
-/// All reactions on a message, in the order in which they were made.
+/// All reactions on a message, oldest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactionsView {
     pub reactions: Vec<ReactionView>,
@@ -112,7 +112,7 @@ named_enum! {
     }
 }
 
-/// What a reaction has come to.
+/// The result of a reaction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactedView {
     pub action: ReactionAction,

@@ -26,13 +26,13 @@ pub const DEFAULT_TIMEOUT_SECONDS: u32 = 600;
 
 named_enum! {
     pub enum RunStatus {
-        /// It waits for a free place.
+        /// Waiting for a free slot.
         Queued = "queued",
         Running = "running",
         Succeeded = "succeeded",
         Failed = "failed",
         Cancelled = "cancelled",
-        /// It took longer than it may.
+        /// It exceeded its time limit.
         TimedOut = "timed_out",
     }
 }
@@ -47,9 +47,9 @@ impl RunStatus {
 named_enum! {
     /// Why a run did not succeed, in a word.
     pub enum RunReason {
-        /// The agent has nothing to run.
+        /// The agent has no command.
         NoHarness = "no_harness",
-        /// This hub cannot run it.
+        /// The backend is not supported.
         BackendUnavailable = "backend_unavailable",
         SubprocessNotAllowed = "subprocess_not_allowed",
         /// A variable of the harness is reserved.
@@ -57,19 +57,19 @@ named_enum! {
         CommandNotFound = "command_not_found",
         CommandNotExecutable = "command_not_executable",
         StartFailed = "start_failed",
-        /// The disk of the hub has too little room.
+        /// The server is low on disk space.
         DiskLow = "disk_low",
-        /// The command ended with another code than 0.
+        /// The command failed with an exit code other than 0.
         ExitCode = "exit_code",
-        /// A signal ended the command.
+        /// The command was stopped by a signal.
         Signal = "signal",
         BadResult = "bad_result",
         TooManyProcesses = "too_many_processes",
-        /// Its folder became larger than it may be.
+        /// The run wrote more to its folder than allowed.
         DiskLimit = "disk_limit",
         Timeout = "timeout",
         HubRestarted = "hub_restarted",
-        /// The process that looks after the command was killed.
+        /// The process that supervises the run was killed.
         SupervisorLost = "supervisor_lost",
         Internal = "internal",
         // Why a run was cancelled.
@@ -81,7 +81,7 @@ named_enum! {
         OwnerDisabled = "owner_disabled",
         MessageDeleted = "message_deleted",
         Disabled = "disabled",
-        /// The agent is no longer started by this sender.
+        /// The agent no longer starts for this sender.
         Sender = "sender",
     }
 }
@@ -89,9 +89,9 @@ named_enum! {
 named_enum! {
     pub enum StepKind {
         Started = "started",
-        /// A line that the program printed.
+        /// A line of standard output.
         Output = "output",
-        /// A line of its standard error.
+        /// A line of standard error.
         ErrorOutput = "error_output",
         ToolCall = "tool_call",
         MessageSent = "message_sent",
@@ -106,39 +106,39 @@ pub struct RunView {
     pub agent: String,
     pub status: RunStatus,
     pub reason: Option<RunReason>,
-    /// The message that the run answers: of several that waited the last one, of a mention the message in the channel.
+    /// The message that started the run: the last of several pending ones; for a mention, the message in the channel.
     pub trigger_message_id: Option<MessageId>,
     pub depth: i64,
     /// 1, and one more for each retry.
     pub attempt: i64,
     /// The run that this one repeats.
     pub retry_of: Option<RunId>,
-    /// Whether somebody other than the owner and the owner's agents started it.
+    /// Whether someone other than the owner and their agents started it.
     pub foreign: bool,
     pub goal_id: Option<i64>,
     pub task_id: Option<i64>,
-    /// What it does now, or did last.
+    /// The current or last step.
     pub last_step: Option<String>,
     pub tokens: Option<i64>,
     pub cost_usd: Option<f64>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// The beginning of the message that it answers. Null if the caller does not see it.
+    /// The beginning of the message that started it. Null if the caller cannot see it.
     pub trigger_preview: Option<String>,
     pub trigger_from: Option<String>,
     /// The channel of that message; null for a direct message.
     pub trigger_channel: Option<String>,
 }
 
-/// What the program of a run was given, and what came of it.
+/// Input and output of the run's command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct HarnessRunView {
     pub id: i64,
     pub reactive_run_id: RunId,
     pub backend: HarnessBackend,
     pub session_id: Option<String>,
-    /// The first 32 KiB. Null if the caller no longer sees the message that started the run.
+    /// The first 32 KiB. Null if the caller can no longer see the message that started the run.
     pub prompt: Option<String>,
     pub response: Option<String>,
     pub tokens_in: Option<i64>,
@@ -149,9 +149,9 @@ pub struct HarnessRunView {
     pub model: Option<String>,
     pub exit_code: Option<i64>,
     pub trace_id: Option<String>,
-    /// What the program printed at last.
+    /// The last output of the command.
     pub logs_excerpt: Option<String>,
-    /// What went wrong, in words, and what the program printed to standard error at last.
+    /// The error, and the last lines of standard error.
     pub error_log: Option<String>,
     /// Whether prompt or response were longer than what is stored.
     pub truncated: bool,
@@ -165,7 +165,7 @@ pub struct RunStep {
     pub duration_ms: Option<i64>,
 }
 
-/// A run with all that belongs to it.
+/// A run with its details.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct RunDetails {
     pub run: RunView,
@@ -173,13 +173,13 @@ pub struct RunDetails {
     pub harness_run: Option<HarnessRunView>,
     /// The agent as it was when the run was queued.
     pub agent: Option<AgentView>,
-    /// Null if it was deleted, or the caller no longer sees it.
+    /// Null if it was deleted, or the caller can no longer see it.
     pub trigger_message: Option<MessageView>,
     /// The first message that the agent sent in the run.
     pub outgoing_message: Option<MessageView>,
-    /// The messages that the run answers, at most 100.
+    /// The messages that the run covers, at most 100.
     pub covered_message_ids: Vec<MessageId>,
-    /// What happened in it, with `steps=true`.
+    /// The steps of the run, with `steps=true`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<Vec<RunStep>>,
 }
@@ -192,7 +192,7 @@ pub struct RunList {
     pub offset: i64,
 }
 
-/// What chooses runs.
+/// Filters of runs.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
@@ -200,7 +200,7 @@ pub struct RunQuery {
     /// The name of an agent.
     #[serde(default)]
     pub agent: Option<String>,
-    /// One status, or several with commas between them.
+    /// One status, or several comma-separated.
     #[serde(default)]
     pub status: Option<String>,
     #[serde(default)]
@@ -217,7 +217,7 @@ pub struct RunQuery {
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub struct RunDetailsQuery {
-    /// Whether the steps of the run are wanted.
+    /// Whether to include the steps.
     #[serde(default)]
     pub steps: Option<bool>,
     /// Only steps from this place on, counted from 0.
@@ -226,14 +226,14 @@ pub struct RunDetailsQuery {
     pub after_step: Option<i64>,
 }
 
-/// An agent that messages start, and what it is doing.
+/// A reactive agent and its current run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactiveAgent {
     pub agent: AgentView,
-    /// The run that is queued or under way.
+    /// The queued or active run.
     pub run: Option<RunView>,
     pub last_run: Option<RunView>,
-    /// Messages that wait for the next run; 1,000 means as many or more.
+    /// Messages waiting for the next run; 1,000 means at least as many.
     pub waiting: i64,
     pub runs_today: i64,
 }
@@ -241,31 +241,31 @@ pub struct ReactiveAgent {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CheckRequest {
-    /// Who would write: the name of a user or an agent. Without it, the caller.
+    /// The sender: a user or an agent. Default: the caller.
     #[serde(default)]
     pub from: Option<String>,
-    /// The name of a channel in which the agent would be mentioned. Without it, in a direct message.
+    /// The channel of the mention. Default: a direct message.
     #[serde(default)]
     pub channel: Option<String>,
 }
 
-/// What would become of a message to an agent now.
+/// Whether a message would start the agent now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CheckView {
     pub state: DeliveryState,
     pub reason: Option<String>,
     /// One sentence for people.
     pub detail: String,
-    /// Each question in its order. After the first that speaks against a run, the others are asked all the same.
+    /// All checks in order, including those after the first that fails.
     pub steps: Vec<CheckStep>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CheckStep {
-    /// The reason that it would give.
+    /// The reason code of the check.
     pub name: String,
     pub passed: bool,
-    /// What was found, in words.
+    /// The result in words.
     pub detail: String,
 }
 
@@ -281,21 +281,21 @@ pub fn delivery_of(decision: Decision) -> (DeliveryState, Option<&'static str>) 
 /// One sentence about why a message started no run.
 pub fn why_not(reason: NotWokenReason) -> &'static str {
     match reason {
-        NotWokenReason::NoWake => "The sender asked to start nothing.",
-        NotWokenReason::ActingOff => "Everything that acts is stopped.",
+        NotWokenReason::NoWake => "The message was sent without starting anything.",
+        NotWokenReason::ActingOff => "All automation is stopped.",
         NotWokenReason::Quarantined => "The agent is quarantined.",
         NotWokenReason::Paused => "The agent is paused.",
-        NotWokenReason::Passive => "The agent reads its inbox by itself; messages do not start it.",
-        NotWokenReason::Disabled => "The agent is turned off.",
-        NotWokenReason::Sender => "This sender does not start the agent.",
-        NotWokenReason::SubprocessNotAllowed => "The owner may not start programs on the hub's machine.",
-        NotWokenReason::FanOut => "The message has started 5 agents of other owners, which is the limit.",
-        NotWokenReason::SenderLimit => "The sender has started the agent as often as they may in an hour.",
-        NotWokenReason::Depth => "Too many agents have answered one another before.",
-        NotWokenReason::ChainLimit => "This exchange has started as many runs as it may.",
-        NotWokenReason::Damped => "The two agents have answered one another often enough, or the message says nothing.",
+        NotWokenReason::Passive => "The message waits until the agent checks its inbox.",
+        NotWokenReason::Disabled => "The agent is disabled.",
+        NotWokenReason::Sender => "The agent does not start for this sender.",
+        NotWokenReason::SubprocessNotAllowed => "The owner is not allowed to run commands on the server.",
+        NotWokenReason::FanOut => "The message has reached the limit of 5 agents of other owners.",
+        NotWokenReason::SenderLimit => "The sender has reached the hourly limit.",
+        NotWokenReason::Depth => "The chain of agents has reached its maximum depth.",
+        NotWokenReason::ChainLimit => "This exchange has reached its limit of runs.",
+        NotWokenReason::Damped => "Stopped to avoid a reply loop between two agents.",
         NotWokenReason::Budget => "The agent's budget for today is used up.",
-        NotWokenReason::OthersBudget => "Others have used their part of today's budget.",
+        NotWokenReason::OthersBudget => "Others have used up their share of today's budget.",
         NotWokenReason::GoalBudget => "The budget of the goal is used up.",
     }
 }

@@ -89,7 +89,7 @@ pub struct SetSecretRequest {
     pub scope: SecretScope,
     pub name: String,
     pub value: Secret,
-    /// Whether runs that somebody else started get it too. If it is left out, a new secret is for the owner's runs only, and an
+    /// Whether runs started by others get it too. If omitted, a new secret is for the owner's runs only, and an
     /// existing one stays as it is.
     #[serde(default)]
     pub all_runs: Option<bool>,
@@ -126,7 +126,7 @@ pub fn check_secret_name(name: &str) -> Result<(), String> {
     if is_well_formed && name.len() <= MAX_SECRET_NAME {
         Ok(())
     } else {
-        Err(format!("must be 1 to {MAX_SECRET_NAME} of A-Z, 0-9 and _, and begin with a letter"))
+        Err(format!("must be 1 to {MAX_SECRET_NAME} of A-Z, 0-9 and _, and start with a letter"))
     }
 }
 
@@ -142,7 +142,7 @@ fn check_secret_value(value: &str) -> Result<(), String> {
     }
     if !is_maskable(value.trim()) {
         return Err(format!(
-            "must be at least {MIN_MASKED_CHARACTERS} characters long, without blanks at its ends, or it could not be masked in texts"
+            "must be at least {MIN_MASKED_CHARACTERS} characters long, without spaces at its ends, so that it can be masked in output"
         ));
     }
     Ok(())

@@ -24,14 +24,14 @@ pub struct ReadyView {
     pub details: ReadyDetails,
 }
 
-/// What there is to know of a hub that works.
+/// Details of a ready hub.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ReadyDetails {
     /// Seconds for which this hub has not seen all events: its streams are that late.
     pub event_lag_seconds: u64,
     /// Milliseconds that the hub adds to the machine's time so that it agrees with the database's.
     pub clock_correction_ms: i64,
-    /// What an operator should look at although the hub works.
+    /// Warnings for the operator.
     pub warnings: Vec<String>,
 }
 
@@ -43,9 +43,9 @@ pub struct SystemView {
     pub database: DatabaseView,
     pub users: i64,
     pub agents: i64,
-    /// Commands that wait for the database's writer.
+    /// Queued database writes.
     pub write_queue_length: u64,
-    /// How far each follower of the event log has come.
+    /// Progress of each listener of the event log.
     pub listeners: Vec<ListenerView>,
 }
 
@@ -61,6 +61,6 @@ pub struct DatabaseView {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct ListenerView {
     pub name: String,
-    /// Events it has not seen yet.
+    /// Events it is behind.
     pub behind: i64,
 }

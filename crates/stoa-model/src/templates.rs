@@ -25,7 +25,7 @@ impl Template {
                 pieces.push(Piece::Text(before.to_owned()));
             }
             let Some((path, after)) = opened.split_once("}}") else {
-                return Err("has a {{ without its }}".to_owned());
+                return Err("has a {{ without a closing }}".to_owned());
             };
             pieces.push(Piece::Value(parse_path(path.trim())?));
             rest = after;
@@ -34,7 +34,7 @@ impl Template {
             pieces.push(Piece::Text(rest.to_owned()));
         }
         if pieces.iter().filter(|piece| matches!(piece, Piece::Value(_))).count() > MAX_VALUES {
-            return Err(format!("names more than {MAX_VALUES} values"));
+            return Err(format!("uses more than {MAX_VALUES} values"));
         }
         Ok(Self(pieces))
     }
@@ -97,7 +97,7 @@ fn parse_path(path: &str) -> Result<Vec<String>, String> {
     if segments.len() <= MAX_PATH && segments.iter().all(is_word) {
         Ok(segments)
     } else {
-        Err("must have names like type, subject or data.host between {{ and }}".to_owned())
+        Err("must have names such as type, subject or data.host between {{ and }}".to_owned())
     }
 }
 

@@ -23,7 +23,7 @@ pub fn check_label(text: &str, max: usize) -> Result<(), String> {
         return Err(format!("must not have more than {MAX_MARKS} combining marks in a row"));
     }
     if text.trim() != text {
-        return Err("must not begin or end with a blank".to_owned());
+        return Err("must not start or end with a space".to_owned());
     }
     Ok(())
 }

@@ -37,14 +37,14 @@ impl FromStr for Timestamp {
 
     /// Reads RFC 3339, or a date alone, which means its first moment in UTC.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WANTED: &str = "must be a time like 2026-01-31T09:30:00Z or a date like 2026-01-31";
+        const WANTED: &str = "needs a date such as 2026-01-31 or a time such as 2026-01-31T09:30:00Z";
         let ms = match jiff::civil::Date::from_str(text) {
             Ok(date) if text.len() == 10 => {
                 date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| WANTED)?.timestamp().as_millisecond()
             }
             _ => jiff::Timestamp::from_str(text).map_err(|_| WANTED)?.as_millisecond(),
         };
-        if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err("must lie between the years 1970 and 9999") }
+        if (0..=LAST_MS).contains(&ms) { Ok(Self(ms)) } else { Err("must be between the years 1970 and 9999") }
     }
 }
 

@@ -20,7 +20,7 @@ pub const MAX_ERROR_CHARACTERS: usize = 500;
 pub struct NewTrace {
     /// The human who answers for it.
     pub owner: PrincipalId,
-    /// Whoever did it.
+    /// The caller.
     pub principal: PrincipalId,
     /// The managed key that was used.
     pub key: Option<ApiKeyId>,
@@ -38,13 +38,13 @@ pub struct NewTrace {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TraceView {
     pub id: TraceId,
-    /// The agent that did it; null for its owner themself.
+    /// The agent that made the call; null for the owner.
     pub agent: Option<String>,
-    /// What was done, like `create_agent`.
+    /// The action, for example `create_agent`.
     pub action: String,
     #[schema(value_type = Object)]
     pub details: Value,
-    /// Why it was not done, like `name_taken`.
+    /// The error code, for example `name_taken`.
     pub error: Option<String>,
     pub duration_ms: i64,
     pub request_id: Option<String>,
@@ -52,7 +52,7 @@ pub struct TraceView {
     pub created_at: Timestamp,
 }
 
-/// A trace as the operator sees it, among those of everybody.
+/// A trace as the operator sees it, among all users' traces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct OwnedTrace {
     pub owner: String,
@@ -71,7 +71,7 @@ pub struct TraceStats {
 pub struct ActionStats {
     pub action: String,
     pub count: i64,
-    /// How many of them failed or were refused.
+    /// Number of failed calls.
     pub errors: i64,
     pub average_duration_ms: i64,
     pub longest_duration_ms: i64,

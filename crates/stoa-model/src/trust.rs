@@ -13,7 +13,7 @@ pub const DEFAULT_ACTION_TYPE: &str = "publish";
 pub const APPROVE_ACTION_TYPE: &str = "approve";
 pub const MAX_ACTION_TYPE: usize = 64;
 
-/// A score in hundredths: twelve times 0.05 has to be 0.6, which it is not in floating point.
+/// A score in hundredths: twelve times 0.05 must be 0.6, which it is not in floating point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Score(i64);
 
@@ -81,13 +81,13 @@ fn is_action_type(label: &str) -> bool {
     (1..=MAX_ACTION_TYPE).contains(&label.len()) && label.bytes().all(is_plain)
 }
 
-/// How far an agent is trusted with one kind of work.
+/// An agent's trust for one action.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct TrustView {
     pub action_type: String,
     #[schema(minimum = 0.0, maximum = 1.0)]
     pub score: f64,
-    /// Reactions of people that count.
+    /// Number of reactions that count.
     pub adjustments: i64,
     pub updated_at: Timestamp,
 }

@@ -49,7 +49,7 @@ pub struct LoginView {
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterRequest {
-    /// A single-use invitation printed by `stoa admin users invite`.
+    /// A single-use invitation from `stoa admin users invite`.
     #[serde(default)]
     #[schema(value_type = Option<String>)]
     pub invite: Option<Secret>,
@@ -93,7 +93,7 @@ pub struct SessionView {
     pub expires_at: Timestamp,
     pub remote_ip: Option<String>,
     pub user_agent: Option<String>,
-    /// Whether this is the session that asks.
+    /// Whether this is the current session.
     pub current: bool,
 }
 
@@ -103,7 +103,7 @@ pub struct EndedSessions {
     pub ended: u64,
 }
 
-/// What the operator asks for when making an account.
+/// A new account, as the operator creates it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreateUserRequest {
@@ -115,19 +115,19 @@ pub struct CreateUserRequest {
     pub role: Option<Role>,
 }
 
-/// What the operator asks for when inviting somebody.
+/// An invitation, as the operator creates it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InviteRequest {
     #[serde(default)]
     pub role: Option<Role>,
-    /// Whom it is for, as administrators see it.
+    /// A note for admins, for example the name of the person.
     #[serde(default)]
     pub note: Option<String>,
     /// The user in whose name it is.
     #[serde(default)]
     pub from: Option<String>,
-    /// How long it is valid, like `7d`.
+    /// How long it is valid, for example `7d`.
     #[serde(default)]
     pub valid: Option<String>,
 }
@@ -151,7 +151,7 @@ impl InviteRequest {
         let valid = faults.check("valid", valid).unwrap_or(usual);
         let (most, said) = match role {
             Role::Member => (30 * DAY_MS, "must be between 1m and 30d"),
-            Role::Admin => (DAY_MS, "must be between 1m and 24h for an administrator"),
+            Role::Admin => (DAY_MS, "must be between 1m and 24h for an admin"),
         };
         faults.require("valid", (1..=most).contains(&valid), said);
         faults.finish()?;
@@ -159,7 +159,7 @@ impl InviteRequest {
     }
 }
 
-/// An invitation, shown once to the operator who made it.
+/// An invitation, shown once to the operator who created it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct NewInvitationView {
     pub id: i64,

@@ -8,12 +8,12 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-/// One thing that is wrong with one field.
+/// An error in one field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FieldError {
-    /// The field, as a path like `budget.runs_per_day`.
+    /// The field as a path, for example `budget.runs_per_day`.
     pub field: String,
-    /// What is wrong with it, in words its sender can act on.
+    /// What is wrong with the field.
     pub message: String,
 }
 

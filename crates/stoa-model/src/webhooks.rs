@@ -24,13 +24,13 @@ pub const MAX_BODY_BYTES: usize = 20 * 1000;
 
 named_enum! {
     pub enum WebhookEvent {
-        /// Somebody wrote to the agent.
+        /// The agent received a direct message.
         MessageReceived = "message.received",
-        /// Somebody mentioned the agent in a channel.
+        /// The agent was mentioned in a channel.
         MessageMentioned = "message.mentioned",
-        /// Somebody else wrote in a channel that the agent is a member of.
+        /// Someone else posted in one of the agent's channels.
         ChannelMessage = "channel.message",
-        /// Work that the agent sees has another state.
+        /// Work that the agent can see changed state.
         WorkflowStateChanged = "workflow.state_changed",
         /// Accepted; sent once there are runs.
         RunFinished = "run.finished",
@@ -65,36 +65,36 @@ named_enum! {
         Active = "active",
         /// Nothing is sent. If failures are the reason, deliveries are kept for 72 hours and the receiver is probed.
         Disabled = "disabled",
-        /// It is active, and its last delivery failed for good.
+        /// Active, but the last delivery failed.
         Failing = "failing",
     }
 }
 
 named_enum! {
     pub enum DisabledReason {
-        /// Its owner, or the agent itself, turned it off.
+        /// Disabled by its owner or the agent.
         ByOwner = "by_owner",
-        /// 50 deliveries failed one after another.
+        /// 50 deliveries failed in a row.
         Failures = "failures",
-        /// The receiver answered 410.
+        /// The receiver returned 410.
         Gone = "gone",
-        /// An agent registered it, and its owner has not enabled it yet.
+        /// Registered by an agent and not yet enabled by its owner.
         Unconfirmed = "unconfirmed",
-        /// 72 hours after it was disabled because of failures, the receiver still did not answer.
+        /// The receiver did not respond for 72 hours after the webhook was disabled because of failures.
         Unreachable = "unreachable",
     }
 }
 
 named_enum! {
     pub enum DeliveryStatus {
-        /// It is sent, or tried again, as soon as its turn has come.
+        /// Waiting to be sent or retried.
         Pending = "pending",
         Delivered = "delivered",
-        /// All tries failed. It can be retried for 30 days.
+        /// All attempts failed. It can be retried for 30 days.
         Dead = "dead",
-        /// Its webhook is disabled because of failures, and sends it when the receiver answers again.
+        /// The webhook is disabled because of failures. Sent when the receiver responds again.
         Held = "held",
-        /// It would continue a chain of automation that is too long.
+        /// Stopped to prevent a loop.
         SuppressedLoop = "suppressed_loop",
     }
 }
@@ -108,18 +108,18 @@ pub struct WebhookView {
     pub status: WebhookStatus,
     pub disabled_reason: Option<DisabledReason>,
     pub disabled_at: Option<Timestamp>,
-    /// Deliveries that failed for good since the last one that arrived. At 50 the webhook is disabled.
+    /// Failed deliveries since the last success. At 50 the webhook is disabled.
     pub consecutive_failures: i64,
-    /// Until when deliveries are also signed with the secret before the last rotation.
+    /// When the old secret stops being used for signing.
     pub old_secret_until: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// When a delivery last arrived.
+    /// The last successful delivery.
     pub last_delivery_at: Option<Timestamp>,
-    /// Of its deliveries: how many wait to be sent, or are held; 10,000 means as many or more.
+    /// Pending and held deliveries; 10,000 means at least as many.
     pub waiting: i64,
-    /// How many can be retried by hand; 10,000 means as many or more.
+    /// Dead letters that can be retried; 10,000 means at least as many.
     pub dead_letters: i64,
-    /// When the hub next asks whether the receiver answers, if the webhook is disabled because of failures.
+    /// The next probe of the receiver, if the webhook is disabled because of failures.
     pub next_probe_at: Option<Timestamp>,
 }
 
@@ -133,7 +133,7 @@ pub struct CreateWebhookRequest {
     pub events: Vec<WebhookEvent>,
 }
 
-/// A new webhook, and the secret that signs its deliveries, which is shown this once.
+/// A new webhook and its signing secret, shown only once.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct CreatedWebhook {
     pub webhook: WebhookView,
@@ -141,7 +141,7 @@ pub struct CreatedWebhook {
     pub secret: Secret,
 }
 
-/// What is to be changed. What is left out stays.
+/// Updates only the given fields.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateWebhookRequest {
@@ -159,7 +159,7 @@ pub struct UpdateWebhookRequest {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RotateSecretRequest {
-    /// Whether the present secret goes on signing for 24 hours; true unless said otherwise. A secret that has leaked is dropped at once
+    /// Whether the old secret keeps signing for 24 hours. Default: true. A secret that has leaked is dropped at once
     /// with false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub keep_old: Option<bool>,
@@ -168,29 +168,29 @@ pub struct RotateSecretRequest {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RetryDeadRequest {
-    /// Only those whose cause is not older than this.
+    /// Only for events since this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
 }
 
-/// How many deliveries are to be sent again.
+/// Number of deliveries queued for retry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Retried {
     pub retried: i64,
 }
 
-/// Something that is sent to a webhook, and what became of it.
+/// A delivery to a webhook and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DeliveryRecord {
     pub id: DeliveryId,
     pub webhook_id: WebhookId,
     pub agent: String,
     pub url: String,
-    /// What the receiver knows it by (`webhook-id`), the same at each try.
+    /// The `webhook-id` header, the same for every attempt.
     pub event_id: String,
     pub event: WebhookEvent,
     pub status: DeliveryStatus,
-    /// Why it is dead although the receiver did not refuse it.
+    /// Why it is dead, if the receiver did not reject it.
     pub reason: Option<String>,
     pub depth: i64,
     pub attempts: Vec<Attempt>,
@@ -200,16 +200,16 @@ pub struct DeliveryRecord {
     pub message_id: Option<MessageId>,
 }
 
-/// One try.
+/// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Attempt {
     pub at: Timestamp,
-    /// The status that was answered.
+    /// The HTTP status of the response.
     pub status: Option<u16>,
     pub duration_ms: i64,
-    /// Why there was no answer.
+    /// Why there was no response.
     pub error: Option<String>,
-    /// The beginning of the answer: up to 4 KiB, in lists 160 characters.
+    /// The beginning of the response: up to 4 KiB, in lists 160 characters.
     pub response_excerpt: Option<String>,
 }
 
@@ -218,7 +218,7 @@ pub struct Attempt {
 pub struct DeliveryDetails {
     #[serde(flatten)]
     pub delivery: DeliveryRecord,
-    /// Left out if the caller or the agent does not see what it is about.
+    /// Omitted if the caller or the agent cannot see the message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<DeliveryRequest>,
 }
@@ -250,7 +250,7 @@ impl UpdateWebhookRequest {
         }
         faults.require("status", self.status != Some(WebhookStatus::Failing), "must be active or disabled");
         let is_said_twice = self.enabled.is_some() && self.status.is_some();
-        faults.require("status", !is_said_twice, "says the same as enabled: leave one of them out");
+        faults.require("status", !is_said_twice, "duplicates `enabled`: send only one of them");
         faults.finish()
     }
 

@@ -11,31 +11,28 @@ use http::HeaderName;
 pub enum OutboundError {
     #[error("{0}")]
     BadUrl(&'static str),
-    #[error("The URL must begin with {allowed}.")]
+    #[error("The URL must start with {allowed}.")]
     ForbiddenScheme { allowed: &'static str },
     /// The host is or resolves to an address that may not be called; with several addresses, one of them.
-    #[error(
-        "The URL leads to an address that this hub does not call: not a public one, and in no network that the operator \
-         of the hub has allowed."
-    )]
+    #[error("The URL points to a private address, and the operator has not allowed its network.")]
     ForbiddenAddress,
-    #[error("The header {0} is set by the hub itself. Leave it out.")]
+    #[error("The hub sets the header {0} itself. Leave it out.")]
     ReservedHeader(HeaderName),
-    #[error("The host of the URL was not found. Check how it is written, or try again later.")]
+    #[error("The host of the URL was not found. Check its spelling, or retry later.")]
     Unresolvable,
     #[error("{0}")]
     ConnectFailed(ConnectFault),
     /// The machine of the hub has no certificates of authorities at all.
     #[error(
-        "This hub trusts no certificate authority and so cannot call https. Its operator must install the certificates \
-         of the system (the package ca-certificates), or name a file of them in SSL_CERT_FILE."
+        "This hub has no root certificates and cannot call https. The operator must install the package ca-certificates, \
+         or set SSL_CERT_FILE."
     )]
     NoRoots,
     #[error("{0}")]
     Tls(TlsFault),
     #[error("{stage} within {} seconds.", .after.as_secs_f32())]
     TimedOut { stage: Stage, after: Duration },
-    #[error("The server did not give a whole answer in HTTP/1.1. Check that the URL is that of a web server.")]
+    #[error("The server did not return a complete HTTP/1.1 response. Check that the URL belongs to a web server.")]
     Broken,
 }
 
@@ -51,18 +48,18 @@ pub enum ConnectFault {
 /// Why the connection is not secure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFault {
-    #[error("The certificate of the server is for other names than the host of the URL.")]
+    #[error("The server's certificate does not match the host of the URL.")]
     WrongName,
-    #[error("The certificate of the server has expired, or is not valid yet. Renew it.")]
+    #[error("The server's certificate has expired or is not valid yet. Renew it.")]
     NotValidNow,
     #[error(
-        "The certificate of the server comes from an authority that this hub does not trust. Serve it with its \
-         intermediate certificates."
+        "The server's certificate comes from an untrusted authority. Check that the server sends its intermediate \
+         certificates."
     )]
     UnknownIssuer,
-    #[error("The certificate of the server is not valid.")]
+    #[error("The server's certificate is invalid.")]
     BadCertificate,
-    #[error("No secure connection could be agreed on. Check that the server speaks TLS 1.2 or 1.3 on this port.")]
+    #[error("The TLS handshake failed. Check that the server supports TLS 1.2 or 1.3 on this port.")]
     Handshake,
 }
 
@@ -71,10 +68,10 @@ pub enum TlsFault {
 pub enum Stage {
     #[error("The server could not be reached")]
     Connecting,
-    #[error("The server did not give a whole answer")]
+    #[error("The server did not send a complete response")]
     Answering,
     /// An answer that is read as it comes fell silent.
-    #[error("The server said nothing")]
+    #[error("The server sent nothing")]
     Listening,
 }
 

@@ -25,7 +25,7 @@ pub struct Network {
 /// Why a text is not a [`Network`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BadNetwork {
-    #[error("A network is an address and the length of its prefix, for instance 10.0.0.0/8 or fd00::/8.")]
+    #[error("A network is an address and the length of its prefix, for example 10.0.0.0/8 or fd00::/8.")]
     Malformed,
     #[error("The prefix of this network is at most {most} bits long.")]
     PrefixTooLong { most: u8 },

@@ -54,7 +54,7 @@ impl Target {
         };
         let server_name = match &host {
             TargetHost::Name(name) => ServerName::try_from(name.clone())
-                .map_err(|_| OutboundError::BadUrl("The host of the URL cannot be the name of a host."))?,
+                .map_err(|_| OutboundError::BadUrl("The URL has an invalid host name."))?,
             TargetHost::Address(address) if policy.permits(*address) => ServerName::from(*address),
             TargetHost::Address(_) => return Err(OutboundError::ForbiddenAddress),
         };

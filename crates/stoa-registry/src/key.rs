@@ -93,10 +93,10 @@ impl fmt::Display for Unusable {
                 "the key cannot be used: it is not a point of the curve; is it really an Ed25519 public key?"
             }
             Unusable::PointNotCanonical => {
-                "the key cannot be used: its point is not encoded in the one canonical way; make a new key"
+                "the key cannot be used: its point is not in canonical encoding; create a new key"
             }
             Unusable::SmallOrder => {
-                "the key cannot be used: it is a point of small order, for which anybody can sign; make a new key"
+                "the key cannot be used: it is a point of small order, for which anyone can sign; create a new key"
             }
             Unusable::UsedTwice => {
                 "the key cannot be used: it is listed more than once; each kid needs a key of its own"

@@ -133,7 +133,7 @@ impl<'a> Reader<'a> {
             Some(b'a'..=b'z' | b'*') => {
                 Ok(self.take_while(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-' | b'.' | b'*')))
             }
-            _ => Err(self.fault("a name is expected here, which begins with a lower-case letter")),
+            _ => Err(self.fault("a name is expected here, starting with a lowercase letter")),
         }
     }
 

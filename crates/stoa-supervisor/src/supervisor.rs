@@ -121,7 +121,7 @@ fn reap(main: i32) -> io::Result<WaitStatus> {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             // There is no child left.
             Err(rustix::io::Errno::CHILD) => {
-                return status.ok_or_else(|| io::Error::other("the command was reaped by somebody else"));
+                return status.ok_or_else(|| io::Error::other("another process reaped the command"));
             }
             Err(error) => return Err(error.into()),
         }

@@ -8,13 +8,13 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum ActingCommand {
-    /// Say whether anything acts
+    /// Show whether automation is on
     Show,
-    /// Stop everything that acts on the hub: runs end, and webhooks receive nothing
+    /// Stop all automation on the hub: ends runs and pauses webhooks
     Off,
-    /// Let everything act again
+    /// Resume automation
     On {
-        /// What becomes of what has waited: it is run, or dropped
+        /// Whether to run or drop pending work
         #[arg(long, default_value = "run", value_parser = ["run", "drop"])]
         waiting: String,
     },
@@ -37,7 +37,7 @@ fn properties(output: &Output, acting: &Value) -> String {
         ("acting", state.to_owned()),
         ("turned off by", show(&acting["reason"])),
         ("since", show(&acting["since"])),
-        ("runs under way", show(&acting["running_runs"])),
-        ("runs that wait", show(&acting["queued_runs"])),
+        ("active runs", show(&acting["running_runs"])),
+        ("queued runs", show(&acting["queued_runs"])),
     ])
 }

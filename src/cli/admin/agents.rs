@@ -22,10 +22,10 @@ pub(super) enum AgentsCommand {
     },
     /// Show an agent with all its settings
     Show { name: String },
-    /// Make an agent for a user and print its key
+    /// Create an agent for a user and print its key
     Create {
         name: String,
-        /// The user who answers for it
+        /// The user who owns it
         #[arg(long, value_name = "USER")]
         owner: String,
         #[command(flatten)]
@@ -37,34 +37,34 @@ pub(super) enum AgentsCommand {
         #[command(flatten)]
         settings: Box<Settings>,
     },
-    /// Say what would become of a message to an agent now; it starts nothing
+    /// Check whether a message would start an agent now; starts nothing
     Check {
         name: String,
-        /// Who would write [default: the owner]
+        /// The sender [default: the owner]
         #[arg(long, value_name = "NAME")]
         from: Option<String>,
     },
-    /// Start no more runs of an agent
+    /// Pause an agent
     Pause { name: String },
-    /// Take back a pause
+    /// Resume an agent
     Resume { name: String },
-    /// Lift a quarantine
+    /// Release an agent from quarantine
     Unquarantine { name: String },
     /// Print a new key for an agent; the old one stops working
     RotateKey { name: String },
-    /// Print what to write into a client's settings so that it works as an agent
+    /// Print the client settings for an agent
     McpConfig {
         name: String,
         #[arg(long, value_parser = CLIENTS, default_value = "generic")]
         client: String,
-        /// Whether its person logs in, or it has a key in STOA_MCP_KEY [default: oauth, but key for generic and stdio]
+        /// oauth, or key with the key in STOA_MCP_KEY [default: oauth, but key for generic and stdio]
         #[arg(long, value_parser = ["oauth", "key"])]
         auth: Option<String>,
     },
-    /// Take an agent away, with every key that acts as it; what it wrote stays
+    /// Delete an agent and its keys; its messages remain
     Delete {
         name: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -72,7 +72,7 @@ pub(super) enum AgentsCommand {
 
 #[derive(Args)]
 pub(super) struct Settings {
-    /// What others see
+    /// Display name
     #[arg(long)]
     display_name: Option<String>,
 
@@ -87,19 +87,19 @@ pub(super) struct Settings {
     #[arg(long, value_parser = TRIGGER_MODES)]
     trigger_mode: Option<String>,
 
-    /// Seconds between two runs
+    /// Minimum time between two runs
     #[arg(long, value_name = "SECONDS")]
     cooldown_seconds: Option<u32>,
 
-    /// Runs a day (UTC)
+    /// Maximum runs per day (UTC)
     #[arg(long, value_name = "RUNS")]
     runs_per_day: Option<u32>,
 
-    /// Dollars a day (UTC), or none for no limit
+    /// Maximum dollars per day (UTC), or none for no limit
     #[arg(long, value_name = "USD|none")]
     cost_usd_per_day: Option<Clearable<Dollars>>,
 
-    /// How many agents deep one message may trigger the next
+    /// Maximum chain of agents triggering agents
     #[arg(long, value_name = "DEPTH")]
     max_trigger_depth: Option<u32>,
 
@@ -107,15 +107,15 @@ pub(super) struct Settings {
     #[arg(long, value_parser = TRIGGER_FROM)]
     trigger_from: Option<String>,
 
-    /// Users and agents that start it, too, with commas between them, or none
+    /// Other allowed users and agents, comma-separated, or none
     #[arg(long, value_name = "NAMES|none", value_parser = parse_names)]
     trigger_allow: Option<Names>,
 
-    /// Messages of one agent that start it within an hour, unless a person writes in between
+    /// Maximum runs per hour from one other agent, until a person writes
     #[arg(long, value_name = "MESSAGES")]
     max_round_trips: Option<u32>,
 
-    /// Percent of the budget that runs started by others may use
+    /// Percent of the budget that others' runs can use
     #[arg(long, value_name = "PERCENT")]
     others_percent: Option<u32>,
 
@@ -127,12 +127,12 @@ pub(super) struct Settings {
     #[arg(long, value_name = "JSON|@FILE|none")]
     harness: Option<Clearable<TextSource>>,
 
-    /// What the agent is told in every run; from a file with @FILE, from standard input with @-
+    /// Prompt for every run; @FILE reads a file, @- standard input
     #[arg(long, value_name = "TEXT|@FILE")]
     instructions: Option<TextSource>,
 }
 
-/// Names with commas between them.
+/// Comma-separated names.
 #[derive(Clone)]
 struct Names(Vec<String>);
 
@@ -222,7 +222,7 @@ impl AgentsCommand {
                     agent.insert("budget".to_owned(), budget);
                 }
                 let created = session.call("agents.create", &json!({"owner": owner, "agent": agent}))?;
-                show_key(session, &created, "Its key, which is shown this once:")
+                show_key(session, &created, "The key, shown only once:")
             }
             AgentsCommand::Update { name, settings } => {
                 let mut changes = settings.to_changes()?;
@@ -232,7 +232,7 @@ impl AgentsCommand {
                     changes.insert("budget".to_owned(), budget);
                 }
                 if changes.is_empty() {
-                    let message = "say what to change, like --trigger-mode reactive; --help has all the settings";
+                    let message = "nothing to change: add a setting such as --trigger-mode reactive; see --help";
                     return Err(Failure::Usage(message.to_owned()));
                 }
                 change(session, "agents.update", &json!({"name": name, "changes": changes}))
@@ -252,7 +252,7 @@ impl AgentsCommand {
             AgentsCommand::Unquarantine { name } => change(session, "agents.unquarantine", &json!({"name": name})),
             AgentsCommand::RotateKey { name } => {
                 let rotated = session.call("agents.rotate_key", &json!({"name": name}))?;
-                show_key(session, &rotated, "Its new key, which is shown this once; the old one works no more:")
+                show_key(session, &rotated, "The new key, shown only once; the old key no longer works:")
             }
             AgentsCommand::McpConfig { name, client, auth } => {
                 let params = json!({"name": name, "client": client, "auth": auth});
@@ -266,7 +266,7 @@ impl AgentsCommand {
                 if !yes {
                     // Whoever mistyped the name hears of it before being asked.
                     session.call("agents.show", &json!({"name": name}))?;
-                    input::confirm(&format!("Delete the agent {name} and every key that acts as it?"))?;
+                    input::confirm(&format!("Delete the agent {name} and its keys?"))?;
                 }
                 let deleted = session.call("agents.delete", &json!({"name": name}))?;
                 session.output.result(&deleted, |_| format!("The agent {name} was deleted.\n"))

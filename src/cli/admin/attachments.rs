@@ -10,22 +10,22 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum AttachmentsCommand {
-    /// List what is stored and how much it is used, without names
+    /// List stored files and how often they are used, without names
     List {
         /// How many at most
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Look whether everything that should be stored is there
+    /// Check that no stored file is missing
     Check,
-    /// Take away what no message has, and nobody has uploaded for a day
+    /// Delete files that no message uses and nobody uploaded within a day
     Gc,
-    /// Write all contents into one file, while the hub runs
+    /// Back up all files into one archive while the hub runs
     Backup {
-        /// File to write (tar.gz); it must not be there yet
+        /// File to write (tar.gz); must not exist yet
         file: PathBuf,
     },
-    /// Take contents from such a file, as far as they are not there
+    /// Restore missing files from an archive
     Restore {
         /// File to read
         file: PathBuf,
@@ -60,7 +60,7 @@ impl AttachmentsCommand {
                 let checked = session.call("attachments.check", &json!({}))?;
                 session.output.result(&checked, |_| {
                     let missing = listed(&checked["missing"]);
-                    format!("{} attachments were looked for.\n{missing}", show(&checked["checked"]))
+                    format!("{} attachments checked.\n{missing}", show(&checked["checked"]))
                 })?;
                 // For scripts that watch over it.
                 match checked["missing"].as_array().map_or(0, Vec::len) {
@@ -72,7 +72,7 @@ impl AttachmentsCommand {
                 let collected = session.call("attachments.gc", &json!({}))?;
                 session.output.result(&collected, |_| {
                     let (removed, freed) = (show(&collected["removed"]), show(&collected["freed_bytes"]));
-                    format!("{removed} attachments were taken away ({freed} bytes).\n")
+                    format!("{removed} attachments deleted ({freed} bytes).\n")
                 })
             }
             AttachmentsCommand::Backup { file } => {
@@ -91,7 +91,7 @@ impl AttachmentsCommand {
                 let restored = session.call("attachments.restore", &json!({"path": absolute(&file)?}))?;
                 session.output.result(&restored, |_| {
                     format!(
-                        "{} attachments were restored ({} bytes), {} were there.\n",
+                        "{} attachments restored ({} bytes), {} already existed.\n",
                         show(&restored["restored"]),
                         show(&restored["restored_bytes"]),
                         show(&restored["present"])

@@ -8,12 +8,12 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum AuditCommand {
-    /// List who changed what, the latest first
+    /// List the audit log, newest first
     List {
         /// Only what this user, agent or the operator did
         #[arg(long, value_name = "NAME")]
         actor: Option<String>,
-        /// Only this action, like agent.created
+        /// Only this action, for example agent.created
         #[arg(long)]
         action: Option<String>,
         /// How many at most [default: all]

@@ -13,7 +13,7 @@ use super::{Failure, Session};
 
 #[derive(Args)]
 pub(super) struct BackupArguments {
-    /// File to write; it must not be there yet
+    /// File to write; must not exist yet
     file: PathBuf,
 }
 

@@ -16,17 +16,17 @@ pub(super) enum ChannelsCommand {
     },
     /// Show a channel with its settings
     Show { name: String },
-    /// Make a channel for a user
+    /// Create a channel for a user
     Create {
         name: String,
-        /// The person who answers for it
+        /// The owner
         #[arg(long, value_name = "USER")]
         owner: String,
         #[arg(long, default_value = "")]
         topic: String,
         #[arg(long, default_value = "")]
         description: String,
-        /// Only its members see it
+        /// Only members can see it
         #[arg(long)]
         private: bool,
     },
@@ -36,20 +36,20 @@ pub(super) enum ChannelsCommand {
         #[command(flatten)]
         changes: Box<Changes>,
     },
-    /// Who is in a channel
+    /// List, add or remove members
     Members {
         name: String,
-        /// Make this user or agent a member
+        /// Add this user or agent
         #[arg(long, value_name = "NAME", conflicts_with = "remove")]
         add: Option<String>,
-        /// Take this user or agent out, and a user's agents with them
+        /// Remove this user or agent; a user's agents leave too
         #[arg(long, value_name = "NAME")]
         remove: Option<String>,
     },
-    /// Take a channel away, with everything that was said in it
+    /// Delete a channel and all its messages
     Delete {
         name: String,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -63,35 +63,35 @@ pub(super) struct Changes {
     #[arg(long)]
     description: Option<String>,
 
-    /// Whether everybody sees it
+    /// Whether everyone can see it
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     public: Option<bool>,
 
-    /// Hand it over to this person, who must be a member
+    /// Transfer it to this person, who must be a member
     #[arg(long, value_name = "USER")]
     owner: Option<String>,
 
-    /// Whether messages are work that goes through states
+    /// Whether messages are work items
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     workflow_enabled: Option<bool>,
 
-    /// Whether the hub approves what trusted agents propose
+    /// Whether to auto-approve trusted agents
     #[arg(long, value_name = "BOOL", action = ArgAction::Set)]
     auto_approve: Option<bool>,
 
-    /// When to remind of work that stands still, like 24h; 0 is never
+    /// When to send a reminder for stale work, for example 24h; 0 = never
     #[arg(long, value_name = "TIME")]
     stalemate_remind_after: Option<String>,
 
-    /// When to call for help with it, like 72h; 0 is never
+    /// When to notify everyone about it, for example 72h; 0 = never
     #[arg(long, value_name = "TIME")]
     stalemate_escalate_after: Option<String>,
 
-    /// How much an agent must be trusted to publish, 0 to 1
+    /// Trust an agent needs to publish, 0 to 1
     #[arg(long, value_name = "SHARE")]
     publish_threshold: Option<f64>,
 
-    /// How much an agent must be trusted to approve, 0 to 1
+    /// Trust an agent needs to approve, 0 to 1
     #[arg(long, value_name = "SHARE")]
     approve_threshold: Option<f64>,
 }
@@ -147,7 +147,7 @@ impl ChannelsCommand {
             ChannelsCommand::Update { name, changes } => {
                 let (changes, settings) = changes.to_params();
                 if changes.is_empty() && settings.is_empty() {
-                    let message = "say what to change, like --workflow-enabled true; --help has all the settings";
+                    let message = "nothing to change: add a setting such as --workflow-enabled true; see --help";
                     return Err(Failure::Usage(message.to_owned()));
                 }
                 let params = json!({"name": name, "changes": changes, "settings": settings});
@@ -178,7 +178,7 @@ impl ChannelsCommand {
                 if !yes {
                     // Whoever mistyped the name hears of it before being asked.
                     session.call("channels.show", &json!({"name": name}))?;
-                    input::confirm(&format!("Delete the channel {name} and everything that was said in it?"))?;
+                    input::confirm(&format!("Delete the channel {name} and all its messages?"))?;
                 }
                 let deleted = session.call("channels.delete", &json!({"name": name}))?;
                 session.output.result(&deleted, |_| format!("The channel {name} was deleted.\n"))

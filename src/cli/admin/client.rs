@@ -148,10 +148,10 @@ impl Client {
         let mut answer = self.exchange(method, params).map_err(|error| match error.kind() {
             ErrorKind::PermissionDenied => denied(&self.path),
             ErrorKind::InvalidData => {
-                Failure::Other(format!("what listens at {} does not speak like a hub: {error}", self.path.display()))
+                Failure::Other(format!("the process at {} is not a hub: {error}", self.path.display()))
             }
             _ => Failure::Other(format!(
-                "the hub went away before it answered ({error}); {method} may have been done or not"
+                "the hub closed the connection before it responded ({error}); {method} may or may not have been carried out"
             )),
         })?;
         match answer["error"].take() {

@@ -8,11 +8,11 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum DbCommand {
-    /// Show the database and how far the hub's followers have come
+    /// Show the database and listener progress
     Info,
-    /// Give the space of deleted things back; may take long
+    /// Reclaim disk space (may be slow)
     Vacuum,
-    /// Protect secrets with a new key and forget the old one
+    /// Encrypt secrets with a new key and delete the old one
     RotateKey,
 }
 

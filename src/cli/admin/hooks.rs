@@ -18,13 +18,13 @@ pub(super) enum HooksCommand {
     Show { id: String },
     /// Create a hook, and print its address and its secret
     Create {
-        /// The user whose rights the hook has
+        /// The user that the hook posts for
         #[arg(long, value_name = "USER")]
         owner: String,
-        /// The author that its messages show
+        /// Shown as the author of its messages
         #[arg(long, value_name = "LABEL")]
         name: String,
-        /// How requests prove where they come from: github, standard or url
+        /// How requests are verified: github, standard or url
         #[arg(long)]
         kind: String,
         /// The channel it posts to
@@ -33,18 +33,18 @@ pub(super) enum HooksCommand {
         /// The agent it sends messages to
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
-        /// The only events that become messages, like push,pull_request.opened [default: all]
+        /// Only post these events, for example push,pull_request.opened [default: all]
         #[arg(long, value_delimiter = ',')]
         events: Vec<String>,
-        /// The text of the messages, like "{{event}} in {{body.repository.full_name}}" [default: by kind]
+        /// Message template, for example "{{event}} in {{body.repository.full_name}}" [default: by kind]
         #[arg(long, value_name = "TEXT")]
         template: Option<String>,
     },
-    /// Take requests of a hook again
+    /// Enable a hook
     Enable { id: String },
-    /// Refuse requests of a hook
+    /// Disable a hook
     Disable { id: String },
-    /// Delete a hook; its messages stay
+    /// Delete a hook; its messages remain
     Delete { id: String },
     /// List the last 20 requests of a hook
     Requests { id: String },
@@ -82,7 +82,7 @@ impl HooksCommand {
                 let created = session.call("hooks.create", &json!({"owner": owner, "hook": hook}))?;
                 session.output.result(&created, |output| {
                     let url = secret("The address for the other service:", &created["url"]);
-                    let key = secret("The secret, which is shown this once:", &created["secret"]);
+                    let key = secret("The secret, shown only once:", &created["secret"]);
                     format!("{}\n{url}\n{key}", properties(output, &created["hook"]))
                 })
             }

@@ -21,7 +21,7 @@ pub(super) fn read_password(for_whom: &str) -> Result<String, Failure> {
                 .map_err(|error| Failure::Other(format!("the password cannot be read: {error}")))
         };
         let password = ask(format!("Password for {for_whom}: "))?;
-        if ask("The same again: ".to_owned())? != password {
+        if ask("Confirm password: ".to_owned())? != password {
             return Err(Failure::Other("the two passwords differ; nothing was changed".to_owned()));
         }
         return Ok(password);
@@ -79,7 +79,7 @@ pub(super) fn read_text(what: &str) -> Result<String, Failure> {
 /// Makes sure that what cannot be undone is meant.
 pub(super) fn confirm(question: &str) -> Result<(), Failure> {
     if !io::stdin().is_terminal() {
-        return Err(Failure::Usage("this cannot be undone; say --yes to do it without being asked".to_owned()));
+        return Err(Failure::Usage("this cannot be undone; use --yes to confirm".to_owned()));
     }
     let mut answer = String::new();
     let asked = write!(io::stderr(), "{question} [y/N] ").and_then(|()| io::stdin().read_line(&mut answer));
@@ -90,7 +90,7 @@ pub(super) fn confirm(question: &str) -> Result<(), Failure> {
     }
 }
 
-/// A value that `none` takes away.
+/// A value that `none` removes.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Clearable<T>(pub(super) Option<T>);
 
@@ -112,7 +112,7 @@ impl FromStr for Dollars {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         // JSON has no infinity: it would arrive as null, which takes the limit away.
         let amount = text.parse().ok().filter(|amount: &f64| amount.is_finite());
-        amount.map(Self).ok_or("must be an amount like 2.50, or none")
+        amount.map(Self).ok_or("must be an amount such as 2.50, or none")
     }
 }
 

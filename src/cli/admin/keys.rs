@@ -15,9 +15,9 @@ pub(super) enum KeysCommand {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Show what a key may do
+    /// Show a key and its permissions
     Show { id: i64 },
-    /// Make a key with which a program can act as an agent, and print it
+    /// Create a key for an agent and print it
     Create {
         /// The user who owns the agent
         #[arg(long, value_name = "USER")]
@@ -25,20 +25,20 @@ pub(super) enum KeysCommand {
         /// The agent it acts as
         #[arg(long, value_name = "NAME")]
         agent: String,
-        /// What it is for
+        /// Name of the key
         #[arg(long, value_name = "LABEL")]
         name: String,
-        /// What it may do, like messages:read,messages:write; * is everything
+        /// Permissions, for example messages:read,messages:write; * = all
         #[arg(long, value_delimiter = ',', required = true)]
         permissions: Vec<String>,
-        /// The only channels it reaches [default: all that the agent reaches]
+        /// Only these channels [default: all of the agent's channels]
         #[arg(long, value_delimiter = ',')]
         channels: Vec<String>,
-        /// When it stops working, like 2030-01-31 or 2030-01-31T09:30:00Z [default: never]
+        /// Expiry, for example 2030-01-31 or 2030-01-31T09:30:00Z [default: never]
         #[arg(long, value_name = "TIME")]
         expires_at: Option<Timestamp>,
     },
-    /// Put a key out of force, for good
+    /// Revoke a key permanently
     Revoke { id: i64 },
 }
 
@@ -70,15 +70,13 @@ impl KeysCommand {
                     "expires_at": expires_at});
                 let created = session.call("keys.create", &json!({"owner": owner, "key": key}))?;
                 session.output.result(&created, |output| {
-                    let key = secret("The key, which is shown this once:", &created["key"]);
+                    let key = secret("The key, shown only once:", &created["key"]);
                     format!("{}\n{key}", properties(output, &created["api_key"]))
                 })
             }
             KeysCommand::Revoke { id } => {
                 let key = session.call("keys.revoke", &json!({"id": id}))?;
-                session
-                    .output
-                    .result(&key, |_| format!("The key {} ({}) works no more.\n", show(&key["id"]), show(&key["name"])))
+                session.output.result(&key, |_| format!("Key {} ({}) revoked.\n", show(&key["id"]), show(&key["name"])))
             }
         }
     }

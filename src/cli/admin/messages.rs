@@ -9,31 +9,31 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum MessagesCommand {
-    /// List messages, the latest first, without what they say
+    /// List message metadata, newest first
     List {
-        /// Only those of this channel
+        /// Only in this channel
         #[arg(long, value_name = "NAME", conflicts_with = "between")]
         channel: Option<String>,
-        /// Only those between these two
+        /// Only between these two
         #[arg(long, value_names = ["NAME", "NAME"], num_args = 2)]
         between: Option<Vec<String>>,
         /// How many at most
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
         limit: u64,
     },
-    /// Show a whole message; the audit log notes that you looked
+    /// Show a message; recorded in the audit log
     Show { id: i64 },
-    /// Send a notice that comes from the hub itself
+    /// Send a notice from the hub
     Send(SendArguments),
-    /// Delete old messages for good
+    /// Permanently delete old messages
     Purge {
-        /// How old, like 90d
+        /// Minimum age, for example 90d
         #[arg(long, value_name = "AGE")]
         older_than: String,
-        /// Only those of this channel
+        /// Only in this channel
         #[arg(long, value_name = "NAME")]
         channel: Option<String>,
-        /// Do not ask
+        /// Do not ask for confirmation
         #[arg(long)]
         yes: bool,
     },
@@ -42,7 +42,7 @@ pub(super) enum MessagesCommand {
 #[derive(Args)]
 #[command(group(ArgGroup::new("target").required(true).args(["to", "channel"])))]
 pub(super) struct SendArguments {
-    /// What it says; - reads standard input
+    /// Message text; - reads standard input
     body: String,
     /// A user or an agent
     #[arg(long, value_name = "NAME")]
@@ -54,7 +54,7 @@ pub(super) struct SendArguments {
     /// 1 to 10
     #[arg(long)]
     priority: Option<i64>,
-    /// Start no runs of agents by it
+    /// Do not start reactive agents
     #[arg(long)]
     no_wake: bool,
 }
@@ -91,9 +91,7 @@ impl MessagesCommand {
                     "no_wake": arguments.no_wake,
                 });
                 let sent = session.call("messages.send", &params)?;
-                session
-                    .output
-                    .result(&sent, |_| format!("Message {} was sent to {}.\n", show(&sent["id"]), target(&sent)))
+                session.output.result(&sent, |_| format!("Message {} sent to {}.\n", show(&sent["id"]), target(&sent)))
             }
             MessagesCommand::Purge { older_than, channel, yes } => {
                 if !yes {
@@ -102,7 +100,7 @@ impl MessagesCommand {
                     input::confirm(&format!("Delete all messages{place} that are older than {older_than}?"))?;
                 }
                 let purged = session.call("messages.purge", &json!({"older_than": older_than, "channel": channel}))?;
-                session.output.result(&purged, |_| format!("{} messages were deleted.\n", show(&purged["purged"])))
+                session.output.result(&purged, |_| format!("{} messages deleted.\n", show(&purged["purged"])))
             }
         }
     }

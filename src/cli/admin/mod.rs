@@ -35,10 +35,10 @@ use client::{Client, HubLocation};
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done
-  1  it failed, in the hub or on the way there
-  2  the command was not typed right
-  3  there is no hub to talk to, or this user may not
-  4  the hub refused";
+  1  failed
+  2  usage error
+  3  cannot connect or permission denied
+  4  rejected by the hub";
 
 const GLOBAL: &str = "Global options";
 
@@ -53,7 +53,7 @@ pub(super) struct AdminArguments {
     #[arg(long, value_name = "DIR", env = "STOA_DATA", global = true, help_heading = GLOBAL)]
     data: Option<PathBuf>,
 
-    /// Print the hub's answer as JSON, and errors as JSON to standard error
+    /// Print the response as JSON, and errors as JSON to standard error
     #[arg(long, global = true, help_heading = GLOBAL)]
     json: bool,
 
@@ -66,43 +66,43 @@ enum Subject {
     /// People: accounts, passwords, invitations
     #[command(subcommand, after_help = EXIT_CODES)]
     Users(users::UsersCommand),
-    /// Agents: settings, keys, pauses
+    /// Agents: settings, keys, pause and resume
     #[command(subcommand, after_help = EXIT_CODES)]
     Agents(agents::AgentsCommand),
     /// Managed API keys
     #[command(subcommand, after_help = EXIT_CODES)]
     Keys(keys::KeysCommand),
-    /// Incoming webhooks: requests of other services that become messages
+    /// Incoming webhooks: turn requests from other services into messages
     #[command(subcommand, after_help = EXIT_CODES)]
     Hooks(hooks::HooksCommand),
-    /// Secrets: variables for the programs of agents
+    /// Secrets: environment variables for agents' commands
     #[command(subcommand, after_help = EXIT_CODES)]
     Secrets(secrets::SecretsCommand),
-    /// Programs that act for people: OAuth clients and what was granted to them
+    /// OAuth clients and grants
     #[command(name = "oauth", subcommand, after_help = EXIT_CODES)]
     OAuth(oauth::OAuthCommand),
-    /// Webhooks: addresses to which the hub sends events of agents, and their deliveries
+    /// Webhooks: where the hub sends agents' events, and their deliveries
     #[command(subcommand, after_help = EXIT_CODES)]
     Webhooks(webhooks::WebhooksCommand),
-    /// Runs: programs of agents that messages have started
+    /// Runs of agents
     #[command(subcommand, after_help = EXIT_CODES)]
     Runs(runs::RunsCommand),
-    /// The switch that stops everything that acts
+    /// Stop or resume all automation
     #[command(subcommand, after_help = EXIT_CODES)]
     Acting(acting::ActingCommand),
     /// Channels: members, settings
     #[command(subcommand, after_help = EXIT_CODES)]
     Channels(channels::ChannelsCommand),
-    /// Messages: what was sent, notices, old ones
+    /// Messages: list, send notices, purge
     #[command(subcommand, after_help = EXIT_CODES)]
     Messages(messages::MessagesCommand),
-    /// Attachments: what is stored, and what nobody has any more
+    /// Attachments: list and garbage-collect
     #[command(subcommand, after_help = EXIT_CODES)]
     Attachments(attachments::AttachmentsCommand),
-    /// Who changed what
+    /// Audit log: who changed what
     #[command(subcommand, after_help = EXIT_CODES)]
     Audit(audit::AuditCommand),
-    /// What users and agents did, call by call
+    /// Traces: calls by users and agents
     #[command(subcommand, after_help = EXIT_CODES)]
     Traces(traces::TracesCommand),
     /// Machine principals: services that sign their requests
@@ -111,10 +111,10 @@ enum Subject {
     /// The database and the key that protects its secrets
     #[command(subcommand, after_help = EXIT_CODES)]
     Db(db::DbCommand),
-    /// Write everything into one file, while the hub runs
+    /// Back up everything into one file while the hub runs
     #[command(after_help = EXIT_CODES)]
     Backup(backup::BackupArguments),
-    /// Make a new data folder from a backup, without a hub
+    /// Restore a backup into a new data folder, without a running hub
     #[command(after_help = EXIT_CODES)]
     Restore(backup::RestoreArguments),
 }

@@ -8,23 +8,23 @@ use super::{EXIT_CODES, Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum OAuthCommand {
-    /// Programs that can ask for tokens
+    /// OAuth clients
     #[command(subcommand, after_help = EXIT_CODES)]
     Clients(ClientsCommand),
-    /// What people have let a client do
+    /// Grants that users gave to clients
     #[command(subcommand, after_help = EXIT_CODES)]
     Grants(GrantsCommand),
 }
 
 #[derive(Subcommand)]
 pub(super) enum ClientsCommand {
-    /// List the clients of all kinds: made by an owner, registered by themselves, known by a document
+    /// List all clients: created by an owner, self-registered, or with a metadata document
     List {
         /// How many at most [default: all]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Make a client with which a program can get tokens for an agent, and print its secret
+    /// Create a client that gets tokens for an agent, and print its secret
     Create {
         /// The user who owns the agent
         #[arg(long, value_name = "USER")]
@@ -32,14 +32,14 @@ pub(super) enum ClientsCommand {
         /// The agent it acts as
         #[arg(long, value_name = "NAME")]
         agent: String,
-        /// What it is for
+        /// Name of the client
         #[arg(long, value_name = "LABEL")]
         name: String,
-        /// Let it ask about everybody's tokens, not only its own
+        /// Allow it to introspect other clients' tokens
         #[arg(long)]
         introspects_all: bool,
     },
-    /// Delete a client, whatever its kind, and with it all its tokens
+    /// Delete a client and all its tokens
     Delete {
         #[arg(value_name = "CLIENT_ID")]
         client_id: String,
@@ -48,22 +48,22 @@ pub(super) enum ClientsCommand {
 
 #[derive(Subcommand)]
 pub(super) enum GrantsCommand {
-    /// List the grants that are in force
+    /// List active grants
     List {
-        /// Only what this user has granted
+        /// Only grants of this user
         #[arg(long, value_name = "USER")]
         user: Option<String>,
         /// How many at most [default: all]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Put a grant and all its tokens out of force, or all that a user has granted
+    /// Revoke a grant and its tokens, or all grants of a user
     #[command(group(clap::ArgGroup::new("which").required(true)))]
     Revoke {
         /// The grant
         #[arg(group = "which")]
         id: Option<i64>,
-        /// Everything that this user has granted
+        /// All grants of this user
         #[arg(long, value_name = "USER", group = "which")]
         user: Option<String>,
     },
@@ -113,7 +113,7 @@ impl ClientsCommand {
                     "introspects_all": introspects_all});
                 let created = session.call("oauth.clients.create", &params)?;
                 session.output.result(&created, |output| {
-                    let secret = secret("The secret, which is shown this once:", &created["client_secret"]);
+                    let secret = secret("The secret, shown only once:", &created["client_secret"]);
                     format!("{}\n{secret}", properties(output, &created["client"]))
                 })
             }
@@ -121,7 +121,7 @@ impl ClientsCommand {
                 let client = session.call("oauth.clients.delete", &json!({"client_id": client_id}))?;
                 session.output.result(&client, |_| {
                     let (id, name) = (show(&client["client_id"]), show(&client["name"]));
-                    format!("The client {id} ({name}) was deleted, and its tokens work no more.\n")
+                    format!("Client {id} ({name}) and its tokens deleted.\n")
                 })
             }
         }
@@ -147,7 +147,7 @@ impl GrantsCommand {
                 }
                 let revoked_all = json!({"items": grants});
                 session.output.result(&revoked_all, |_| match grants.as_slice() {
-                    [] => "There was nothing in force.\n".to_owned(),
+                    [] => "No active grants.\n".to_owned(),
                     grants => grants.iter().map(revoked).collect(),
                 })
             }
@@ -157,7 +157,7 @@ impl GrantsCommand {
 
 fn revoked(grant: &Value) -> String {
     let (id, user, client) = (show(&grant["id"]), show(&grant["user"]), show(&grant["client"]["name"]));
-    format!("What {user} let {client} do (grant {id}) is out of force, and its tokens work no more.\n")
+    format!("Grant {id} of {user} to {client} and its tokens revoked.\n")
 }
 
 fn properties(output: &Output, client: &Value) -> String {

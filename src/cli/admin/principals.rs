@@ -16,11 +16,11 @@ pub(super) enum PrincipalsCommand {
     },
     /// Show one: keys, scopes, refusals, components, source configs
     Show {
-        /// Like svc:sense:demo
+        /// For example svc:sense:demo
         #[arg(value_name = "PRINCIPAL")]
         principal_id: String,
     },
-    /// Read the registry's files again, and say what is wrong with them
+    /// Reload the registry and show its errors
     Reload,
 }
 
@@ -56,7 +56,7 @@ impl PrincipalsCommand {
                         if *count == json!(1) { format!("1 {what}") } else { format!("{} {what}s", show(count)) }
                     };
                     format!(
-                        "The registry of {} is in force: {}, {}.\n{}",
+                        "The registry of {} is active: {}, {}.\n{}",
                         show(&registry["audience"]),
                         counted(principals, "principal"),
                         counted(keys, "usable key"),
@@ -79,7 +79,7 @@ fn notes(registry: &Value) -> String {
     }
     if !items(registry, "faults").is_empty() {
         text.push_str(&format!(
-            "The files are refused; what was loaded at {} is in force:\n",
+            "The files are invalid; the registry loaded at {} stays active:\n",
             show(&registry["loaded_at"])
         ));
         for fault in items(registry, "faults") {

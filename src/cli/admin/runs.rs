@@ -13,26 +13,26 @@ pub(super) enum RunsCommand {
         /// Only those of this agent
         #[arg(long, value_name = "NAME")]
         agent: Option<String>,
-        /// queued, running, succeeded, failed, cancelled or timed_out; several with commas between them
+        /// queued, running, succeeded, failed, cancelled or timed_out; several comma-separated
         #[arg(long)]
         status: Option<String>,
         /// How many at most
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..=200))]
         limit: u64,
-        /// How many to leave out, counted from the newest
+        /// How many to skip, counted from the newest
         #[arg(long, default_value_t = 0)]
         offset: u64,
     },
-    /// Show a run: what started it, what its program said, and what went wrong
+    /// Show a run: its trigger, output and error
     Show {
         id: i64,
-        /// With everything that happened in it
+        /// Include all steps
         #[arg(long)]
         steps: bool,
     },
-    /// Run the same message once more
+    /// Retry a run
     Retry { id: i64 },
-    /// End a run
+    /// Cancel a run
     Cancel { id: i64 },
 }
 

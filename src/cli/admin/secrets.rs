@@ -11,7 +11,7 @@ use super::{Failure, Session, input};
 pub(super) enum SecretsCommand {
     /// List the secrets, without their values
     List {
-        /// Only those of a user or an agent
+        /// Only secrets of a user or an agent
         #[arg(long, value_name = "user:NAME|agent:NAME")]
         scope: Option<SecretScope>,
         /// How many at most [default: all]
@@ -20,19 +20,19 @@ pub(super) enum SecretsCommand {
     },
     /// Set a secret; the value comes from standard input or a prompt, and is never shown again
     Set {
-        /// The variable in which programs find it, like ANTHROPIC_API_KEY
+        /// Environment variable, for example ANTHROPIC_API_KEY
         name: String,
         /// Who gets it: all agents of a user, or one agent
         #[arg(long, value_name = "user:NAME|agent:NAME")]
         scope: SecretScope,
-        /// Whether runs that somebody else started get it too [default: no, or as it was]
+        /// Whether runs started by others get it too [default: no, or unchanged]
         #[arg(long, value_name = "BOOL", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
         all_runs: Option<bool>,
     },
     /// Delete a secret
     Delete {
         name: String,
-        /// Whose it is
+        /// Its owner
         #[arg(long, value_name = "user:NAME|agent:NAME")]
         scope: SecretScope,
     },

@@ -17,25 +17,25 @@ use super::{Failure, Session};
 
 #[derive(Subcommand)]
 pub(super) enum TracesCommand {
-    /// List what was done, the latest first
+    /// List calls, newest first
     List {
         #[command(flatten)]
         filter: FilterArguments,
         /// How many at most
         #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u64).range(1..))]
         limit: u64,
-        /// How many to pass over
+        /// How many to skip
         #[arg(long, default_value_t = 0)]
         offset: u64,
     },
-    /// Count what was done, and how often in vain
+    /// Show call counts and failures per action
     Stats {
         #[command(flatten)]
         filter: FilterArguments,
     },
-    /// Write all of it into a file, the latest first
+    /// Export all traces to a file, newest first
     Export {
-        /// File to write, which must not be there yet; - is standard output
+        /// File to write; must not exist yet; - = standard output
         file: PathBuf,
         #[command(flatten)]
         filter: FilterArguments,
@@ -46,19 +46,19 @@ pub(super) enum TracesCommand {
 
 #[derive(Args)]
 pub(super) struct FilterArguments {
-    /// Only of this user and their agents
+    /// Only this user and their agents
     #[arg(long, value_name = "USER")]
     owner: Option<String>,
-    /// Only of this agent
+    /// Only this agent
     #[arg(long, value_name = "NAME")]
     agent: Option<String>,
-    /// Only this action, like create_agent
+    /// Only this action, for example create_agent
     #[arg(long)]
     action: Option<String>,
-    /// From this moment on, like 2030-01-31 or 2030-01-31T09:30:00Z
+    /// From this time on, for example 2030-01-31 or 2030-01-31T09:30:00Z
     #[arg(long, value_name = "TIME")]
     since: Option<Timestamp>,
-    /// Before this moment
+    /// Before this time
     #[arg(long, value_name = "TIME")]
     until: Option<Timestamp>,
 }
@@ -176,7 +176,7 @@ fn to_file(session: &mut Session, filter: &FilterArguments, format: ExportFormat
     session.connect()?;
     let mut file =
         OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => Failure::Usage(format!("{shown} is there already")),
+            ErrorKind::AlreadyExists => Failure::Usage(format!("{shown} already exists")),
             _ => Failure::Other(format!("{shown} cannot be written: {error}")),
         })?;
     let written = export(session, filter, format, |text| file.write_all(text.as_bytes()));

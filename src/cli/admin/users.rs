@@ -10,36 +10,36 @@ pub(super) const ROLES: [&str; 2] = ["member", "admin"];
 
 #[derive(Subcommand)]
 pub(super) enum UsersCommand {
-    /// List the accounts
+    /// List accounts
     List {
         /// How many at most [default: all]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Make an account; the password comes from standard input or a prompt
+    /// Create an account; the password is read from standard input or a prompt
     Create {
         name: String,
         #[arg(long, value_parser = ROLES, default_value = "member")]
         role: String,
-        /// What others see [default: NAME]
+        /// Display name [default: NAME]
         #[arg(long)]
         display_name: Option<String>,
     },
-    /// Print a link with which one person can create their own account
+    /// Create a single-use invitation link and print it
     Invite {
         #[arg(long, value_parser = ROLES, default_value = "member")]
         role: String,
-        /// Whom it is for; only administrators see it
+        /// Note, for example the person's name; only admins can see it
         #[arg(long = "for", value_name = "NOTE")]
         note: Option<String>,
-        /// The user in whose name you invite; the sign-up page shows it
+        /// The inviting user, shown on the sign-up page
         #[arg(long, value_name = "USER")]
         from: Option<String>,
-        /// How long the link is valid, such as 12h or 7d [default: 7d, for an administrator 24h]
+        /// How long the link is valid, such as 12h or 7d [default: 7d, 24h for an admin]
         #[arg(long, value_name = "TIME")]
         valid: Option<String>,
     },
-    /// List invitations and what became of them
+    /// List invitations and their status
     Invitations {
         /// How many at most [default: all]
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
@@ -47,19 +47,19 @@ pub(super) enum UsersCommand {
     },
     /// Revoke an open invitation
     RevokeInvitation { id: i64 },
-    /// Set a password, from standard input or a prompt, and end all sessions of the user
+    /// Set a password from standard input or a prompt, and end the user's sessions
     Passwd { name: String },
-    /// Shut a user out, with all their sessions and their agents' keys
+    /// Deactivate a user (ends sessions, disables agent keys)
     Disable { name: String },
-    /// Let a user in again
+    /// Reactivate a user
     Enable { name: String },
-    /// Make a user an administrator or a member
+    /// Set a user's role: admin or member
     Role {
         name: String,
         #[arg(value_parser = ROLES)]
         role: String,
     },
-    /// End all sessions of a user
+    /// End a user's sessions
     EndSessions { name: String },
 }
 
@@ -94,7 +94,7 @@ impl UsersCommand {
                 let expires_at = show(&invitation["expires_at"]);
                 session.output.result(&invitation, |_| {
                     let note = format!(
-                        "Send this link to one new {role}. It works once, until {expires_at}. It is shown only now:"
+                        "Send this link to one new {role}. It works once, until {expires_at}, and is shown only once:"
                     );
                     secret(&note, &invitation["url"])
                 })
@@ -123,7 +123,7 @@ impl UsersCommand {
                 let password = input::read_password(&name)?;
                 let user = session.call("users.passwd", &json!({"username": name, "password": password}))?;
                 session.output.result(&user, |_| {
-                    format!("The password of {} was changed, and all their sessions ended.\n", show(&user["username"]))
+                    format!("Password of {} changed and all sessions ended.\n", show(&user["username"]))
                 })
             }
             UsersCommand::Disable { name } => change(session, "users.disable", &json!({"username": name})),

@@ -20,28 +20,28 @@ pub(super) enum WebhooksCommand {
     },
     /// Show a webhook
     Show { id: i64 },
-    /// Register an address for events of an agent, and print the secret
+    /// Create a webhook for an agent and print its secret
     Create {
         #[arg(long, value_name = "NAME")]
         agent: String,
         #[arg(long)]
         url: String,
-        /// Like message.received,channel.message
+        /// For example message.received,channel.message
         #[arg(long, value_delimiter = ',', required = true)]
         events: Vec<String>,
     },
     /// Delete a webhook with its deliveries
     Delete { id: i64 },
-    /// Turn a webhook on; it sends what it could not deliver because of failures
+    /// Enable a webhook; sends held deliveries
     Enable { id: i64 },
-    /// Turn a webhook off
+    /// Disable a webhook
     Disable { id: i64 },
     /// Send a test
     Test { id: i64 },
-    /// Make a new secret and print it; the old one goes on signing for 24 hours
+    /// Create a new secret and print it; the old one stays valid for 24 hours
     Rotate {
         id: i64,
-        /// Drop the old secret at once
+        /// Drop the old secret immediately
         #[arg(long)]
         drop_old: bool,
     },
@@ -60,12 +60,12 @@ pub(super) enum WebhooksCommand {
         #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
         limit: Option<u64>,
     },
-    /// Send a dead letter again
+    /// Retry a dead letter
     Retry { delivery: i64 },
-    /// Send the dead letters of a webhook again
+    /// Retry all dead letters of a webhook
     RetryDead {
         id: i64,
-        /// Only those whose cause is not older than this
+        /// Only for events since this time
         #[arg(long, value_name = "TIME")]
         since: Option<Timestamp>,
     },
@@ -130,11 +130,11 @@ impl WebhooksCommand {
             }
             WebhooksCommand::Retry { delivery } => {
                 let retried = session.call("webhooks.retry", &json!({"id": delivery}))?;
-                session.output.result(&retried, |_| format!("The delivery {delivery} is sent again.\n"))
+                session.output.result(&retried, |_| format!("Delivery {delivery} queued for retry.\n"))
             }
             WebhooksCommand::RetryDead { id, since } => {
                 let retried = session.call("webhooks.retry_dead", &json!({"id": id, "since": since}))?;
-                session.output.result(&retried, |_| format!("{} are sent again.\n", show(&retried["retried"])))
+                session.output.result(&retried, |_| format!("{} queued for retry.\n", show(&retried["retried"])))
             }
         }
     }
@@ -147,7 +147,7 @@ fn switch(session: &mut Session, method: &str, id: i64) -> Result<(), Failure> {
 
 fn show_secret(session: &mut Session, created: &Value) -> Result<(), Failure> {
     session.output.result(created, |output| {
-        let secret = secret("The secret, which is shown this once:", &created["secret"]);
+        let secret = secret("The secret, shown only once:", &created["secret"]);
         format!("{}\n{secret}", properties(output, &created["webhook"]))
     })
 }

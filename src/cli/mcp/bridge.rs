@@ -100,7 +100,7 @@ impl Bridge {
         }
         let finishing = async { while self.tasks.join_next().await.is_some() {} };
         if timeout(TIME_TO_FINISH, finishing).await.is_err() {
-            tracing::warn!("the input has ended, and what is still under way is given up");
+            tracing::warn!("the input has ended; pending requests are cancelled");
         }
         Ok(())
     }
@@ -117,8 +117,7 @@ impl Bridge {
             // Who cancels makes room.
             Ok(message) if self.tasks.len() < MAX_RUNNING || message.cancelled().is_some() => self.start(message),
             Ok(message) => {
-                let said =
-                    format!("{MAX_RUNNING} messages are under way already. Wait for answers before you send more.");
+                let said = format!("{MAX_RUNNING} messages are pending. Wait for responses before you send more.");
                 let error = json!({"code": -32000, "message": said, "data": {"code": "too_many"}});
                 tracing::warn!("{said}");
                 if message.id.is_some() {

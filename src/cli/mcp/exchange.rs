@@ -98,7 +98,7 @@ impl Hub {
                 let fault = if self.is_harmless(message) { fault } else { fault.with_doubt() };
                 return self.give_up(message, &fault).await;
             }
-            tracing::info!(method = message.method, "{} Trying again.", fault.said);
+            tracing::info!(method = message.method, "{} Retrying.", fault.said);
             self.clock.sleep(pause).await;
             pause = (2 * pause).min(MAX_PAUSE);
         }

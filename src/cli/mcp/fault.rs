@@ -63,7 +63,7 @@ impl Fault {
 
     /// An answer that is none.
     pub(super) fn no_answer(url: &str) -> Self {
-        let said = format!("What {url} answers is not MCP. Is STOA_MCP_URL the address of a Stoa hub?");
+        let said = format!("The response of {url} is not MCP. Is STOA_MCP_URL the address of a Stoa hub?");
         Self::new("no_hub", Repeat::Never, said)
     }
 
@@ -73,7 +73,7 @@ impl Fault {
     }
 
     pub(super) fn too_long(url: &str, max_bytes: usize) -> Self {
-        let said = format!("The answer of {url} is longer than {} MiB. Ask for less.", max_bytes >> 20);
+        let said = format!("The response of {url} is longer than {} MiB. Ask for less.", max_bytes >> 20);
         Self::new("too_long", Repeat::Never, said)
     }
 
@@ -88,7 +88,7 @@ impl Fault {
                 Repeat::Never,
                 format!(
                     "The hub at {url} does not accept the key.{details} Set STOA_MCP_KEY (or the file of --key-file) to the \
-                     key of an agent; `stoa admin agents rotate-key` on the hub's machine makes a new one."
+                     key of an agent; `stoa admin agents rotate-key` on the server creates a new one."
                 ),
             ),
             403 => {
@@ -98,7 +98,7 @@ impl Fault {
                 "no_hub",
                 Repeat::Never,
                 format!(
-                    "There is no MCP at {url} (status {number}). Is STOA_MCP_URL the address of a Stoa hub, like \
+                    "No MCP at {url} (status {number}). Is STOA_MCP_URL the address of a Stoa hub, such as \
                      http://127.0.0.1:8080/mcp?"
                 ),
             ),
@@ -107,28 +107,24 @@ impl Fault {
                 Repeat::Never,
                 format!("The message is too long for the hub.{details} Send less at once."),
             ),
-            429 => (
-                "rate_limited",
-                Repeat::Never,
-                format!("The hub has had too many messages of this agent.{details} Try again {again}."),
-            ),
+            429 => {
+                ("rate_limited", Repeat::Never, format!("This agent sent too many messages.{details} Retry {again}."))
+            }
             300..=399 => {
                 let place = headers.get(header::LOCATION).and_then(|value| value.to_str().ok()).unwrap_or("nowhere");
-                let said = format!(
-                    "{url} sends callers on to {}. If that is the hub, set STOA_MCP_URL to its address.",
-                    cut(place)
-                );
+                let said =
+                    format!("{url} redirects to {}. If that is the hub, set STOA_MCP_URL to its address.", cut(place));
                 ("redirected", Repeat::Never, said)
             }
             500 => (
                 "hub_failed",
                 Repeat::IfHarmlessAndNotOften,
-                format!("The hub at {url} failed.{details} Try again; its log says more."),
+                format!("The hub at {url} failed.{details} Retry; see its log for details."),
             ),
             501..=599 => (
                 "unavailable",
                 Repeat::IfHarmless,
-                format!("The hub at {url} is not available (status {number}).{details} Try again {again}."),
+                format!("The hub at {url} is not available (status {number}).{details} Retry {again}."),
             ),
             _ => ("refused", Repeat::Never, format!("The hub refused the message (status {number}).{details}")),
         };
@@ -138,7 +134,7 @@ impl Fault {
     /// Says that nobody knows whether it was done.
     pub(super) fn with_doubt(mut self) -> Self {
         if matches!(self.repeat, Repeat::IfHarmless | Repeat::IfHarmlessAndNotOften) {
-            self.said.push_str(" It may or may not have been done: look before you repeat it.");
+            self.said.push_str(" The call may or may not have been carried out: check before you repeat it.");
         }
         self
     }
@@ -200,7 +196,7 @@ mod tests {
             (404, "no_hub", &[URL, "STOA_MCP_URL"]),
             (405, "no_hub", &["STOA_MCP_URL"]),
             (413, "too_large", &["too long", "Send less"]),
-            (429, "rate_limited", &["Try again in 7 seconds."]),
+            (429, "rate_limited", &["Retry in 7 seconds."]),
             (308, "redirected", &["https://hub.example/", "STOA_MCP_URL"]),
             (500, "hub_failed", &["failed", "log"]),
             (503, "unavailable", &["503", "in 7 seconds"]),
@@ -218,7 +214,7 @@ mod tests {
         let echo = of_status(401, &[], &json!({"detail": format!("Bad header: Bearer {key}.")}).to_string());
         assert!(echo.said.contains("Bearer (key).") && !echo.said.contains(&key), "{}", echo.said);
         let fault = of_status(429, &[], "<html>");
-        assert_eq!(fault.said, "The hub has had too many messages of this agent. Try again later.");
+        assert_eq!(fault.said, "This agent sent too many messages. Retry later.");
         assert!(fault.to_error()["data"].get("retry_after_seconds").is_none());
         assert!(of_status(400, &[], &json!({"detail": "x".repeat(5000)}).to_string()).said.len() < 600);
     }

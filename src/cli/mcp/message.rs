@@ -103,10 +103,10 @@ impl Message {
         let text = std::str::from_utf8(&line).map_err(|error| no_json(&error))?;
         serde_json::from_str::<&RawValue>(text).map_err(|error| no_json(&error))?;
         if text.trim_start().starts_with('[') {
-            return Err(NoMessage::invalid(None, "Batches are not possible: send one message at a time."));
+            return Err(NoMessage::invalid(None, "Batches are not supported. Send one message at a time."));
         }
-        let envelope = envelope(text)
-            .ok_or_else(|| NoMessage::invalid(None, "This is not a message of JSON-RPC 2.0: check its fields."))?;
+        let envelope =
+            envelope(text).ok_or_else(|| NoMessage::invalid(None, "Not a JSON-RPC 2.0 message. Check its fields."))?;
         let id = envelope.id.map(Id::of);
         if id == Some(None) {
             return Err(NoMessage::invalid(None, "The id of a message must be a text or a number."));

@@ -38,33 +38,33 @@ const MAX_KEY_BYTES: u64 = 16 * 1024;
 
 const MORE: &str = "\
 Secrets, from the environment only:
-  STOA_MCP_KEY  the key of the agent that the client works as, unless there is a --key-file
+  STOA_MCP_KEY  the agent's key, unless --key-file is used
 
-A client that is set up with a file wants something like this in it:
+Example client configuration:
   {\"mcpServers\": {\"stoa\": {
     \"command\": \"stoa\", \"args\": [\"mcp\"],
     \"env\": {\"STOA_MCP_URL\": \"https://hub.example/mcp\", \"STOA_MCP_KEY\": \"<the agent's key>\"}}}}
 
-Messages are JSON-RPC, one a line; what people should know goes to standard error. It ends when
-its input ends and what is under way is done, or when it is told to (SIGTERM).
+Messages are JSON-RPC, one per line. Notices for people go to standard error.
+Exits on EOF after pending requests finish, or on SIGTERM.
 
 Exit codes:
-  0  the input ended, or it was told to end
-  1  it failed
-  2  the command was not typed right, or there is no key";
+  0  EOF or SIGTERM
+  1  failed
+  2  usage error or no key";
 
 #[derive(Args)]
 #[command(after_help = MORE)]
 pub(super) struct McpArguments {
-    /// Address of the hub, with or without /mcp at its end; ?toolsets=core,channels chooses tools
+    /// Address of the hub, with or without /mcp; ?toolsets=core,channels selects tools
     #[arg(long, env = "STOA_MCP_URL", default_value = DEFAULT_URL)]
     url: String,
 
-    /// File with the key, which only its owner may read [default: the key is in STOA_MCP_KEY]
+    /// File with the key, readable only by its owner [default: the key is in STOA_MCP_KEY]
     #[arg(long, value_name = "FILE")]
     key_file: Option<PathBuf>,
 
-    /// How long to try again when the hub does not answer, like 20s; 0 means not at all
+    /// How long to retry when the hub does not respond, for example 20s; 0 = never
     #[arg(long, value_name = "TIME", env = "STOA_MCP_RETRY", default_value = "20s", value_parser = parse_duration)]
     retry: Duration,
 
@@ -97,7 +97,7 @@ fn carry_messages(arguments: McpArguments) -> Result<(), Failure> {
         None => key_in_environment(),
     }?;
     if !is_private(&url) {
-        tracing::warn!("the key goes to {url} unencrypted: whoever is on the way can read it. Use https");
+        tracing::warn!("the key is sent to {url} unencrypted; use https");
     }
     if std::io::stdin().is_terminal() {
         tracing::warn!(
@@ -146,9 +146,7 @@ fn is_private(url: &Url) -> bool {
 fn key_in_environment() -> Result<HeaderValue, Failure> {
     let key = Zeroizing::new(std::env::var(KEY).unwrap_or_default());
     if key.trim().is_empty() {
-        return Err(Failure::Usage(format!(
-            "there is no key: set {KEY} to the agent's key, or name a file that holds it with --key-file"
-        )));
+        return Err(Failure::Usage(format!("no key: set {KEY} to the agent's key, or use --key-file")));
     }
     authorization(&key).map_err(|fault| Failure::Usage(format!("{KEY}: {fault}")))
 }

@@ -29,7 +29,7 @@ pub(super) struct EntryArguments {
 /// What a key is called and may do.
 #[derive(Args)]
 pub(super) struct KeyNames {
-    /// Who will sign with the key, like svc:sense:demo
+    /// The principal that signs with the key, for example svc:sense:demo
     #[arg(long, value_name = "PRINCIPAL_ID", value_parser = parse_principal_id)]
     principal: String,
 

@@ -17,7 +17,7 @@ pub(super) struct KeygenArguments {
     #[command(flatten)]
     names: KeyNames,
 
-    /// File to write the private key to (PKCS #8, PEM); it must not be there yet
+    /// File for the private key (PKCS #8, PEM); must not exist yet
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
@@ -34,9 +34,7 @@ impl KeygenArguments {
         let text = entry.text()?;
         let shown = self.out.display().to_string();
         key_file::write_new(&self.out, &key_file::to_pem(&seed)).map_err(|error| match error.kind() {
-            ErrorKind::AlreadyExists => {
-                Failure::Usage(format!("{shown} is there already, and a key is never overwritten"))
-            }
+            ErrorKind::AlreadyExists => Failure::Usage(format!("{shown} already exists; keys are never overwritten")),
             _ => Failure::Other(format!("{shown} cannot be written: {error}")),
         })?;
 

@@ -19,9 +19,9 @@ use super::output::Output;
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; what was checked is valid
-  1  it failed, or what was checked is not valid
-  2  the command was not typed right";
+  0  done, or valid
+  1  failed, or not valid
+  2  usage error";
 
 #[derive(Args)]
 #[command(after_help = EXIT_CODES)]
@@ -36,19 +36,19 @@ pub(super) struct RegistryArguments {
 
 #[derive(Subcommand)]
 enum RegistryCommand {
-    /// Find all that is wrong with documents
+    /// Validate documents
     #[command(after_help = EXIT_CODES)]
     Validate(validate::ValidateArguments),
-    /// Make a key pair: the private key into a file, the entry for the registry to standard output
+    /// Create a key pair: writes the private key to a file and prints the registry entry
     #[command(after_help = EXIT_CODES)]
     Keygen(keygen::KeygenArguments),
-    /// Print the entry for the registry of a key that is there already
+    /// Print the registry entry of an existing key
     #[command(after_help = EXIT_CODES)]
     Entry(entry::EntryArguments),
     /// List principals and keys, and which are usable
     #[command(after_help = EXIT_CODES)]
     Show(show::ShowArguments),
-    /// Sign a request: print the headers that it needs
+    /// Sign a request and print its headers
     #[command(after_help = format!("{}\n\n{EXIT_CODES}", sign::EXAMPLE))]
     Sign(Box<sign::SignArguments>),
 }

@@ -25,7 +25,7 @@ Example:
   curl -H @headers --data-binary @event.json http://127.0.0.1:8080/machine/events
 
 The body must be sent byte for byte: with --data-binary, as --data takes the line breaks out.
-Each signature is good for one request.";
+Each signature is valid for one request.";
 
 #[derive(Args)]
 pub(super) struct SignArguments {
@@ -33,7 +33,7 @@ pub(super) struct SignArguments {
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
 
-    /// Who signs, like svc:sense:demo
+    /// The principal, for example svc:sense:demo
     #[arg(long, value_name = "PRINCIPAL_ID", value_parser = parse_principal_id)]
     principal: String,
 
@@ -49,7 +49,7 @@ pub(super) struct SignArguments {
     #[arg(long, value_parser = parse_method)]
     method: Option<Method>,
 
-    /// Address of the request, beginning with the public address of the hub
+    /// Address of the request, starting with the hub's public address
     #[arg(long)]
     url: String,
 
@@ -61,7 +61,7 @@ pub(super) struct SignArguments {
     #[arg(long, value_name = "TYPE", default_value = "application/cloudevents+json", value_parser = parse_content_type)]
     content_type: HeaderValue,
 
-    /// How long the signature is good, in seconds, at most 300
+    /// How long the signature is valid, in seconds, at most 300
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = parse_lifetime)]
     lifetime: i64,
 
@@ -76,12 +76,12 @@ pub(super) struct SignArguments {
 
 /// Methods know upper and lower case, and people type `put`.
 fn parse_method(text: &str) -> Result<Method, String> {
-    text.to_ascii_uppercase().parse().map_err(|_| "must be a method of HTTP, like PUT".to_owned())
+    text.to_ascii_uppercase().parse().map_err(|_| "must be an HTTP method such as PUT".to_owned())
 }
 
 fn parse_content_type(text: &str) -> Result<HeaderValue, String> {
     let value = HeaderValue::from_str(text).ok().filter(|_| !text.trim().is_empty());
-    value.ok_or_else(|| "must be a type like application/json".to_owned())
+    value.ok_or_else(|| "must be a type such as application/json".to_owned())
 }
 
 fn parse_lifetime(text: &str) -> Result<i64, String> {

@@ -16,7 +16,7 @@ pub(super) struct ValidateArguments {
     #[arg(required = true, value_name = "FILE|FOLDER")]
     paths: Vec<PathBuf>,
 
-    /// Refuse documents with warnings too: keys that satisfy the schema but cannot be used
+    /// Also reject documents with warnings: keys that match the schema but cannot be used
     #[arg(long)]
     strict: bool,
 

@@ -271,6 +271,6 @@ async fn give_back(hub: &Hub, queue: &'static str) {
     });
     let given_back: Result<u64, DbError> = given_back.await;
     if let Err(error) = given_back {
-        tracing::warn!(queue, %error, "work under way could not be given back; others do it when its lease is over");
+        tracing::warn!(queue, %error, "active work could not be released; another hub takes it when its lease expires");
     }
 }

@@ -23,7 +23,7 @@ pub struct ConnectQuery {
     #[serde(default)]
     #[param(inline)]
     pub client: McpClient,
-    /// `oauth` unless told for clients that can log in; `key` for `generic` and `stdio`, and with `api_key`.
+    /// Default: `oauth` for clients that can log in; `key` for `generic` and `stdio`, and with `api_key`.
     #[serde(default)]
     #[param(inline)]
     pub auth: Option<McpAuth>,
@@ -57,7 +57,7 @@ impl ConnectQuery {
         let logs_in = !matches!(self.client, McpClient::Generic | McpClient::Stdio);
         match (self.auth, self.api_key) {
             (Some(McpAuth::Oauth), Some(_)) => {
-                Err(HubError::invalid_field("auth", "must be key, or be left out, when there is an api_key"))
+                Err(HubError::invalid_field("auth", "must be key, or be omitted, when api_key is set"))
             }
             (Some(McpAuth::Oauth), None) if self.client == McpClient::Stdio => {
                 Err(HubError::invalid_field("auth", "must be key for stdio: `stoa mcp` does not log in"))
@@ -65,7 +65,7 @@ impl ConnectQuery {
             (_, Some(key)) if is_key(&key) => Ok(Proof::Key(key)),
             // It is not shown again: it may be a good one with a letter too many.
             (_, Some(_)) => Err(HubError::invalid_field("api_key", "is neither an agent key nor a managed key")
-                .hint("Keys begin with stoa_agent_ or stoa_key_. Copy the whole of it.")),
+                .hint("Keys start with stoa_agent_ or stoa_key_. Copy the whole key.")),
             (Some(McpAuth::Oauth), None) => Ok(Proof::Login),
             (None, None) if logs_in => Ok(Proof::Login),
             (Some(McpAuth::Key) | None, None) => Ok(Proof::Variable),
@@ -95,7 +95,7 @@ fn settings(client: McpClient, url: &str, proof: &Proof) -> Value {
             let server = with_bearer(json!({"type": "http", "url": url}), proof, "${input:stoa-key}");
             let mut settings = json!({"servers": {"stoa": server}});
             if matches!(proof, Proof::Variable) {
-                let description = "Key of the agent in Stoa";
+                let description = "Agent key in Stoa";
                 settings["inputs"] = json!([
                     {"type": "promptString", "id": "stoa-key", "description": description, "password": true},
                 ]);

@@ -31,14 +31,14 @@ fn revised(agent: RevisedAgent) -> Result<WithEtag<AgentView>, HubError> {
     with_etag(agent.revision, agent.agent)
 }
 
-/// Who is logged in, and their agents (the first 200 by name).
+/// Returns the logged-in user and their agents (the first 200 by name).
 #[utoipa::path(get, path = "/auth/me", tag = "auth", responses((status = 200, body = MeView)),
     security(("session" = [])))]
 async fn me(State(hub): State<Hub>, actor: Actor) -> Result<Json<MeView>, HubError> {
     Ok(Json(service::me(&hub, &actor).await?))
 }
 
-/// The caller's agents, by name.
+/// Lists the caller's agents by name.
 #[utoipa::path(get, path = "/api/agents", tag = "agents", params(ListQuery),
     responses((status = 200, body = Page<AgentView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_agents(
@@ -49,7 +49,7 @@ async fn list_agents(
     Ok(Json(service::list_agents(&hub, &actor, list).await?))
 }
 
-/// Makes an agent. Its key is in the answer and is never shown again.
+/// Creates an agent. The response shows its key once.
 #[utoipa::path(post, path = "/api/agents", tag = "agents", request_body = CreateAgentRequest,
     responses((status = 201, body = CreatedAgent)), security(("session" = [])))]
 async fn create_agent(
@@ -60,7 +60,7 @@ async fn create_agent(
     Ok((StatusCode::CREATED, Json(service::create_agent(&hub, &actor, request).await?)))
 }
 
-/// An agent, with its revision as ETag.
+/// Returns an agent, with its revision as ETag.
 #[utoipa::path(get, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = []), ("bearer" = [])))]
 async fn get_agent(
@@ -71,9 +71,9 @@ async fn get_agent(
     revised(service::get_agent(&hub, &actor, name).await?)
 }
 
-/// Changes the given settings; with `If-Match`, only if they are still as they were read.
+/// Updates the given settings; with `If-Match`, only if they have not changed since they were read.
 #[utoipa::path(patch, path = "/api/agents/{name}", tag = "agents", request_body = UpdateAgentRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the agent as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the agent when it was read")),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
 async fn update_agent(
     State(hub): State<Hub>,
@@ -86,7 +86,7 @@ async fn update_agent(
     revised(service::update_agent(&hub, &actor, name, expected, request).await?)
 }
 
-/// Takes an agent away, with all its keys.
+/// Deletes an agent and its keys.
 #[utoipa::path(delete, path = "/api/agents/{name}", tag = "agents", params(("name" = String, Path)),
     responses((status = 204)), security(("session" = [])))]
 async fn delete_agent(
@@ -99,7 +99,7 @@ async fn delete_agent(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Gives an agent a new key; the old one stops working.
+/// Replaces the agent's key. The old key stops working.
 #[utoipa::path(post, path = "/api/agents/{name}/key", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = CreatedAgent)), security(("session" = [])))]
 async fn rotate_key(
@@ -111,7 +111,7 @@ async fn rotate_key(
     Ok(Json(service::rotate_key(&hub, &actor, name).await?))
 }
 
-/// Stops an agent from being run.
+/// Pauses an agent.
 #[utoipa::path(post, path = "/api/agents/{name}/pause", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
 async fn pause_agent(
@@ -123,7 +123,7 @@ async fn pause_agent(
     revised(service::pause_agent(&hub, &actor, name).await?)
 }
 
-/// Lets a paused agent be run again.
+/// Resumes a paused agent.
 #[utoipa::path(post, path = "/api/agents/{name}/resume", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
 async fn resume_agent(
@@ -135,7 +135,7 @@ async fn resume_agent(
     revised(service::resume_agent(&hub, &actor, name).await?)
 }
 
-/// Lifts an agent's quarantine. Administrators may do this for any agent.
+/// Releases an agent from quarantine. Admins can do this for any agent.
 #[utoipa::path(post, path = "/api/agents/{name}/unquarantine", tag = "agents", params(("name" = String, Path)),
     responses((status = 200, body = AgentView)), security(("session" = [])))]
 async fn unquarantine_agent(
@@ -147,7 +147,7 @@ async fn unquarantine_agent(
     revised(service::unquarantine_agent(&hub, &actor, name).await?)
 }
 
-/// What to write into a client's settings so that it reaches the hub over MCP as this agent. For Codex, whose settings are
+/// Returns the settings with which a client connects over MCP as this agent. For Codex, whose settings are
 /// TOML, the text is in the field `toml`. Nothing is stored, and queries are not logged.
 #[utoipa::path(get, path = "/api/agents/{name}/mcp-config", tag = "agents",
     params(("name" = String, Path), ConnectQuery),

@@ -217,8 +217,8 @@ fn refuse_reserved_variables(harness: Option<&Harness>) -> Result<(), HubError> 
     let faults = harness.map(Harness::reserved_variables).unwrap_or_default();
     let Some(first) = faults.first() else { return Ok(()) };
     let name = first.field.rsplit('.').next().unwrap_or_default();
-    let detail = format!("The variable {name} is reserved and cannot be set for an agent's program.");
-    let hint = "Leave it out. Keys are fine: names that end with _KEY, _TOKEN, _SECRET or _PASSWORD.";
+    let detail = format!("The variable {name} is reserved.");
+    let hint = "Choose another name, for example one that ends with _KEY, _TOKEN, _SECRET or _PASSWORD.";
     Err(HubError::refused("reserved_variable", detail, faults).hint(hint))
 }
 
@@ -243,12 +243,10 @@ fn require_subprocess_allowed(
         return Ok(());
     }
     let hint = match hub.config().runs.subprocesses {
-        Subprocesses::Off => "The operator has turned programs off (STOA_SUBPROCESS).",
-        Subprocesses::Admins | Subprocesses::Everyone => {
-            "Agents of administrators may. Ask one, or use another backend."
-        }
+        Subprocesses::Off => "The operator has disabled commands (STOA_SUBPROCESS).",
+        Subprocesses::Admins | Subprocesses::Everyone => "Admins' agents can. Ask an admin, or use another backend.",
     };
-    let detail = "This owner's agents may not start programs on the hub's machine.";
+    let detail = "This owner's agents are not allowed to run commands on the server.";
     Err(HubError::forbidden("subprocess_not_allowed", detail).hint(hint))
 }
 
@@ -257,7 +255,7 @@ fn require_known(tx: &mut Tx<'_>, names: &[String]) -> Result<(), HubError> {
     for name in names {
         if principals::find(tx, name)?.is_none_or(|found| found.is_deleted) {
             let shown: String = name.chars().take(64).collect();
-            return Err(HubError::invalid_field("trigger_allow", format!("names {shown}, which nobody is called")));
+            return Err(HubError::invalid_field("trigger_allow", format!("contains the unknown name {shown}")));
         }
     }
     Ok(())
@@ -332,7 +330,7 @@ pub async fn update_agent(
             return Err(HubError::new(
                 ErrorKind::PreconditionFailed,
                 "precondition_failed",
-                "The agent was changed since you read it.",
+                "The agent has changed since you read it.",
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }

@@ -17,7 +17,7 @@ pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(list_keys, create_key)).routes(routes!(get_key, revoke_key))
 }
 
-/// The caller's managed keys, newest first.
+/// Lists the caller's managed keys, newest first.
 #[utoipa::path(get, path = "/api/keys", tag = "keys", params(ListQuery),
     responses((status = 200, body = Page<ApiKeyView>)), security(("session" = [])))]
 async fn list_keys(
@@ -28,7 +28,7 @@ async fn list_keys(
     Ok(Json(service::list_keys(&hub, &actor, list).await?))
 }
 
-/// Makes a key. It is in the answer and is never shown again.
+/// Creates a key. The response shows it once.
 #[utoipa::path(post, path = "/api/keys", tag = "keys", request_body = CreateApiKeyRequest,
     responses((status = 201, body = CreatedApiKey)), security(("session" = [])))]
 async fn create_key(
@@ -45,7 +45,7 @@ async fn get_key(State(hub): State<Hub>, actor: Actor, Path(id): Path<ApiKeyId>)
     Ok(Json(service::get_key(&hub, &actor, id).await?))
 }
 
-/// Revokes a key, for good.
+/// Revokes a key permanently.
 #[utoipa::path(delete, path = "/api/keys/{id}", tag = "keys", params(("id" = ApiKeyId, Path)),
     responses((status = 200, body = ApiKeyView)), security(("session" = [])))]
 async fn revoke_key(

@@ -181,7 +181,7 @@ pub(super) fn note_deleted_channel(
         let rest = if more > 0 { format!("\n\nand {more} more.") } else { String::new() };
         let body = format!(
             "The channel #{name} was deleted. These API keys were limited to it and can no longer use it, even if a new channel \
-             gets the same name. Revoke them, or make new keys if you need them:\n{named}{rest}"
+             gets the same name. Revoke them, or create new keys if you need them:\n{named}{rest}"
         );
         let metadata = Map::from_iter([("deleted_channel".to_owned(), json!({"channel": name, "keys": count}))]);
         notices.push(Notice { recipient, body, metadata });

@@ -61,8 +61,8 @@ pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<ArchiveV
     actor.require_admin()?;
     require_absolute(&path)?;
     if path.exists() {
-        return Err(HubError::conflict("file_exists", format!("{} is there already.", path.display()))
-            .hint("Choose another name; a backup never replaces a file."));
+        return Err(HubError::conflict("file_exists", format!("{} already exists.", path.display()))
+            .hint("Choose another name. A backup never replaces a file."));
     }
     let hold = collect::hold(hub).await?;
     let (hub_in, runtime) = (hub.clone(), Handle::current());
@@ -80,7 +80,7 @@ pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<ArchiveV
 fn write(hub: &Hub, runtime: &Handle, path: PathBuf) -> Result<ArchiveView, HubError> {
     let refused = |error: io::Error| {
         HubError::new(ErrorKind::Invalid, "backup_failed", format!("The backup could not be written: {error}."))
-            .hint("The hub itself writes the file: its user needs a folder it can write to, with enough space.")
+            .hint("The hub's user must be able to write to the folder, with enough space.")
     };
     let folder = path.parent().unwrap_or(Path::new("/"));
     // In a folder of our own on the same disk, where nobody can have put something in its place.
@@ -166,7 +166,7 @@ struct Unpacked {
 fn unpack(store: &BlobStore, path: &Path) -> Result<Unpacked, HubError> {
     let file = File::open(path).map_err(|error| {
         HubError::new(ErrorKind::Invalid, "archive_refused", format!("{} cannot be read: {error}.", path.display()))
-            .hint("The hub itself reads the file: its user needs to be able to.")
+            .hint("The hub's user must be able to read the file.")
     })?;
     let folder = tempfile::Builder::new().prefix("restore-").tempdir_in(store.incoming()).map_err(BlobError::from)?;
     let read = Arc::new(AtomicU64::new(0));
@@ -179,7 +179,7 @@ fn unpack(store: &BlobStore, path: &Path) -> Result<Unpacked, HubError> {
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         let received = receive(&folder, &mut entry, &name)?;
         if !seen.insert(name.clone()) {
-            return Err(refused(&name, "is there twice"));
+            return Err(refused(&name, "appears twice"));
         }
         files.push(received);
     }
@@ -215,7 +215,7 @@ fn receive(
         _ => error,
     })?;
     if received.sha256 != name || received.size != size {
-        return Err(refused(name, "has another content than its name says"));
+        return Err(refused(name, "has content that does not match its name"));
     }
     Ok(received)
 }

@@ -70,7 +70,7 @@ async fn require_collector(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
     if hub.read(move |tx| users::is_admin(tx, human)).await? {
         return Ok(());
     }
-    Err(HubError::forbidden("admin_required", "Only agents of administrators may do this."))
+    Err(HubError::forbidden("admin_required", "Requires an admin's agent."))
 }
 
 async fn collect(hub: &Hub) -> Result<Collected, HubError> {
@@ -142,7 +142,7 @@ async fn sweep(hub: &Hub) -> Result<(), HubError> {
         let unknown = unknown.len();
         tracing::warn!(
             unknown,
-            "the database knows less than half of the stored attachments, so none of them is taken away; is it the right database?"
+            "the database knows less than half of the stored attachments, so none of them is deleted; is it the right database?"
         );
         return Ok(());
     }
@@ -227,12 +227,12 @@ impl Worker for Collector {
                 _ => collect(hub).await.map(|collected| {
                     if collected.removed > 0 {
                         let Collected { removed, freed_bytes } = collected;
-                        tracing::info!(removed, freed_bytes, "attachments that nobody has any more were taken away");
+                        tracing::info!(removed, freed_bytes, "unused attachments were deleted");
                     }
                 }),
             };
             if let Err(error) = done {
-                tracing::warn!(chore = name, %error, "taking attachments away failed and will be tried again");
+                tracing::warn!(chore = name, %error, "deleting unused attachments failed and will be retried");
             }
             Settlement::RepeatAt(hub.clock().now_ms() + milliseconds(*every))
         })
@@ -262,7 +262,7 @@ pub async fn hold(hub: &Hub) -> Result<Hold, HubError> {
             hub_in.clock().sleep_until(due_at).await;
             due_at = hub_in.clock().now_ms() + milliseconds(HOLD) / 10;
             if let Err(error) = renew(&hub_in, &name_in).await {
-                tracing::warn!(%error, "attachments may be taken away while they are read");
+                tracing::warn!(%error, "attachments may be deleted while they are read");
             }
         }
     });

@@ -32,7 +32,7 @@ struct UploadForm {
     file: Vec<u8>,
 }
 
-/// Takes a file in. What it is, is found out from its content. The same content is stored once.
+/// Uploads a file. Its type is detected from the content. The same content is stored once.
 #[utoipa::path(post, path = "/api/attachments", tag = "attachments",
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = AttachmentView)), security(("session" = []), ("bearer" = [])))]
@@ -51,13 +51,13 @@ async fn upload_attachment(
     form.finish().await?;
     // So a page says that its user has chosen no file.
     if is_empty && filename.as_deref().is_none_or(str::is_empty) {
-        return Err(HubError::invalid_field("file", "is empty: no file was chosen"));
+        return Err(HubError::invalid_field("file", "is empty: choose a file"));
     }
     let kept = upload.finish(&filename.unwrap_or_default()).await?;
     Ok((StatusCode::CREATED, Json(kept)))
 }
 
-/// What the caller has uploaded, the latest first.
+/// Lists the caller's uploads, newest first.
 #[utoipa::path(get, path = "/api/attachments", tag = "attachments", params(ListQuery),
     responses((status = 200, body = Page<AttachmentDetails>)), security(("session" = []), ("bearer" = [])))]
 async fn list_attachments(
@@ -68,16 +68,16 @@ async fn list_attachments(
     Ok(Json(reading::list_own(&hub, &actor, list).await?))
 }
 
-/// A file, for whoever sees a message that shows it, and for its uploader. A single `Range` is answered in part.
+/// Returns a file to its uploader and to everyone who can see a message with it. Supports a single `Range`.
 #[utoipa::path(get, path = "/api/attachments/{sha256}", tag = "attachments",
     params(("sha256" = String, Path),
-        ("Range" = Option<String>, Header, description = "A part of the file, like `bytes=0-1023`"),
+        ("Range" = Option<String>, Header, description = "A part of the file, for example `bytes=0-1023`"),
         ("If-Range" = Option<String>, Header, description = "The ETag of the file that the part is of"),
-        ("If-None-Match" = Option<String>, Header, description = "ETags of what the client has")),
-    responses((status = 200, description = "The file, of its own type", content_type = "*/*"),
+        ("If-None-Match" = Option<String>, Header, description = "ETags that the client has cached")),
+    responses((status = 200, description = "The file with its own content type", content_type = "*/*"),
         (status = 206, description = "The part", content_type = "*/*"),
-        (status = 304, description = "The client has it already"),
-        (status = 416, description = "The file is not that long", content_type = "application/problem+json")),
+        (status = 304, description = "The client already has it"),
+        (status = 416, description = "The range is outside the file", content_type = "application/problem+json")),
     security(("session" = []), ("bearer" = [])))]
 async fn download_attachment(
     State(hub): State<Hub>,
@@ -115,7 +115,7 @@ async fn download_attachment(
 }
 
 fn not_satisfiable(size: u64) -> Response {
-    let detail = format!("The file has {size} bytes, and none of those that were asked for.");
+    let detail = format!("The range is outside the file, which has {size} bytes.");
     let mut response = HubError::new(ErrorKind::RangeNotSatisfiable, "range_not_satisfiable", detail).into_response();
     if let Ok(range) = HeaderValue::try_from(format!("bytes */{size}")) {
         response.headers_mut().insert(header::CONTENT_RANGE, range);
@@ -123,7 +123,7 @@ fn not_satisfiable(size: u64) -> Response {
     response
 }
 
-/// What is known about a file, without the file.
+/// Returns a file's metadata.
 #[utoipa::path(get, path = "/api/attachments/{sha256}/meta", tag = "attachments", params(("sha256" = String, Path)),
     responses((status = 200, body = AttachmentDetails)), security(("session" = []), ("bearer" = [])))]
 async fn get_attachment_meta(

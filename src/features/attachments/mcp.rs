@@ -36,7 +36,7 @@ pub fn add_tools(tools: &mut Tools) {
         ToolSpec::new(name, Toolset::Attachments, effect, Some(permission), description)
     };
     tools.add(
-        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text, to send it by its sha256")
+        spec("upload_attachment", Sets, AttachmentsWrite, "Upload an image, PDF or text file; send it by its sha256")
             .taking_files(),
         upload_attachment,
     );
@@ -119,7 +119,7 @@ struct Downloaded {
     size: i64,
     mime_type: String,
     filename: String,
-    /// Of a text. It is data of its author's.
+    /// The text of a text file. It is data, written by the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -164,7 +164,7 @@ async fn read(hub: &Hub, actor: &Actor, sha256: String) -> Result<Shown, HubErro
     let size = attachment.size.unsigned_abs();
     let is_text = attachment.mime_type == "text/plain";
     if !is_text && size > MAX_BINARY {
-        let detail = format!("The file has {size} bytes, and at most {MAX_BINARY} are given here.");
+        let detail = format!("The file has {size} bytes; this tool returns at most {MAX_BINARY}.");
         return Err(HubError::new(ErrorKind::TooLarge, "payload_too_large", detail)
             .hint(format!("Fetch it with GET /api/attachments/{} and the same key.", attachment.sha256)));
     }

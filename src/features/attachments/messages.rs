@@ -24,7 +24,7 @@ pub fn find_attachable(tx: &mut Tx<'_>, actor: &Actor, sums: &[String]) -> Resul
     }
     for sha256 in sums {
         let readable = reading::find(tx, actor, sha256)?.ok_or_else(|| {
-            let detail = format!("There is no attachment {sha256}.");
+            let detail = format!("Attachment {sha256} not found.");
             HubError::new(ErrorKind::NotFound, "unknown_attachment", detail)
                 .hint("Upload the file first: POST /api/attachments, or the tool upload_attachment.")
         })?;

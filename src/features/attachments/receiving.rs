@@ -73,7 +73,7 @@ impl Receiving {
 }
 
 fn type_not_allowed() -> HubError {
-    let detail = "Only images, PDFs and text in UTF-8 can be uploaded; by its content, this file is something else.";
+    let detail = "This file type is not supported. Upload images, PDFs or text.";
     HubError::new(ErrorKind::Invalid, "type_not_allowed", detail)
-        .hint("What counts is what is in the file, not what it is called.")
+        .hint("The type is detected from the content, not from the name. Text must be UTF-8.")
 }

@@ -60,8 +60,8 @@ impl Turn {
         let mut counts = under_way.0.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry(human).or_default();
         if *count >= MAX_AT_ONCE {
-            let detail = format!("A user and their agents may upload {MAX_AT_ONCE} files at the same time.");
-            return Err(HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one of them end first."));
+            let detail = format!("A user and their agents can upload {MAX_AT_ONCE} files at the same time.");
+            return Err(HubError::rate_limited(detail, RETRY_SECONDS).hint("Wait until an upload finishes."));
         }
         *count += 1;
         drop(counts);
@@ -102,8 +102,9 @@ async fn require_room(hub: &Hub, human: PrincipalId) -> Result<(), HubError> {
     if u64::try_from(uploaded).unwrap_or(0) < quota.saturating_mul(MEBIBYTE) {
         return Ok(());
     }
-    let detail = format!("A user and their agents may upload {quota} MiB in 24 hours, and you have.");
-    Err(HubError::rate_limited(detail, QUOTA_PERIOD.as_secs()).hint("Send files again that are there already."))
+    let detail = format!("You and your agents have reached the upload limit of {quota} MiB in 24 hours.");
+    Err(HubError::rate_limited(detail, QUOTA_PERIOD.as_secs())
+        .hint("You can still send files that are already uploaded."))
 }
 
 impl Upload {
@@ -214,7 +215,7 @@ async fn settle(hub: &Hub, blob: &Blob, outcome: Result<bool, HubError>) {
         Err(_) => hub.blobs().remove(&blob.object).await.map_err(HubError::from),
     };
     if let Err(error) = settled {
-        tracing::warn!(%error, object = blob.object, "what an upload left behind will be taken away later");
+        tracing::warn!(%error, object = blob.object, "the rest of a failed upload will be deleted later");
     }
 }
 

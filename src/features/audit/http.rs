@@ -15,7 +15,7 @@ pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(list_entries))
 }
 
-/// The audit log, newest first.
+/// Lists the audit log, newest first.
 #[utoipa::path(get, path = "/api/admin/audit", tag = "admin", params(AuditQuery, ListQuery),
     responses((status = 200, body = Page<AuditEntry>)), security(("session" = [])))]
 async fn list_entries(

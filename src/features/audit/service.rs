@@ -15,10 +15,10 @@ use crate::paging::{ListQuery, page_of};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// The handle of whoever did it.
+    /// Only this actor's handle.
     #[serde(default)]
     pub actor: Option<String>,
-    /// What was done, like `agent.created`.
+    /// Only this action, for example `agent.created`.
     #[serde(default)]
     pub action: Option<String>,
 }

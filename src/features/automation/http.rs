@@ -13,21 +13,21 @@ pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(get_automation)).routes(routes!(stop_automation)).routes(routes!(resume_automation))
 }
 
-/// Everything of the caller that may start by itself, and what waits.
+/// Lists the caller's automation and its pending work.
 #[utoipa::path(get, path = "/api/automation", tag = "automation", responses((status = 200, body = AutomationView)),
     security(("session" = [])))]
 async fn get_automation(State(hub): State<Hub>, actor: Actor) -> Result<Json<AutomationView>, HubError> {
     Ok(Json(service::get_automation(&hub, &actor).await?))
 }
 
-/// Stops everything of the caller that acts. What is running ends within 15 seconds, and nothing starts until it is resumed.
+/// Stops the caller's automation. Active runs end within 15 seconds, and nothing starts until it is resumed.
 #[utoipa::path(post, path = "/api/automation/stop", tag = "automation",
     responses((status = 200, body = AutomationView)), security(("session" = [])))]
 async fn stop_automation(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<Json<AutomationView>, HubError> {
     Ok(Json(service::stop(&hub, &actor).await?))
 }
 
-/// Lets everything of the caller act again. What has waited is run, or dropped.
+/// Resumes the caller's automation. Pending work is run or dropped.
 #[utoipa::path(post, path = "/api/automation/resume", tag = "automation", request_body = Option<ResumeRequest>,
     responses((status = 200, body = AutomationView)), security(("session" = [])))]
 async fn resume_automation(

@@ -55,7 +55,7 @@ pub enum RestoreError {
     Archive(#[from] ArchiveError),
     #[error(transparent)]
     Open(#[from] OpenError),
-    #[error("{0} is not empty; a backup is restored into a new data folder, beside whatever there is")]
+    #[error("{0} is not empty; restore a backup into a new data folder")]
     NotEmpty(PathBuf),
     #[error(transparent)]
     Attachments(#[from] blobs::OpenError),
@@ -80,13 +80,13 @@ pub async fn back_up(hub: &Hub, actor: &Actor, path: PathBuf) -> Result<BackupVi
         return Err(HubError::invalid_field("path", "must be an absolute path"));
     }
     if path.exists() {
-        return Err(HubError::conflict("file_exists", format!("{} is there already.", path.display()))
-            .hint("Choose another name; a backup never replaces a file."));
+        return Err(HubError::conflict("file_exists", format!("{} already exists.", path.display()))
+            .hint("Choose another name. A backup never replaces a file."));
     }
     let folder = path.parent().unwrap_or(Path::new("/")).to_owned();
     let refused = |error: &dyn std::fmt::Display| {
         HubError::new(ErrorKind::Invalid, "backup_failed", format!("The backup could not be written: {error}."))
-            .hint("The hub itself writes the file: its user needs a folder it can write to, with enough space.")
+            .hint("The hub's user must be able to write to the folder, with enough space.")
     };
     // Beside the backup, where there is room for it.
     let spool_folder = tempfile::Builder::new()

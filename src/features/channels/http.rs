@@ -31,7 +31,7 @@ fn revised(channel: RevisedChannel) -> Result<WithEtag<ChannelDetails>, HubError
     with_etag(channel.revision, channel.details)
 }
 
-/// The channels that the caller may see, by name.
+/// Lists the channels the caller can see, by name.
 #[utoipa::path(get, path = "/api/channels", tag = "channels", params(ListQuery),
     responses((status = 200, body = Page<ChannelView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_channels(
@@ -42,7 +42,7 @@ async fn list_channels(
     Ok(Json(service::list_channels(&hub, &actor, list).await?))
 }
 
-/// Makes a channel. One that an agent makes belongs to its owner.
+/// Creates a channel. A channel created by an agent belongs to the agent's owner.
 #[utoipa::path(post, path = "/api/channels", tag = "channels", request_body = CreateChannelRequest,
     responses((status = 201, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn create_channel(
@@ -53,7 +53,7 @@ async fn create_channel(
     Ok((StatusCode::CREATED, revised(service::create_channel(&hub, &actor, request).await?)?))
 }
 
-/// A channel and its members (the first 1000 by name), with its revision as ETag.
+/// Returns a channel and its members (the first 1000 by name), with its revision as ETag.
 #[utoipa::path(get, path = "/api/channels/{name}", tag = "channels", params(("name" = String, Path)),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn get_channel(
@@ -64,9 +64,9 @@ async fn get_channel(
     revised(service::get_channel(&hub, &actor, name).await?)
 }
 
-/// Changes a channel's texts, its owner, or who may see it; with `If-Match`, only if it is still as it was read.
+/// Updates a channel's texts, owner or visibility; with `If-Match`, only if it has not changed since it was read.
 #[utoipa::path(patch, path = "/api/channels/{name}", tag = "channels", request_body = UpdateChannelRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel when it was read")),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn update_channel(
     State(hub): State<Hub>,
@@ -79,7 +79,7 @@ async fn update_channel(
     revised(service::update_channel(&hub, &actor, name, expected, request).await?)
 }
 
-/// Takes a channel away, with everything that was said in it.
+/// Deletes a channel and all its messages.
 #[utoipa::path(delete, path = "/api/channels/{name}", tag = "channels", params(("name" = String, Path)),
     responses((status = 204)), security(("session" = [])))]
 async fn delete_channel(
@@ -92,9 +92,9 @@ async fn delete_channel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Changes the given settings; with `If-Match`, only if they are still as they were read.
+/// Updates the given settings; with `If-Match`, only if they have not changed since they were read.
 #[utoipa::path(put, path = "/api/channels/{name}/settings", tag = "channels", request_body = UpdateChannelSettingsRequest,
-    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel as it was read")),
+    params(("name" = String, Path), ("If-Match" = Option<String>, Header, description = "The ETag of the channel when it was read")),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn update_channel_settings(
     State(hub): State<Hub>,
@@ -107,7 +107,7 @@ async fn update_channel_settings(
     revised(service::update_settings(&hub, &actor, name, expected, request).await?)
 }
 
-/// Makes the caller a member of a public channel.
+/// Joins a public channel.
 #[utoipa::path(post, path = "/api/channels/{name}/join", tag = "channels", params(("name" = String, Path)),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
 async fn join_channel(
@@ -119,7 +119,7 @@ async fn join_channel(
     revised(members::join_channel(&hub, &actor, name).await?)
 }
 
-/// Takes the caller out of a channel, and with a person all their agents.
+/// Leaves a channel. A user's agents leave too.
 #[utoipa::path(post, path = "/api/channels/{name}/leave", tag = "channels", params(("name" = String, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn leave_channel(
@@ -132,7 +132,7 @@ async fn leave_channel(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Adds somebody to a channel: its owner anybody, others their own agents.
+/// Adds a member. The owner can add anyone, others their own agents.
 #[utoipa::path(put, path = "/api/channels/{name}/members/{principal}", tag = "channels",
     params(("name" = String, Path), ("principal" = String, Path, description = "A user or an agent")),
     responses((status = 200, body = ChannelDetails)), security(("session" = []), ("bearer" = [])))]
@@ -145,7 +145,7 @@ async fn add_member(
     revised(members::add_member(&hub, &actor, name, principal).await?)
 }
 
-/// Takes somebody out of a channel: its owner anybody, others themselves and their own agents.
+/// Removes a member. The owner can remove anyone, others themselves and their own agents.
 #[utoipa::path(delete, path = "/api/channels/{name}/members/{principal}", tag = "channels",
     params(("name" = String, Path), ("principal" = String, Path, description = "A user or an agent")),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
@@ -159,7 +159,7 @@ async fn remove_member(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What the caller wants to be told of.
+/// Returns the caller's notification settings.
 #[utoipa::path(get, path = "/api/notifications/settings", tag = "notifications",
     responses((status = 200, body = NotificationSettings)), security(("session" = [])))]
 async fn get_notification_settings(
@@ -169,7 +169,7 @@ async fn get_notification_settings(
     Ok(Json(levels::get_notification_settings(&hub, &actor).await?))
 }
 
-/// Changes what the caller is told of: everything that is said in a channel, or only mentions.
+/// Updates the caller's notification settings: all messages of a channel, or only mentions.
 #[utoipa::path(put, path = "/api/notifications/settings", tag = "notifications",
     request_body = UpdateNotificationSettingsRequest,
     responses((status = 200, body = NotificationSettings)), security(("session" = [])))]

@@ -16,9 +16,9 @@ pub fn add_tools(tools: &mut Tools) {
     let spec = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Channels, effect, Some(permission), description)
     };
-    let list = ToolSpec::new("list_channels", Toolset::Core, Reads, Some(ChannelsRead), "Channels that you see");
+    let list = ToolSpec::new("list_channels", Toolset::Core, Reads, Some(ChannelsRead), "List channels you can see");
     tools.add(list, list_channels);
-    tools.add(spec("create_channel", Adds, ChannelsWrite, "Make a channel"), create_channel);
+    tools.add(spec("create_channel", Adds, ChannelsWrite, "Create a channel"), create_channel);
     tools.add(spec("join_channel", Sets, ChannelsWrite, "Join a public channel"), join_channel);
     tools.add(spec("leave_channel", Deletes, ChannelsWrite, "Leave a channel"), leave_channel);
     tools.add(
@@ -92,7 +92,7 @@ struct CreateArguments {
     name: String,
     topic: Option<String>,
     description: Option<String>,
-    /// true unless given
+    /// Default true
     public: Option<bool>,
 }
 
@@ -137,7 +137,7 @@ struct SettingsArguments {
     channel: String,
     workflow_enabled: Option<bool>,
     auto_approve: Option<bool>,
-    /// Like 30m, 24h or 7d; 0 is off
+    /// For example 30m, 24h, 7d; 0 = off
     stalemate_remind_after: Option<String>,
     stalemate_escalate_after: Option<String>,
     /// 0 to 1

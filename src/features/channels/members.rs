@@ -56,8 +56,8 @@ pub async fn join_channel(hub: &Hub, actor: &Actor, name: String) -> Result<Revi
     hub.command_replayed(actor, Way::Alone, move |tx| {
         let channel = find_visible(tx, &actor_in, &name)?;
         if !channel.is_public && !channel.is_member {
-            return Err(HubError::forbidden("not_a_member", "A private channel is joined by being added to it.")
-                .hint(format!("Ask its owner, {}.", channel.owner)));
+            return Err(HubError::forbidden("not_a_member", "You cannot join a private channel yourself.")
+                .hint(format!("Ask the owner, {}, to add you.", channel.owner)));
         }
         require_let_in(tx, channel.id, actor_in.id())?;
         add(&hub_in, tx, &actor_in, channel.id, channel.conversation_id, actor_in.id())?;
@@ -71,7 +71,7 @@ pub fn require_let_in(tx: &mut Tx<'_>, channel: ChannelId, principal: PrincipalI
     if !store::is_kept_out(tx, channel, principal)? {
         return Ok(());
     }
-    let said = "You cannot join, post, edit or react in this channel: its owner or an administrator removed you.";
+    let said = "You cannot join, post, edit or react in this channel: its owner or an admin removed you.";
     Err(HubError::forbidden("removed_from_channel", said).hint("Ask the owner of the channel to add you again."))
 }
 
@@ -95,8 +95,8 @@ fn leave(
     principal: PrincipalId,
 ) -> Result<(), HubError> {
     if channel.owner_id == principal {
-        return Err(HubError::conflict("owner_cannot_leave", "The owner of a channel cannot leave it.")
-            .hint("Hand it over first, by changing its `owner`, or delete it."));
+        return Err(HubError::conflict("owner_cannot_leave", "Owners cannot leave their channel.")
+            .hint("Transfer it first by changing its `owner`, or delete it."));
     }
     let (id, conversation) = (channel.id, channel.conversation_id);
     let mut leaving = store::list_owned_members(tx, id, principal)?;
@@ -149,8 +149,8 @@ pub async fn add_member(hub: &Hub, actor: &Actor, name: String, member: String) 
 
 fn require_person(actor: &Actor) -> Result<(), HubError> {
     actor.require_session().map_err(|_| {
-        HubError::forbidden("forbidden", "Only a person who is logged in can add or remove other members.")
-            .hint("Log in and do it there. A program can add only those who have the same owner as itself.")
+        HubError::forbidden("forbidden", "Only a logged-in user can add or remove other members.")
+            .hint("Log in to do this. An agent can add only agents of its own owner.")
     })
 }
 

@@ -98,7 +98,8 @@ pub async fn ensure_general(hub: &Hub) -> Result<(), HubError> {
     let hub_in = hub.clone();
     hub.write(move |tx| {
         let Some(owner) = store::find_first_admin(tx)? else { return Ok(()) };
-        let channel = NewChannel { name: GENERAL, topic: "Everybody is here", description: "", is_public: true, owner };
+        let channel =
+            NewChannel { name: GENERAL, topic: "Everyone is a member", description: "", is_public: true, owner };
         // Two hubs may start on one new database.
         if let Some((id, conversation)) = insert_channel(&hub_in, tx, &Actor::system(), &channel)? {
             store::insert_everybody(tx, id)?;
@@ -167,7 +168,7 @@ pub async fn create_channel_for(
         require_free_name(tx, &actor_in, &request.name, owner)?;
         let created = insert_channel(&hub_in, tx, &actor_in, &channel)?;
         let (id, conversation) = created.ok_or_else(|| {
-            HubError::conflict("name_taken", format!("There is a channel named {} already.", request.name))
+            HubError::conflict("name_taken", format!("The channel name {} is already taken.", request.name))
                 .hint("Choose another name.")
         })?;
         members::add(&hub_in, tx, &actor_in, id, conversation, owner)?;
@@ -192,7 +193,7 @@ fn require_free_name(tx: &mut Tx<'_>, actor: &Actor, name: &str, owner: Principa
     match store::find_former_owner(tx, name)? {
         Some(former) if former != owner && !actor.is_admin() => {
             let detail = format!(
-                "The name {name} belonged to a deleted channel. Only its last owner or an administrator can use it again."
+                "The name {name} belonged to a deleted channel. Only its last owner or an admin can use it again."
             );
             Err(HubError::conflict("name_taken", detail).hint("Choose another name."))
         }
@@ -288,7 +289,7 @@ pub async fn update_whole(
             channel.owner_id = find_heir(tx, channel, owner)?;
         }
         if request.public == Some(false) && channel.name == GENERAL {
-            return Err(general_stays("It has to be public."));
+            return Err(general_stays("It must stay public."));
         }
         if let Some(topic) = &request.topic {
             channel.topic.clone_from(topic);
@@ -347,7 +348,7 @@ async fn change_channel(
             return Err(HubError::new(
                 ErrorKind::PreconditionFailed,
                 "precondition_failed",
-                "The channel was changed since you read it.",
+                "The channel has changed since you read it.",
             )
             .hint("Read it again and repeat your change with the new ETag."));
         }
@@ -392,7 +393,7 @@ pub async fn delete_channel(hub: &Hub, actor: &Actor, name: String) -> Result<()
 }
 
 fn general_stays(detail: &str) -> HubError {
-    HubError::conflict("general_channel", format!("#{GENERAL} is where everybody is. {detail}"))
+    HubError::conflict("general_channel", format!("Everyone is a member of #{GENERAL}. {detail}"))
 }
 
 /// A channel that the caller may see, by its name with or without `#`.
@@ -422,7 +423,7 @@ pub(super) fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Res
         return Ok(channel);
     }
     let owner = &channel.owner;
-    Err(HubError::forbidden("forbidden", "Only the owner of a channel or an administrator may do this.")
+    Err(HubError::forbidden("forbidden", "Only the channel owner or an admin can do this.")
         .hint(format!("The owner of #{} is {owner}.", channel.name)))
 }
 
@@ -495,12 +496,12 @@ fn author_id(tx: &mut Tx<'_>, actor: &Actor) -> Result<PrincipalId, HubError> {
 }
 
 fn require_writable(tx: &mut Tx<'_>, actor: &Actor, row: Option<PostingRow>) -> Result<PostingRow, HubError> {
-    let missing = || HubError::not_found("channel").hint("The list of channels names those that you can see.");
+    let missing = || HubError::not_found("channel").hint("List your channels with GET /api/channels.");
     let row = row.filter(|row| actor.reaches_channel(row.conversation)).ok_or_else(missing)?;
     if row.is_member || row.is_public || actor.is_operator() {
         Ok(row)
     } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {
-        Err(HubError::forbidden("not_a_member", "Only members may write into a private channel.")
+        Err(HubError::forbidden("not_a_member", "Only members can post in a private channel.")
             .hint("Ask the channel's owner to add you."))
     } else {
         Err(missing())

@@ -26,7 +26,7 @@ struct DirectoryQuery {
     q: String,
 }
 
-/// Everybody's card, for finding people and agents and completing mentions.
+/// Searches people and agents by name, for example to complete mentions.
 #[utoipa::path(get, path = "/api/directory", tag = "directory", params(DirectoryQuery, ListQuery),
     responses((status = 200, body = Page<Card>)), security(("session" = []), ("bearer" = [])))]
 async fn directory(

@@ -16,7 +16,7 @@ pub fn add_tools(tools: &mut Tools) {
         Toolset::Core,
         Effect::Reads,
         Some(Permission::MessagesRead),
-        "Agents and people you can write to",
+        "Agents and people you can message",
     );
     tools.add(spec, list_agents);
 }

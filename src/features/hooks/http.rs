@@ -24,7 +24,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(receive_by_url))
 }
 
-/// The caller's incoming webhooks, newest first.
+/// Lists the caller's incoming webhooks, newest first.
 #[utoipa::path(get, path = "/api/hooks", tag = "hooks", params(ListQuery),
     responses((status = 200, body = Page<HookView>)), security(("session" = [])))]
 async fn list_hooks(
@@ -35,7 +35,7 @@ async fn list_hooks(
     Ok(Json(service::list_hooks(&hub, &actor, list).await?))
 }
 
-/// Creates an incoming webhook. The answer shows its secret, and nothing shows it again.
+/// Creates an incoming webhook. The response shows its secret once.
 #[utoipa::path(post, path = "/api/hooks", tag = "hooks", request_body = CreateHookRequest,
     responses((status = 201, body = CreatedHook)), security(("session" = [])))]
 async fn create_hook(
@@ -52,7 +52,7 @@ async fn get_hook(State(hub): State<Hub>, actor: Actor, Path(id): Path<String>) 
     Ok(Json(service::get_hook(&hub, &actor, id).await?))
 }
 
-/// Changes a hook: its name, target, events, template or secret, or whether it takes requests.
+/// Updates a hook: its name, target, events, template or secret, or whether it is enabled.
 #[utoipa::path(patch, path = "/api/hooks/{id}", tag = "hooks", request_body = UpdateHookRequest,
     params(("id" = String, Path)), responses((status = 200, body = HookView)), security(("session" = [])))]
 async fn update_hook(
@@ -64,7 +64,7 @@ async fn update_hook(
     Ok(Json(service::update_hook(&hub, &actor, id, request).await?))
 }
 
-/// Deletes a hook. Its messages stay.
+/// Deletes a hook. Its messages remain.
 #[utoipa::path(delete, path = "/api/hooks/{id}", tag = "hooks", params(("id" = String, Path)),
     responses((status = 204)), security(("session" = [])))]
 async fn delete_hook(
@@ -77,7 +77,7 @@ async fn delete_hook(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// The last 20 requests of a hook with their outcomes, newest first.
+/// Lists the last 20 requests to a hook with their outcomes, newest first.
 #[utoipa::path(get, path = "/api/hooks/{id}/requests", tag = "hooks", params(("id" = String, Path)),
     responses((status = 200, body = HookRequestList)), security(("session" = [])))]
 async fn list_hook_requests(
@@ -88,7 +88,7 @@ async fn list_hook_requests(
     Ok(Json(service::list_requests(&hub, &actor, id).await?))
 }
 
-/// Receives a request of another service, which has signed it. The message is posted once for each delivery.
+/// Receives a signed request from another service and posts one message for each delivery.
 #[utoipa::path(post, path = "/hooks/{id}", tag = "hooks", params(("id" = String, Path)),
     request_body(content((serde_json::Value = "application/json"), (String = "application/x-www-form-urlencoded"))),
     responses((status = 200, body = HookAnswer)))]
@@ -100,7 +100,7 @@ async fn receive_signed(
     Ok(Json(receive::receive(&hub, request.into_hook(id, None)).await?))
 }
 
-/// Receives a request of a service that cannot sign, as for Slack: `{"text": "…"}`.
+/// Receives a request from a service that cannot sign, in Slack's format: `{"text": "…"}`.
 #[utoipa::path(post, path = "/hooks/{id}/{secret}", tag = "hooks",
     params(("id" = String, Path), ("secret" = String, Path)),
     request_body(content((serde_json::Value = "application/json"), (String = "application/x-www-form-urlencoded"))),

@@ -53,8 +53,8 @@ fn notify_owners(
         };
         let listed: String = names.iter().map(|name| format!("\n- {name}")).collect();
         let body = format!(
-            "The {what} was deleted. These hooks posted there. The hub now refuses their requests, even if something new gets the \
-             same name. Give them another target, or delete them:\n{listed}"
+            "The {what} was deleted. These hooks posted there. Their requests are now rejected, even if something new gets the \
+             same name. Choose another target, or delete them:\n{listed}"
         );
         let metadata = Map::from_iter([("deleted_target".to_owned(), json!({"target": what, "hooks": names.len()}))]);
         notices.push(Notice { recipient, body, metadata });

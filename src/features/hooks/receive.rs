@@ -61,7 +61,7 @@ pub fn admit(hub: &Hub, call: &Call) -> Result<(), HubError> {
     if allowance.allowed {
         return Ok(());
     }
-    let detail = format!("At most {UNVERIFIED_PER_ADDRESS} requests a minute without a good signature are possible.");
+    let detail = format!("At most {UNVERIFIED_PER_ADDRESS} requests per minute without a valid signature are allowed.");
     Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)))
 }
 
@@ -128,12 +128,13 @@ async fn post_verified(
     let (limits, now) = (hub.memory::<Limits>(), hub.clock().now_ms());
     let allowance = limits.requests.take(hook.id.clone(), now);
     if !allowance.allowed {
-        let detail = format!("A hook takes at most {REQUESTS_PER_MINUTE} requests a minute.");
+        let detail = format!("A hook accepts at most {REQUESTS_PER_MINUTE} requests per minute.");
         return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
     }
     let allowance = limits.of_owner.take(hook.owner, now);
     if !allowance.allowed {
-        let detail = format!("All hooks of a person take at most {REQUESTS_OF_OWNER_PER_MINUTE} requests a minute.");
+        let detail =
+            format!("All hooks of a user together accept at most {REQUESTS_OF_OWNER_PER_MINUTE} requests per minute.");
         return Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)));
     }
     if !hook.is_enabled {
@@ -254,14 +255,14 @@ fn refusal(outcome: HookOutcome) -> HubError {
     match outcome {
         HookOutcome::Expired => {
             HubError::unauthenticated("expired_signature", "The timestamp is more than 5 minutes off.")
-                .hint("Check the clock of the sender, and sign each attempt again.")
+                .hint("Check the sender's clock, and sign each attempt again.")
         }
         HookOutcome::Disabled => HubError::conflict("hook_disabled", "This hook is disabled."),
         HookOutcome::TargetUnavailable => {
             HubError::conflict("target_unavailable", "The hook cannot post to its channel or agent.")
                 .hint("The owner of the hook can choose another target.")
         }
-        HookOutcome::Empty => HubError::new(ErrorKind::Invalid, "empty_message", "The request makes an empty message."),
+        HookOutcome::Empty => HubError::new(ErrorKind::Invalid, "empty_message", "The message would be empty."),
         _ => HubError::unauthenticated("invalid_signature", "The signature or the secret is missing or wrong.")
             .hint("Use the secret that was shown when the hook was created."),
     }

@@ -178,7 +178,7 @@ fn find_own(tx: &mut Tx<'_>, actor: &Actor, id: &str) -> Result<HookRow, HubErro
 /// Messages of a hook must not look like messages of a person.
 fn require_own_name(tx: &mut Tx<'_>, name: &str) -> Result<(), HubError> {
     if principals::is_name_of_user(tx, name)? {
-        return Err(HubError::invalid_field("name", "is the name of a user; choose the name of the other service"));
+        return Err(HubError::invalid_field("name", "is a user's name; use the name of the other service"));
     }
     Ok(())
 }
@@ -191,13 +191,13 @@ fn find_target(tx: &mut Tx<'_>, owner: PrincipalId, target: &HookTarget) -> Resu
         {
             return Ok(Target::Channel(channel.id));
         }
-        return Err(HubError::invalid_field("target.channel", "is not a channel that you can write to"));
+        return Err(HubError::invalid_field("target.channel", "is not a channel you can post to"));
     }
     let name = target.agent.as_deref().unwrap_or_default();
     let agent = principals::find(tx, name)?;
     match agent.filter(|agent| agent.kind == PrincipalKind::Agent && agent.is_reachable()) {
         Some(agent) => Ok(Target::Agent(agent.id)),
-        None => Err(HubError::invalid_field("target.agent", "is not an agent that messages can reach")),
+        None => Err(HubError::invalid_field("target.agent", "is not an agent that can receive messages")),
     }
 }
 

@@ -110,7 +110,7 @@ fn require_own_name(actor: &Actor, source: &str) -> Result<(), HubError> {
     let is_principal = source.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("svc:"));
     if is_principal && !is_own {
         return Err(HubError::forbidden("forbidden", "This name belongs to another principal.")
-            .hint(format!("Use {own}, or a name that does not begin with svc:.")));
+            .hint(format!("Use {own}, or a name that does not start with svc:.")));
     }
     Ok(())
 }
@@ -127,7 +127,7 @@ fn put_in(
     let found = store::find_config(tx, id, source)?;
     require_expected(expected, found.as_ref())?;
     if found.is_none() && store::count_configs(tx, id)? >= MAX_SOURCE_CONFIGS {
-        return Err(HubError::conflict("too_many_source_configs", "A principal may have 100 source configs.")
+        return Err(HubError::conflict("too_many_source_configs", "A principal can have 100 source configs.")
             .hint("Put more routes into one of them."));
     }
     let channels = find_channels(hub, tx, actor, request)?;
@@ -145,9 +145,9 @@ fn put_in(
     if bytes > MAX_CONFIG_BYTES {
         return Err(HubError::conflict(
             "source_configs_too_large",
-            "All source configs of a principal may have 256 KiB.",
+            "All source configs of a principal together can be up to 256 KiB.",
         )
-        .hint("Shorten templates, or take configs away that are not needed."));
+        .hint("Shorten templates, or delete configs you no longer need."));
     }
     store::upsert_config(tx, id, source, version, &config, &channels)?;
     let details = json!({"version": version, "routes": request.routes.iter().map(|route| {
@@ -172,13 +172,13 @@ fn require_expected(expected: Expected, found: Option<&SourceConfigRow>) -> Resu
     }
     let (detail, hint) = match found {
         Some(found) if expected == Expected::Nothing => (
-            format!("The source config is there already, at version {}.", found.version),
+            format!("The source config already exists, at version {}.", found.version),
             "Leave out If-None-Match to replace it.",
         ),
         Some(found) => {
             (format!("The source config is at version {}.", found.version), "Read it, and send its ETag as If-Match.")
         }
-        None => ("There is no such source config.".to_owned(), "Leave out If-Match to make it."),
+        None => ("No such source config.".to_owned(), "Leave out If-Match to create it."),
     };
     Err(HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", detail).hint(hint))
 }
@@ -202,7 +202,7 @@ fn find_channels(
             }
             Err(_) => faults.add(
                 &format!("routes[{place}].channel"),
-                "names no public channel, and no private one that this principal is a member of",
+                "must be a public channel, or a private one that this principal is a member of",
             ),
         }
     }

@@ -31,15 +31,15 @@ pub struct EvidenceQuery {
     /// The id of one event.
     #[serde(default)]
     pub event_id: Option<String>,
-    /// Events that came in at this moment or later, like `2026-01-31T09:30:00Z`.
+    /// Only events received since this time, for example `2026-01-31T09:30:00Z`.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     pub since: Option<Timestamp>,
-    /// How many at most: 50 unless told, never more than 200.
+    /// Maximum number of items. Default 50, at most 200.
     #[serde(default)]
     #[param(minimum = 1, default = 50)]
     pub limit: Option<i64>,
-    /// `next_cursor` of the page before.
+    /// `next_cursor` of the previous page.
     #[serde(default)]
     pub cursor: Option<String>,
 }

@@ -62,8 +62,8 @@ impl Opened {
             Claim::from_headers(&parts.headers, &tag).map_err(|error| self.refuse(None, error, "signature_invalid"))?;
         let Some(claim) = claim else {
             tallies::refused(&self.hub, None, "unauthenticated");
-            return Err(HubError::unauthenticated("unauthenticated", "This needs a signature of a machine principal.")
-                .hint("Sign the request as the header Accept-Signature says; `stoa registry sign` does it."));
+            return Err(HubError::unauthenticated("unauthenticated", "Requires a machine principal's signature.")
+                .hint("Sign the request as described in the Accept-Signature header, for example with `stoa registry sign`."));
         };
         self.find_key(&self.loaded, &claim)?;
         let authority = authority_of(base_url).ok_or_else(|| HubError::malformed("The Host header is not a host."))?;
@@ -97,8 +97,8 @@ impl Opened {
         let is_new = self.hub.write(move |tx| store::insert_nonce(tx, &key_id, &nonce, forget_at)).await?;
         if !is_new {
             tallies::refused(&self.hub, Some(claim.principal_id()), "signature_replayed");
-            return Err(HubError::unauthenticated("signature_replayed", "This signature was used before.")
-                .hint("Sign each request anew, with a nonce of its own."));
+            return Err(HubError::unauthenticated("signature_replayed", "This signature was already used.")
+                .hint("Sign each request separately, with a new nonce."));
         }
         tallies::used(&self.hub, claim.principal_id(), claim.kid());
         Ok(Principal {
@@ -129,7 +129,7 @@ impl Opened {
         let refusal = match error {
             SignatureError::Malformed(detail) => HubError::new(ErrorKind::Malformed, "signature_malformed", detail),
             SignatureError::Invalid => {
-                let detail = "The signature is not one that this hub accepts.";
+                let detail = "The signature was rejected.";
                 HubError::unauthenticated("signature_invalid", detail).hint(format!(
                     "The key must be in the registry, enabled and active; the tag must be {}; `@authority` is that of the \
                      hub's public address; and the request must arrive as it was signed. Who runs the hub finds the \
@@ -138,7 +138,7 @@ impl Opened {
                 ))
             }
             SignatureError::Expired(detail) => HubError::unauthenticated("signature_expired", detail)
-                .hint("A signature may last 300 seconds, and the clocks may be 60 seconds apart."),
+                .hint("Signatures are valid for at most 300 seconds. Clocks can differ by up to 60 seconds."),
             SignatureError::Incomplete(detail) => HubError::unauthenticated("signature_incomplete", detail).hint(
                 "Accept-Signature says which components are wanted. The parameters created, expires, nonce, keyid and tag \
                  are all needed.",
@@ -146,9 +146,9 @@ impl Opened {
             SignatureError::DigestMismatch => HubError::new(
                 ErrorKind::Malformed,
                 "digest_mismatch",
-                "The body is not the one that Content-Digest was made of.",
+                "The body does not match Content-Digest.",
             )
-            .hint("Send the very bytes that were signed."),
+            .hint("Send exactly the bytes that were signed."),
         };
         let reason = if is_invalid { why } else { refusal.code };
         // Strangers could fill the log.

@@ -34,14 +34,14 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(registry_schema))
 }
 
-/// The source configs of the caller, by name.
+/// Lists the caller's source configs by name.
 #[utoipa::path(get, path = "/machine/source-configs", tag = "machines",
     responses((status = 200, body = SourceConfigList)), security(("signature" = [])))]
 async fn list_source_configs(State(hub): State<Hub>, signed: Signed<()>) -> Result<Json<SourceConfigList>, HubError> {
     Ok(Json(configs::list_configs(&hub, &signed.actor).await?))
 }
 
-/// A source config of the caller, with its version as ETag.
+/// Returns a source config, with its version as ETag.
 #[utoipa::path(get, path = "/machine/source-configs/{source}", tag = "machines", params(("source" = String, Path)),
     responses((status = 200, body = SourceConfigView)), security(("signature" = [])))]
 async fn get_source_config(
@@ -53,11 +53,11 @@ async fn get_source_config(
     with_etag(config.version, config)
 }
 
-/// Says how events of the caller become messages; with `If-Match`, only if the config is still as it was read.
+/// Defines how the caller's events become messages; with `If-Match`, only if the config has not changed since it was read.
 #[utoipa::path(put, path = "/machine/source-configs/{source}", tag = "machines", request_body = SourceConfigRequest,
     params(("source" = String, Path),
-        ("If-Match" = Option<String>, Header, description = "The ETag of the config as it was read"),
-        ("If-None-Match" = Option<String>, Header, description = "`*` to make a new one only")),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the config when it was read"),
+        ("If-None-Match" = Option<String>, Header, description = "`*` to only create a new one")),
     responses((status = 200, body = SourceConfigView), (status = 201, body = SourceConfigView)),
     security(("signature" = [])))]
 async fn put_source_config(
@@ -73,10 +73,10 @@ async fn put_source_config(
     Ok((status, with_etag(config.version, config)?))
 }
 
-/// Takes a source config away; with `If-Match`, only if it is still as it was read.
+/// Deletes a source config; with `If-Match`, only if it has not changed since it was read.
 #[utoipa::path(delete, path = "/machine/source-configs/{source}", tag = "machines",
     params(("source" = String, Path),
-        ("If-Match" = Option<String>, Header, description = "The ETag of the config as it was read")),
+        ("If-Match" = Option<String>, Header, description = "The ETag of the config when it was read")),
     responses((status = 204)), security(("signature" = [])))]
 async fn delete_source_config(State(hub): State<Hub>, signed: Signed<Path<String>>) -> Result<StatusCode, HubError> {
     let expected = expected_config(&signed.headers)?;
@@ -99,7 +99,7 @@ fn expected_config(headers: &HeaderMap) -> Result<Expected, HubError> {
     })
 }
 
-/// Says how a component of the caller is doing. Who says nothing for 90 seconds is stale.
+/// Reports the status of a component. A component without a report for 90 seconds is stale.
 #[utoipa::path(put, path = "/machine/runtime-status/{component}", tag = "machines", request_body = RuntimeStatusRequest,
     params(("component" = String, Path)), responses((status = 200, body = RuntimeStatusView)),
     security(("signature" = [])))]
@@ -113,7 +113,7 @@ async fn put_runtime_status(
     Ok(Json(status::put_status(&hub, &signed.actor, component, report).await?))
 }
 
-/// Forgets a component that is no more.
+/// Deletes a component.
 #[utoipa::path(delete, path = "/machine/runtime-status/{component}", tag = "machines",
     params(("component" = String, Path)), responses((status = 204)), security(("signature" = [])))]
 async fn delete_runtime_status(State(hub): State<Hub>, signed: Signed<Path<String>>) -> Result<StatusCode, HubError> {
@@ -122,8 +122,7 @@ async fn delete_runtime_status(State(hub): State<Hub>, signed: Signed<Path<Strin
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Takes in one CloudEvent (`application/cloudevents+json`) or up to 500 (`application/cloudevents-batch+json`). An
-/// event whose id came before is a duplicate, and nothing is done again.
+/// Receives one CloudEvent (`application/cloudevents+json`) or up to 500 (`application/cloudevents-batch+json`). An event with a known id is a duplicate and is ignored.
 #[utoipa::path(post, path = "/machine/events", tag = "machines",
     request_body(content((EventSchema = "application/cloudevents+json"), (Vec<EventSchema> = "application/cloudevents-batch+json"))),
     responses((status = 202, body = IngestAnswer)), security(("signature" = [])))]
@@ -136,7 +135,7 @@ async fn ingest_events(
 }
 
 fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
-    const BINARY_MODE: &str = "Events in the binary mode, with headers named ce-…, are not taken.";
+    const BINARY_MODE: &str = "Binary mode (ce-… headers) is not supported.";
     const ONE: &str = "application/cloudevents+json";
     const BATCH: &str = "application/cloudevents-batch+json";
     let kind = media_type(headers).unwrap_or_default();
@@ -145,7 +144,7 @@ fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
     }
     if kind == "application/json" && headers.keys().any(|name| name.as_str().starts_with("ce-")) {
-        let detail = "An event must stand in the body as a whole.";
+        let detail = "Send the whole event in the body.";
         return Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint(BINARY_MODE));
     }
     match parse_json_value(body)? {
@@ -160,7 +159,7 @@ fn read_events(headers: &HeaderMap, body: &[u8]) -> Result<Events, HubError> {
     }
 }
 
-/// What became of the caller's events: messages, answers, reactions, runs, deliveries and traces, oldest first.
+/// Lists the results of the caller's events: messages, replies, reactions, runs, deliveries and traces, oldest first.
 #[utoipa::path(get, path = "/machine/evidence", tag = "machines", params(EvidenceQuery),
     responses((status = 200, body = Page<Evidence>)), security(("signature" = [])))]
 async fn list_evidence(
@@ -171,8 +170,7 @@ async fn list_evidence(
     Ok(Json(evidence::list_evidence(&hub, &signed.actor, query).await?))
 }
 
-/// The machine principals: their keys, when they were last used, who was refused for what, and how their components
-/// are.
+/// Lists machine principals with their keys, last use, rejected requests and component status.
 #[utoipa::path(get, path = "/api/admin/principals", tag = "admin", params(ListQuery),
     responses((status = 200, body = MachinePage)), security(("session" = [])))]
 async fn list_principals(
@@ -183,7 +181,7 @@ async fn list_principals(
     Ok(Json(overview::list_principals(&hub, &actor, list).await?))
 }
 
-/// One machine principal.
+/// Returns a machine principal.
 #[utoipa::path(get, path = "/api/admin/principals/{principal_id}", tag = "admin",
     params(("principal_id" = String, Path)), responses((status = 200, body = MachineView)), security(("session" = [])))]
 async fn get_principal(
@@ -194,7 +192,7 @@ async fn get_principal(
     Ok(Json(overview::get_principal(&hub, &actor, principal_id).await?))
 }
 
-/// The JSON Schema of registry documents.
+/// Returns the JSON Schema of registry documents.
 #[utoipa::path(get, path = "/.well-known/svc-machine-principal-registry/v1/schema.json", tag = "machines",
     responses((status = 200, body = Value, content_type = "application/schema+json")))]
 async fn registry_schema() -> impl IntoResponse {

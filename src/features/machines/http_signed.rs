@@ -58,8 +58,9 @@ fn refuse_encoded(headers: &HeaderMap) -> Result<(), HubError> {
     if headers.get(header::CONTENT_ENCODING).is_none_or(|coding| coding == "identity") {
         return Ok(());
     }
-    let detail = "The body must not have a Content-Encoding.";
-    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail).hint("Send it as it is."))
+    let detail = "Content-Encoding is not supported.";
+    Err(HubError::new(ErrorKind::UnsupportedMediaType, "unsupported_media_type", detail)
+        .hint("Send the body uncompressed."))
 }
 
 /// Why a signed request is not served, with headers that say which signature would be.

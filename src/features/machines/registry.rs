@@ -193,14 +193,14 @@ fn refusal(error: &RegistryError) -> HubError {
         let place: Vec<String> = file_name(finding).into_iter().chain(pointer).collect();
         FieldError { field: place.join(": "), message: finding.message.clone() }
     });
-    HubError::refused("registry_refused", "The registry was refused.", faults.collect())
-        .hint("What was in force before still is.")
+    HubError::refused("registry_refused", "The registry is invalid.", faults.collect())
+        .hint("The previous registry stays active.")
 }
 
 pub(super) fn unavailable() -> HubError {
     let detail = "This hub has no registry of machine principals.";
     HubError::new(ErrorKind::Unavailable, "registry_unavailable", detail)
-        .hint("Whoever runs the hub sets STOA_REGISTRY and STOA_AUDIENCE.")
+        .hint("The operator can set STOA_REGISTRY and STOA_AUDIENCE.")
 }
 
 /// Reads the files, if there is reason to, and puts them into force if they are valid. None if there was no
@@ -235,7 +235,7 @@ async fn refresh(
     };
     let loaded = match loaded {
         Ok(registry) if is_emptied(&registry) => {
-            let said = "the folder has no document for this audience any more; put one without principals there to shut all out";
+            let said = "the folder no longer has a document for this audience; to block everyone, add a document without principals";
             Err(vec![finding(said)])
         }
         loaded => loaded,
@@ -303,7 +303,7 @@ async fn refuse(hub: &Hub, memory: &Memory, findings: Vec<Finding>, cause: Cause
     hub.metrics().registry_reloads.with_label_values(&["refused"]).inc();
     hub.metrics().registry_faulty.set(1);
     for fault in &faults {
-        tracing::error!(fault, "the registry was refused; what was in force before still is");
+        tracing::error!(fault, "the registry is invalid; the previous one stays active");
     }
     let details =
         json!({"faults": faults.iter().take(QUOTED).collect::<Vec<_>>(), "count": faults.len(), "hub": hub.instance()});

@@ -50,7 +50,7 @@ pub async fn put_status(
     let id = actor.id();
     hub.command(actor, move |tx| {
         if !store::has_component(tx, id, &component)? && store::count_components_of(tx, id)? >= MAX_COMPONENTS {
-            return Err(HubError::conflict("too_many_components", "A principal may report about 200 components."));
+            return Err(HubError::conflict("too_many_components", "A principal can report at most 200 components."));
         }
         store::upsert_status(tx, id, &component, &report)?;
         let status = store::find_status(tx, id, &component)?;

@@ -24,7 +24,7 @@ pub(super) fn ensure_principals(tx: &mut Tx<'_>, names: &[String]) -> Result<Vec
     for name in names {
         let known = principals::find_or_add_machine(tx, name)?;
         if known.kind != PrincipalKind::Machine {
-            return Err(HubError::internal(format!("{name} is taken by somebody who is no machine")));
+            return Err(HubError::internal(format!("{name} is already taken by a user or an agent")));
         }
         found.push((name.clone(), known.id));
     }

@@ -69,7 +69,7 @@ pub fn add_methods(methods: &mut Methods) {
     });
     methods.add("messages.purge", |hub, actor, params: PurgeParams| async move {
         let age = parse_duration(&params.older_than).ok().filter(|age| !age.is_zero());
-        let age = age.ok_or_else(|| HubError::invalid_field("older_than", "must be an age like 90d or 12h"))?;
+        let age = age.ok_or_else(|| HubError::invalid_field("older_than", "must be an age such as 90d or 12h"))?;
         let before = Timestamp::from_ms(hub.clock().now_ms().saturating_sub(milliseconds(age)));
         purge::purge_messages(&hub, &actor, before, params.channel).await
     });
@@ -79,7 +79,7 @@ pub fn add_methods(methods: &mut Methods) {
 async fn list(hub: &Hub, actor: &Actor, params: ListParams) -> Result<Page<Envelope>, HubError> {
     actor.require_admin()?;
     if params.channel.is_some() && params.between.is_some() {
-        return Err(HubError::invalid_field("between", "must not be given together with channel"));
+        return Err(HubError::invalid_field("between", "cannot be combined with channel"));
     }
     let name = format!("operator messages {:?} {:?}", params.channel, params.between);
     let page = ListQuery { limit: params.limit, cursor: params.cursor };

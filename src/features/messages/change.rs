@@ -62,15 +62,15 @@ pub async fn edit_message(
                 tx,
                 &actor_in,
                 &row,
-                "Only the author or the channel's owner can turn talk into work.",
+                "Only the author or the channel owner can turn talk into work.",
             )?;
         }
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "A deleted message cannot be edited."));
         }
         if row.mention_of.is_some() {
-            return Err(HubError::conflict("mention_copy", "This message tells of a mention in a channel.")
-                .hint("Edit the message in the channel; this one follows."));
+            return Err(HubError::conflict("mention_copy", "This message is a copy of a mention in a channel.")
+                .hint("Edit the message in the channel. The copy is updated."));
         }
         if let Some(channel) = row.channel_id {
             channels::require_let_in(tx, channel, actor_in.id())?;
@@ -85,7 +85,7 @@ pub async fn edit_message(
                     "too_many_edits",
                     format!("A message can be edited {MAX_EDITS} times."),
                 )
-                .hint("Say it in a new message."));
+                .hint("Send a new message instead."));
             }
             notify_copy_recipients(&hub_in, tx, &actor_in, id)?;
             let mentions = send::notify_newly_mentioned(&hub_in, tx, &actor_in, &row, body)?;

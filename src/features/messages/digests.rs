@@ -52,7 +52,7 @@ pub struct Lapse {
 
 impl Lapse {
     /// The text for a reader who no longer sees the message.
-    pub const BODY: &str = "Somebody edited a message after you approved it. You no longer see that message.";
+    pub const BODY: &str = "A message was edited after you approved it. You can no longer see it.";
 
     pub fn into_metadata(self) -> Map<String, Value> {
         let value = serde_json::to_value(self).unwrap_or_default();
@@ -69,7 +69,7 @@ impl Lapse {
         let did = if self.reaction == Reaction::Published { "published" } else { "approved" };
         let (id, author) = (row.id, &row.from.name);
         let next = match row.deleted_at {
-            Some(_) => "The message was deleted since, so there is nothing to do.",
+            Some(_) => "The message has been deleted, so there is nothing to do.",
             None => "Read the new text and approve or reject it.",
         };
         format!(

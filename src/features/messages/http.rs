@@ -44,9 +44,9 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(mark_read))
 }
 
-/// Sends a message to a user or an agent, or into a channel.
+/// Sends a message to a user, an agent or a channel.
 #[utoipa::path(post, path = "/api/messages", tag = "messages", request_body = SendMessageRequest,
-    params(("webhook-loop-depth" = Option<i64>, Header, description = "How deep in a chain of automation the sender is")),
+    params(("webhook-loop-depth" = Option<i64>, Header, description = "The sender's depth in a chain of automation")),
     responses((status = 201, body = SentMessage)), security(("session" = []), ("bearer" = [])))]
 async fn send_message(
     State(hub): State<Hub>,
@@ -60,7 +60,7 @@ async fn send_message(
     Ok((StatusCode::CREATED, Json(caller.command(&hub, send).await?)))
 }
 
-/// A message that the caller may see.
+/// Returns a message.
 #[utoipa::path(get, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
     responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
 async fn get_message(
@@ -71,7 +71,7 @@ async fn get_message(
     Ok(Json(read::get_message(&hub, &actor, id).await?))
 }
 
-/// Changes the text of one's own message. What it said before stays in its history.
+/// Edits a message of the caller. Earlier versions stay in its history.
 #[utoipa::path(patch, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
     request_body = EditMessageRequest,
     responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
@@ -84,7 +84,7 @@ async fn edit_message(
     Ok(Json(change::edit_message(&hub, &actor, id, request).await?))
 }
 
-/// Leaves a tombstone in a message's place; answers to it stay. Its author may, and the channel's owner.
+/// Deletes a message and leaves a tombstone; its replies remain. Only for the author and the channel owner.
 #[utoipa::path(delete, path = "/api/messages/{id}", tag = "messages", params(("id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn delete_message(
@@ -97,8 +97,7 @@ async fn delete_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What the message has set in motion, as its answer said, with the runs that covered it since. The author's side sees all of it,
-/// others what concerns their own agents.
+/// Returns what the message started and the runs that cover it. The author and their agents see everything, others only their own agents.
 #[utoipa::path(get, path = "/api/messages/{id}/delivery", tag = "messages", params(("id" = i64, Path)),
     responses((status = 200, body = DeliveryList)), security(("session" = []), ("bearer" = [])))]
 async fn get_message_delivery(
@@ -109,7 +108,7 @@ async fn get_message_delivery(
     Ok(Json(DeliveryList { items: wakes::get_delivery(&hub, &actor, id).await? }))
 }
 
-/// Everything that a message has said, oldest first; the last is what it says now.
+/// Lists all versions of a message, oldest first; the last one is current.
 #[utoipa::path(get, path = "/api/messages/{id}/history", tag = "messages", params(("id" = i64, Path), ListQuery),
     responses((status = 200, body = Page<RevisionView>)), security(("session" = []), ("bearer" = [])))]
 async fn get_history(
@@ -121,8 +120,7 @@ async fn get_history(
     Ok(Json(change::get_history(&hub, &actor, id, list).await?))
 }
 
-/// Direct answers to a message, from all conversations that the caller may see, oldest first; 200 at a time
-/// unless told.
+/// Lists direct replies to a message in all conversations the caller can see, oldest first; 200 per page by default.
 #[utoipa::path(get, path = "/api/messages/{id}/replies", tag = "messages", params(("id" = i64, Path), ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_replies(
@@ -137,21 +135,20 @@ async fn list_replies(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct InboxParams {
-    /// Which messages: those that are `pending` unless told.
+    /// Which messages. Default: `pending`.
     #[serde(default)]
     #[param(inline)]
     status: InboxStatus,
-    /// Whole bodies instead of the first 120 characters.
+    /// Full bodies instead of the first 120 characters.
     #[serde(default)]
     full: bool,
-    /// Seconds to wait for something to come, at most 50.
+    /// Seconds to wait for a message, at most 50.
     #[serde(default)]
     #[param(minimum = 0, maximum = 50)]
     wait: Option<i64>,
 }
 
-/// The caller's inbox, oldest first. With `wait` the answer comes as soon as there is something behind
-/// the cursor, and always has a cursor to go on from.
+/// Lists the caller's inbox, oldest first. With `wait`, responds as soon as there is something after the cursor, and always returns a cursor.
 #[utoipa::path(get, path = "/api/inbox", tag = "inbox", params(InboxParams, ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_inbox(
@@ -164,7 +161,7 @@ async fn list_inbox(
     Ok(Json(inbox::list_inbox(&hub, &actor, query, list).await?))
 }
 
-/// Claims messages of the caller's inbox for a time, the most urgent and oldest first.
+/// Claims messages of the caller's inbox for a limited time, most urgent and oldest first.
 #[utoipa::path(post, path = "/api/inbox/claim", tag = "inbox", request_body = Option<ClaimRequest>,
     responses((status = 200, body = Items<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn claim_messages(
@@ -188,7 +185,7 @@ async fn mark_done(
     Ok(Json(inbox::done(&hub, &actor, id, request).await?))
 }
 
-/// Gives up on a message of the caller's inbox. Its author is told why.
+/// Marks a message of the caller's inbox as failed. The author is notified with the reason.
 #[utoipa::path(post, path = "/api/messages/{id}/fail", tag = "inbox", params(("id" = i64, Path)),
     request_body = FailRequest,
     responses((status = 200, body = SettledMessage)), security(("session" = []), ("bearer" = [])))]
@@ -201,7 +198,7 @@ async fn mark_failed(
     Ok(Json(inbox::fail(&hub, &actor, id, request).await?))
 }
 
-/// Gives a claimed message back to the inbox.
+/// Releases a claimed message back to the inbox.
 #[utoipa::path(post, path = "/api/messages/{id}/release", tag = "inbox", params(("id" = i64, Path)),
     responses((status = 200, body = MessageView)), security(("session" = []), ("bearer" = [])))]
 async fn release_message(
@@ -216,12 +213,12 @@ async fn release_message(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct AsParams {
-    /// An agent of the caller's, to see its DMs instead of one's own.
+    /// One of the caller's agents, to list its DMs instead.
     #[serde(default, rename = "as")]
     agent: Option<String>,
 }
 
-/// Those with whom messages were exchanged, the latest first (500 at most).
+/// Lists the caller's DM partners, latest first (at most 500).
 #[utoipa::path(get, path = "/api/dm/partners", tag = "dm", params(AsParams),
     responses((status = 200, body = Vec<PartnerView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_partners(
@@ -246,7 +243,7 @@ struct RangeParams {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct PageLimit {
-    /// How many at most: 50 unless told, never more than 200.
+    /// Maximum number of items. Default 50, at most 200.
     #[serde(default)]
     #[param(minimum = 1, default = 50)]
     limit: Option<i64>,
@@ -255,13 +252,13 @@ struct PageLimit {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct DmLimit {
-    /// How many at most: 100 unless told, never more.
+    /// Maximum number of items. Default and maximum: 100.
     #[serde(default)]
     #[param(minimum = 1, default = 100)]
     limit: Option<i64>,
 }
 
-/// The most recent messages of a DM (100 at most), oldest first.
+/// Lists the latest messages of a DM (at most 100), oldest first.
 #[utoipa::path(get, path = "/api/dm/{name}/messages", tag = "dm",
     params(("name" = String, Path), AsParams, RangeParams, DmLimit),
     responses((status = 200, body = ConversationPage)), security(("session" = []), ("bearer" = [])))]
@@ -277,7 +274,7 @@ async fn list_dm_messages(
     Ok(Json(read::list_dm_messages(&hub, &actor, name, who.agent, range, limit.limit).await?))
 }
 
-/// Threads that the caller takes part in, with answers they have not read, the latest first.
+/// Lists the caller's threads with unread replies, latest first.
 #[utoipa::path(get, path = "/api/threads", tag = "threads", params(ListQuery),
     responses((status = 200, body = Page<ThreadView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_threads(
@@ -288,7 +285,7 @@ async fn list_threads(
     Ok(Json(threads::list_threads(&hub, &actor, list).await?))
 }
 
-/// Keeps a thread out of the caller's list.
+/// Mutes a thread.
 #[utoipa::path(put, path = "/api/threads/{message_id}/mute", tag = "threads", params(("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn mute_thread(
@@ -301,7 +298,7 @@ async fn mute_thread(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Puts a muted thread back into the caller's list.
+/// Unmutes a thread.
 #[utoipa::path(delete, path = "/api/threads/{message_id}/mute", tag = "threads", params(("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn unmute_thread(
@@ -314,7 +311,7 @@ async fn unmute_thread(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Messages of a channel, oldest first: the newest ones, or those before or after another.
+/// Lists messages of a channel, oldest first: the latest, or those before or after a message.
 #[utoipa::path(get, path = "/api/channels/{name}/messages", tag = "channels",
     params(("name" = String, Path), RangeParams, PageLimit),
     responses((status = 200, body = ConversationPage)), security(("session" = []), ("bearer" = [])))]
@@ -330,7 +327,7 @@ async fn list_channel_messages(
     Ok(Json(read::list_channel_messages(&hub, &actor, name, range, list).await?))
 }
 
-/// The pinned messages of a channel, the latest pin first.
+/// Lists a channel's pinned messages, latest pin first.
 #[utoipa::path(get, path = "/api/channels/{name}/pins", tag = "channels", params(("name" = String, Path), ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_pins(
@@ -342,7 +339,7 @@ async fn list_pins(
     Ok(Json(read::list_pins(&hub, &actor, name, list).await?))
 }
 
-/// Pins a message to its channel. Every member may.
+/// Pins a message to its channel. Every member can do this.
 #[utoipa::path(put, path = "/api/channels/{name}/pins/{message_id}", tag = "channels",
     params(("name" = String, Path), ("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
@@ -356,7 +353,7 @@ async fn pin_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Takes a pin away; the message stays.
+/// Unpins a message.
 #[utoipa::path(delete, path = "/api/channels/{name}/pins/{message_id}", tag = "channels",
     params(("name" = String, Path), ("message_id" = i64, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
@@ -370,14 +367,14 @@ async fn unpin_message(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// How much the caller has not read of their channels and DMs.
+/// Returns the caller's unread counts per channel and DM.
 #[utoipa::path(get, path = "/api/notifications/unread", tag = "notifications",
     responses((status = 200, body = Vec<UnreadView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_unread(State(hub): State<Hub>, actor: Actor) -> Result<Json<Vec<UnreadView>>, HubError> {
     Ok(Json(unread::list_unread(&hub, &actor).await?))
 }
 
-/// Marks a channel or a DM as read up to a message, which may be less than before.
+/// Marks a channel or a DM as read up to a message, also an earlier one than before.
 #[utoipa::path(post, path = "/api/notifications/mark-read", tag = "notifications", request_body = MarkReadRequest,
     responses((status = 200, body = UnreadView)), security(("session" = []), ("bearer" = [])))]
 async fn mark_read(

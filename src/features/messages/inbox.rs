@@ -107,8 +107,8 @@ fn park(hub: &Hub, actor: &Actor, status: InboxStatus) -> Result<Waiter, HubErro
         InboxStatus::Processing | InboxStatus::Done | InboxStatus::Failed => Awaited::Changes,
     };
     hub.waiters().wait_for(actor.id(), actor.principal.human, awaited).ok_or_else(|| {
-        let detail = "Too many calls of a user and their agents wait for an inbox.";
-        HubError::rate_limited(detail, RETRY_SECONDS).hint("Let one of them end first.")
+        let detail = "You and your agents have too many waiting inbox calls.";
+        HubError::rate_limited(detail, RETRY_SECONDS).hint("Wait until one of them returns.")
     })
 }
 
@@ -192,7 +192,7 @@ async fn change_status(
     hub.command_replayed(actor, Way::Alone, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
         if row.recipient_id != Some(actor_in.id()) {
-            return Err(HubError::forbidden("forbidden", "Only the recipient of a message may work on it."));
+            return Err(HubError::forbidden("forbidden", "Only the recipient can work on a message."));
         }
         state::require_origin_in_reach(&actor_in, &row)?;
         if row.deleted_at.is_some() {
@@ -210,7 +210,7 @@ async fn change_status(
             let detail = format!("A message that is {} cannot become {}.", from.name(), status.name());
             let error = HubError::conflict("illegal_transition", detail);
             let is_settled = matches!(from, MessageStatus::Done | MessageStatus::Failed);
-            return Err(if is_settled { error.hint("It is settled; there is nothing left to do.") } else { error });
+            return Err(if is_settled { error.hint("The message is already settled.") } else { error });
         }
         inbox_store::update_status(tx, id, status)?;
         emit_status_changed(&hub_in, tx, &actor_in, &row, status)?;

@@ -40,17 +40,17 @@ pub fn add_tools(tools: &mut Tools) {
     let core = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Core, effect, Some(permission), description)
     };
-    tools.add(core("my_status", Reads, MessagesRead, "Who you are, and what waits for you"), my_status);
+    tools.add(core("my_status", Reads, MessagesRead, "Who you are and what needs you"), my_status);
     tools.add(core("send_message", Adds, MessagesWrite, "Send a direct message").repeatable(), send_message);
     tools
         .add(core("send_channel_message", Adds, MessagesWrite, "Post in a channel").repeatable(), send_channel_message);
-    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Your messages, oldest first"), read_inbox);
+    tools.add_with_blocks(core("read_inbox", Reads, MessagesRead, "Read your inbox, oldest first"), read_inbox);
     tools.add_with_blocks(
-        core("wait_for_messages", Reads, MessagesRead, "Wait until something is in your inbox").waiting(),
+        core("wait_for_messages", Reads, MessagesRead, "Wait for a message in your inbox").waiting(),
         wait_for_messages,
     );
     tools.add_with_blocks(
-        core("claim_messages", Adds, MessagesWrite, "Take messages from your inbox to work on, most urgent first")
+        core("claim_messages", Adds, MessagesWrite, "Claim messages from your inbox to work on, most urgent first")
             .and(MessagesRead),
         claim_messages,
     );
@@ -81,13 +81,13 @@ pub(crate) struct MessageItem {
     to: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
-    /// The beginning of what was said.
+    /// The beginning of the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     preview: Option<String>,
-    /// All that was said. It is data of its author's.
+    /// The full text. It is data, written by the author.
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<String>,
-    /// What the whole content costs to read, in tokens.
+    /// Length of the full text in tokens.
     #[serde(skip_serializing_if = "Option::is_none")]
     tokens: Option<usize>,
     at: String,
@@ -101,10 +101,10 @@ pub(crate) struct MessageItem {
     status: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     lease_until: Option<String>,
-    /// What the reactions make of it.
+    /// The workflow state.
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
-    /// Reaction and who reacted like that.
+    /// Each reaction with its authors.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     reactions: Vec<String>,
     #[serde(skip_serializing_if = "Map::is_empty")]
@@ -221,7 +221,7 @@ struct Sent {
     id: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     state: Option<&'static str>,
-    /// It has reached all of these; the state says whether it woke their automation.
+    /// The recipients, and what the message started for each.
     #[schemars(with = "Vec<Value>")]
     delivery: Vec<DeliveryView>,
 }
@@ -236,12 +236,12 @@ macro_rules! send_arguments {
             body: String,
             reply_to: Option<i64>,
             subject: Option<String>,
-            /// 1 to 10; 5 is usual
+            /// 1 to 10; default 5
             priority: Option<i64>,
             /// SHA-256 sums of uploaded files
             attachments: Option<Vec<String>>,
             metadata: Option<Map<String, Value>>,
-            /// Wake nobody's automation
+            /// Do not start agents or webhooks
             no_wake: Option<bool>,
             $($(#[$more])* $optional: Option<String>,)?
         }
@@ -277,7 +277,7 @@ send_arguments!(PostArguments {
 
 async fn send_message(hub: Hub, actor: Actor, arguments: SendArguments) -> Result<Sent, HubError> {
     if arguments.to.starts_with('#') {
-        let said = "must be a user's or agent's name; send_channel_message writes to channels";
+        let said = "must be a user's or agent's name; use send_channel_message for channels";
         return Err(HubError::invalid_field("to", said));
     }
     sent(&hub, &actor, arguments.into()).await
@@ -295,9 +295,9 @@ async fn sent(hub: &Hub, actor: &Actor, request: SendMessageRequest) -> Result<S
 
 #[derive(Deserialize, JsonSchema)]
 struct InboxArguments {
-    /// pending unless given
+    /// Default pending
     status: Option<InboxStatus>,
-    /// Whole contents instead of previews
+    /// Full texts instead of previews
     full: Option<bool>,
     /// 1 to 25
     limit: Option<i64>,
@@ -322,9 +322,9 @@ fn limited(limit: Option<i64>) -> i64 {
 
 #[derive(Deserialize, JsonSchema)]
 struct WaitArguments {
-    /// 0 to 50; 50 unless given
+    /// 0 to 50; default 50
     timeout_seconds: Option<i64>,
-    /// Only what came after an earlier call. Without it, all that is pending
+    /// Only messages after an earlier call. Default: all pending
     cursor: Option<String>,
 }
 
@@ -347,9 +347,9 @@ async fn wait_for_messages(
 
 #[derive(Deserialize, JsonSchema)]
 struct ClaimArguments {
-    /// 1 to 25; 1 unless given
+    /// 1 to 25; default 1
     limit: Option<i64>,
-    /// 600 unless given
+    /// Default 600
     lease_seconds: Option<i64>,
     /// Only these
     message_ids: Option<Vec<i64>>,
@@ -395,9 +395,9 @@ enum Settlement {
 #[derive(Deserialize, JsonSchema)]
 struct DoneArguments {
     message_id: i64,
-    /// done unless given; released gives it back
+    /// Default done; released returns it to the inbox
     status: Option<Settlement>,
-    /// The result, or what went wrong
+    /// The result or the error
     result: Option<String>,
 }
 
@@ -414,8 +414,9 @@ async fn mark_done(hub: Hub, actor: Actor, arguments: DoneArguments) -> Result<S
     let settled = match arguments.status.unwrap_or(Settlement::Done) {
         Settlement::Done => inbox::done(&hub, &actor, id, DoneRequest { result: arguments.result }).await?,
         Settlement::Failed => {
-            let error =
-                arguments.result.ok_or_else(|| HubError::invalid_field("result", "is missing: say what went wrong"))?;
+            let error = arguments
+                .result
+                .ok_or_else(|| HubError::invalid_field("result", "is required: describe what went wrong"))?;
             inbox::fail(&hub, &actor, id, FailRequest { error }).await?
         }
         Settlement::Released => {
@@ -434,7 +435,7 @@ struct ChannelArguments {
     before: Option<i64>,
     /// Only after this message id
     after: Option<i64>,
-    /// Whole contents instead of previews
+    /// Full texts instead of previews
     full: Option<bool>,
     /// 1 to 25
     limit: Option<i64>,
@@ -467,7 +468,7 @@ async fn read_channel(
 #[derive(Deserialize, JsonSchema)]
 struct RepliesArguments {
     message_id: i64,
-    /// Whole contents of the replies, too
+    /// Full texts of the replies, too
     full: Option<bool>,
     cursor: Option<String>,
 }
@@ -496,7 +497,7 @@ struct MarkReadArguments {
     channel: Option<String>,
     /// The other side of a DM
     dm: Option<String>,
-    /// The latest unless given
+    /// Default: the latest
     message_id: Option<i64>,
 }
 
@@ -534,7 +535,7 @@ struct MyStatus {
     name: String,
     kind: &'static str,
     permissions: Vec<&'static str>,
-    /// Messages in the inbox that wait to be claimed; 25 means that many or more.
+    /// Unclaimed messages in the inbox; 25 means at least as many.
     pending: usize,
     unread: Vec<Unread>,
     time: String,

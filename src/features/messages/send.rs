@@ -44,7 +44,7 @@ pub async fn send_message(hub: &Hub, actor: &Actor, request: SendMessageRequest)
     match (sent, target) {
         (Err(error), Target::Principal(name)) if error.code == "unknown_recipient" => {
             let nearest: Vec<String> = hub.read(move |tx| principals::nearest(tx, &name)).await?;
-            let hint = format!("The nearest names are {}.", nearest.join(", "));
+            let hint = format!("Did you mean {}?", nearest.join(", "));
             Err(if nearest.is_empty() { error } else { error.hint(hint) })
         }
         (sent, target) => {
@@ -83,16 +83,16 @@ fn author_of(sender: &PrincipalRow) -> Author {
 fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft) -> Result<SentMessage, HubError> {
     let unknown = || {
         let shown: String = name.chars().take(handles::MAX_LENGTH).collect();
-        HubError::new(ErrorKind::NotFound, "unknown_recipient", format!("There is no user or agent named {shown}."))
+        HubError::new(ErrorKind::NotFound, "unknown_recipient", format!("No user or agent is named {shown}."))
     };
     let recipient = principals::find(tx, name)?.ok_or_else(unknown)?;
     if recipient.id == actor.id() {
-        return Err(HubError::new(ErrorKind::Invalid, "cannot_message_self", "A message to yourself reaches nobody."));
+        return Err(HubError::new(ErrorKind::Invalid, "cannot_message_self", "You cannot message yourself."));
     }
     if !recipient.is_reachable() {
         // Nobody answers for the hub itself, for machines, or for who is gone.
         return Err(if recipient.is_disabled && !recipient.is_deleted {
-            HubError::conflict("recipient_disabled", format!("The account behind {} is disabled.", recipient.handle))
+            HubError::conflict("recipient_disabled", format!("{}'s account is disabled.", recipient.handle))
         } else {
             unknown()
         });
@@ -232,7 +232,7 @@ fn post_to_channel<'a>(
 fn find_parent(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let named = |error: HubError| match error.code {
         "not_found" => {
-            HubError::not_found("message to reply to").hint("`reply_to` is the id of a message that you can see.")
+            HubError::not_found("message to reply to").hint("`reply_to` must be the id of a message you can see.")
         }
         _ => error,
     };
@@ -454,7 +454,7 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
     }
     let names = mentions_in(body);
     if names.len() > MAX_CANDIDATES {
-        return Err(too_many_mentions(&format!("{} names are called out", names.len())));
+        return Err(too_many_mentions(&format!("{} names with @", names.len())));
     }
     let is_for_everybody = |name: &str| matches!(name, CHANNEL | HERE);
     let folded: Vec<&str> = names.iter().map(String::as_str).filter(|name| !is_for_everybody(name)).collect();
@@ -474,7 +474,7 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
     for name in [CHANNEL, HERE].into_iter().filter(|name| may_call_everybody && names.contains(*name)) {
         let members = channels::list_members(tx, channel.id, MAX_EVERYBODY + 1)?;
         if members.len() as i64 > MAX_EVERYBODY {
-            return Err(too_many_mentions(&format!("@{name} would tell more than {MAX_EVERYBODY} members")));
+            return Err(too_many_mentions(&format!("@{name} would notify more than {MAX_EVERYBODY} members")));
         }
         let since = tx.now_ms() - milliseconds(HERE_WITHIN);
         for member in members {
@@ -491,8 +491,8 @@ fn find_called(tx: &mut Tx<'_>, actor: &Actor, channel: &ChannelForPosting, body
 }
 
 fn too_many_mentions(what: &str) -> HubError {
-    HubError::new(ErrorKind::Invalid, "too_many_mentions", format!("Too many at once: {what}."))
-        .hint("Put names that are not meant for anybody in code, or mention at most 50.")
+    HubError::new(ErrorKind::Invalid, "too_many_mentions", format!("Too many mentions: {what}."))
+        .hint("Mention at most 50. Use code formatting for names that are not mentions.")
 }
 
 /// Sends each mentioned principal a DM with a link to the channel message. Returns what planners decided about these.

@@ -27,7 +27,7 @@ pub fn require_origin_in_reach(actor: &Actor, row: &MessageRow) -> Result<(), Hu
     if row.origin.is_none_or(|origin| actor.reaches_channel(origin)) {
         return Ok(());
     }
-    Err(HubError::forbidden("forbidden", "This key does not reach the channel that the message is about."))
+    Err(HubError::forbidden("forbidden", "This key has no access to the message's channel."))
 }
 
 /// A message, whoever may see it, without the whole of its text.

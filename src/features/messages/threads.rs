@@ -119,7 +119,7 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
         let channel = channels::find_visible(tx, &actor_in, &channel)?;
         if !channel.is_member {
             return Err(
-                HubError::forbidden("not_a_member", "Only members may pin messages.").hint("Join the channel first.")
+                HubError::forbidden("not_a_member", "Only members can pin messages.").hint("Join the channel first.")
             );
         }
         let row = store::find_message(tx, id)?.filter(|row| row.channel_id == Some(channel.id));
@@ -131,8 +131,11 @@ async fn change_pin(hub: &Hub, actor: &Actor, channel: String, id: MessageId, is
                     return Err(HubError::conflict("message_deleted", "A deleted message cannot be pinned."));
                 }
                 if pins.len() as i64 >= MAX_PINS {
-                    return Err(HubError::conflict("too_many_pins", format!("A channel has at most {MAX_PINS} pins."))
-                        .hint("Take one away first."));
+                    return Err(HubError::conflict(
+                        "too_many_pins",
+                        format!("A channel can have at most {MAX_PINS} pins."),
+                    )
+                    .hint("Unpin a message first."));
                 }
                 thread_store::insert_pin(tx, channel.id, id, actor_in.id())?;
             }

@@ -33,7 +33,7 @@ pub(super) async fn introspect(
 ) -> Result<Introspection, Failure> {
     let client = clients::authenticate(hub, call, headers, parameters).await?;
     if client.is_public() {
-        let words = "Only clients with a secret may ask about tokens.";
+        let words = "Only clients with a secret can introspect tokens.";
         return Err(Refusal::invalid_client(words, None).into());
     }
     let (kind, hash) = token(parameters)?;

@@ -63,18 +63,18 @@ impl Stop {
     }
 
     fn bad_request(detail: impl Into<String>) -> Self {
-        let hint = "Go back to the app and try again. If it happens again, tell whoever makes the app.";
-        Stop::page(StatusCode::BAD_REQUEST, "This app's request is not right", detail, hint)
+        let hint = "Go back to the app and retry. If this happens again, contact the app's developer.";
+        Stop::page(StatusCode::BAD_REQUEST, "Invalid request", detail, hint)
     }
 
     fn gone() -> Self {
-        let detail = "The request is unknown, was answered already, or has waited for more than 10 minutes.";
-        let hint = "If you have answered it, your answer counts. Otherwise start again from the app.";
-        Stop::page(StatusCode::BAD_REQUEST, "This request is over", detail, hint)
+        let detail = "This request is unknown, already answered, or older than 10 minutes.";
+        let hint = "If you already answered it, you are done. Otherwise start again from the app.";
+        Stop::page(StatusCode::BAD_REQUEST, "This request has expired", detail, hint)
     }
 
     fn foreign() -> Self {
-        let detail = "The request belongs to another login, or this page is not the one that was shown for it.";
+        let detail = "This request belongs to another login or another page.";
         Stop::page(StatusCode::FORBIDDEN, "This is not your request", detail, START_AGAIN)
     }
 }
@@ -104,7 +104,7 @@ fn answer(outcome: Result<Response, Stop>) -> Result<Response, HubError> {
         Err(Stop::Client(location)) => see_other(&location),
         Err(Stop::Page { status, title, detail, hint }) => http_pages::refusal(status, title, &detail, Some(hint)),
         Err(Stop::TooMany { detail, retry_after }) => {
-            let hint = Some("Wait a minute and try again.");
+            let hint = Some("Wait a minute, then retry.");
             let mut page = http_pages::refusal(StatusCode::TOO_MANY_REQUESTS, "Too many requests", &detail, hint)?;
             page.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
             Ok(page)
@@ -126,7 +126,7 @@ pub(super) async fn authorize(hub: &Hub, visitor: &Actor, query: &str) -> Result
 
 async fn ask(hub: &Hub, visitor: &Actor, query: &str) -> Result<Response, Stop> {
     let parameters =
-        Parameters::parse(query.as_bytes()).ok_or_else(|| Stop::bad_request("Its parameters are not proper text."))?;
+        Parameters::parse(query.as_bytes()).ok_or_else(|| Stop::bad_request("Its parameters are not valid text."))?;
     let once = |repeated: Repeated| Stop::bad_request(repeated.description());
     if let (None, Some(request_id)) =
         (parameters.one("client_id").map_err(once)?, parameters.one("request_id").map_err(once)?)
@@ -191,8 +191,8 @@ async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, 
     if documents::is_address(client_id) {
         return documents::find(hub, call, client_id).await.map_err(|reason| match reason {
             NoClient::Refused(detail) => {
-                let hint = "Tell whoever makes the app; whoever runs this hub finds more in its log.";
-                Stop::page(StatusCode::BAD_REQUEST, "This app is not known here", detail, hint)
+                let hint = "Contact the app's developer. The hub's log shows the details.";
+                Stop::page(StatusCode::BAD_REQUEST, "Unknown app", detail, hint)
             }
             NoClient::Hub(error) => error.into(),
         });
@@ -200,16 +200,15 @@ async fn find_client(hub: &Hub, call: &Call, client_id: &str) -> Result<Client, 
     let name = client_id.to_owned();
     let found = hub.read(move |tx| client_store::find_client(tx, &name)).await?;
     found.ok_or_else(|| {
-        let detail = "No app is registered under the name that it gave. Registrations that are not used are forgotten \
-                      after a day.";
-        let hint = "Remove the hub from the app and add it again, so that the app registers anew.";
-        Stop::page(StatusCode::BAD_REQUEST, "This app is not known here", detail, hint)
+        let detail = "This app is not registered. Unused registrations expire after a day.";
+        let hint = "Remove the hub from the app and add it again, so that the app registers again.";
+        Stop::page(StatusCode::BAD_REQUEST, "Unknown app", detail, hint)
     })
 }
 
 fn redirect_uri(client: &Client, requested: Option<&str>) -> Result<String, Stop> {
     if client.kind == ClientKind::Owned {
-        return Err(Stop::bad_request("This client is for client credentials: it cannot ask people."));
+        return Err(Stop::bad_request("This client uses client credentials and cannot ask users for access."));
     }
     match (requested, client.redirect_uris.as_slice()) {
         (Some(requested), registered) => registered
@@ -218,10 +217,10 @@ fn redirect_uri(client: &Client, requested: Option<&str>) -> Result<String, Stop
             .then(|| requested.to_owned())
             .ok_or_else(|| {
                 let shown: String = requested.chars().take(200).collect();
-                Stop::bad_request(format!("It wants you to be sent to {shown}, which it has not registered."))
+                Stop::bad_request(format!("The app wants to redirect to {shown}, which is not registered."))
             }),
         (None, [only]) => Ok(only.clone()),
-        (None, _) => Err(Stop::bad_request("It does not say to which of its addresses you are to be sent back.")),
+        (None, _) => Err(Stop::bad_request("The app has several redirect addresses and did not choose one.")),
     }
 }
 
@@ -234,7 +233,7 @@ fn read_request(
     let one = |name| parameters.one(name).map_err(|repeated| ("invalid_request", repeated.description()));
     let invalid = |words: &str| Err(("invalid_request", words.to_owned()));
     if one("state")?.is_some_and(|state| state.len() > MAX_STATE_BYTES) {
-        return invalid("The state may be at most 8 KiB long.");
+        return invalid("The state can be up to 8 KiB.");
     }
     if one("request")?.is_some() || one("request_uri")?.is_some() {
         return Err(("request_not_supported", "Send the parameters themselves, not a request object.".to_owned()));
@@ -245,7 +244,7 @@ fn read_request(
         None => return invalid("The response_type is missing; it must be code."),
     }
     if !client.may_use(GrantType::AuthorizationCode) {
-        return Err(("unauthorized_client", "This client may not ask people.".to_owned()));
+        return Err(("unauthorized_client", "This client cannot ask users for access.".to_owned()));
     }
     if one("response_mode")?.is_some_and(|mode| mode != "query") {
         return invalid("The response_mode must be query.");
@@ -253,14 +252,14 @@ fn read_request(
     match one("code_challenge_method")? {
         Some("S256") => {}
         Some(_) => return invalid("The code_challenge_method must be S256."),
-        None => return invalid("PKCE is needed: code_challenge, and S256 as code_challenge_method."),
+        None => return invalid("PKCE is required: send code_challenge, and S256 as code_challenge_method."),
     }
     let is_challenge = |text: &&str| {
         text.len() == CHALLENGE_CHARACTERS
             && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     };
     let Some(challenge) = one("code_challenge")?.filter(is_challenge) else {
-        return invalid("PKCE is needed: code_challenge must be a SHA-256 in base64url, 43 characters.");
+        return invalid("PKCE is required: code_challenge must be a SHA-256 in base64url, 43 characters.");
     };
     if !parameters.all("resource").all(|resource| is_own_resource(resource, own)) {
         return Err(("invalid_target", format!("The resource must be {}/mcp.", own[0])));
@@ -270,7 +269,7 @@ fn read_request(
         None => client.scope.unwrap_or(OauthScopes::USUAL),
     };
     if client.scope.is_some_and(|most| !most.covers(scope)) {
-        return Err(("invalid_scope", "The client asks for more than it has registered for.".to_owned()));
+        return Err(("invalid_scope", "The requested scope exceeds the registered one.".to_owned()));
     }
     Ok((scope, challenge.to_owned()))
 }
@@ -398,8 +397,8 @@ pub(super) async fn decide(hub: &Hub, visitor: &Actor, form: &[u8]) -> Result<Re
 
 async fn conclude(hub: &Hub, visitor: &Actor, form: &[u8]) -> Result<Response, Stop> {
     let odd = || {
-        let detail = "The form was not sent as this hub made it.";
-        Stop::page(StatusCode::BAD_REQUEST, "This answer is not right", detail, START_AGAIN)
+        let detail = "The form was changed.";
+        Stop::page(StatusCode::BAD_REQUEST, "Invalid form", detail, START_AGAIN)
     };
     let form = Parameters::parse(form).ok_or_else(odd)?;
     let field = |name| form.one(name).map_err(|_| odd());
@@ -413,7 +412,7 @@ async fn conclude(hub: &Hub, visitor: &Actor, form: &[u8]) -> Result<Response, S
     match field("decision")? {
         Some("approve") => {
             let Some(agent) = field("agent")? else {
-                let message = Some("Choose whom the app shall act as.");
+                let message = Some("Choose who the app acts as.");
                 return show(hub, visitor, session, request_id, StatusCode::BAD_REQUEST, message, None).await;
             };
             approve(hub, visitor, session, request_id, agent).await
@@ -465,7 +464,7 @@ fn chosen_agent(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<Optio
     match agents::require_owned(tx, owner, name) {
         Ok(agent) => Ok(Some(agent)),
         Err(error) if error.kind == ErrorKind::NotFound => {
-            let detail = "You have no agent of that name, so nobody can be allowed to act as it.";
+            let detail = "You have no agent with this name.";
             let hint = "Nothing was allowed. Go back and choose one of your agents.";
             Err(Stop::page(StatusCode::FORBIDDEN, "This is not your agent", detail, hint))
         }
@@ -483,7 +482,7 @@ async fn deny(hub: &Hub, actor: &Actor, session: SessionId, request_id: &str) ->
             Ok::<_, Stop>(request)
         })
         .await?;
-    let parameters = [("error", "access_denied"), ("error_description", "The person said no.")];
+    let parameters = [("error", "access_denied"), ("error_description", "The user denied access.")];
     Err(Stop::Client(answer_location(&request.redirect_uri, &parameters, request.state.as_deref(), &actor.call)))
 }
 

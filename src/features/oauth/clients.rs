@@ -28,15 +28,15 @@ impl Claim {
         let secret_in_body = parameters.one("client_secret")?;
         match basic(headers)? {
             Some(_) if secret_in_body.is_some() => {
-                Err(Refusal::invalid_request("The client proves itself in two ways at once: use one of them."))
+                Err(Refusal::invalid_request("Use only one client authentication method."))
             }
             Some((client_id, _)) if in_body.is_some_and(|other| other != client_id) => {
-                Err(Refusal::invalid_request("The client_id of the body is not that of the Authorization header."))
+                Err(Refusal::invalid_request("The client_id in the body differs from the Authorization header."))
             }
             Some((client_id, secret)) => Ok(Self { client_id, secret: Some(secret), is_basic: true }),
             None => {
                 let Some(client_id) = in_body else {
-                    let words = "The client does not say who it is: send client_id, or an Authorization header.";
+                    let words = "Client authentication is missing: send client_id, or an Authorization header.";
                     return Err(Refusal::invalid_client(words, Some(BASIC)));
                 };
                 let secret = secret_in_body.map(Secret::new);
@@ -75,7 +75,7 @@ pub(super) async fn authenticate(
 ) -> Result<Client, Failure> {
     let claim = Claim::read(headers, parameters)?;
     let challenge = claim.is_basic.then_some(BASIC);
-    let refused = || Refusal::invalid_client("There is no such client, or its secret is wrong.", challenge);
+    let refused = || Refusal::invalid_client("Unknown client or wrong secret.", challenge);
     let name = claim.client_id.clone();
     let client = hub.read_urgent(move |tx| client_store::find_standing_client(tx, &name)).await?.ok_or_else(refused)?;
     match (&client.secret_hash, &claim.secret) {
@@ -94,11 +94,9 @@ pub(super) async fn authenticate(
             auth_log::record(AuthEvent::LoginFailure, call, None, None, Some(&detail));
             Err(refused().into())
         }
-        (Some(_), None) => {
-            Err(Refusal::invalid_client("This client has a secret, and the request does not.", challenge).into())
-        }
+        (Some(_), None) => Err(Refusal::invalid_client("This client must send its secret.", challenge).into()),
         (None, Some(_)) => {
-            Err(Refusal::invalid_client("This is a public client: it has no secret to send.", challenge).into())
+            Err(Refusal::invalid_client("This is a public client. Do not send a secret.", challenge).into())
         }
     }
 }

@@ -104,7 +104,7 @@ pub(super) async fn find(hub: &Hub, call: &Call, client_id: &str) -> Result<Clie
         }
     })?;
     let described = describe(hub.config(), &document)
-        .map_err(|refusal| NoClient::Refused(format!("The description is not acceptable: {}", refusal.description)))?;
+        .map_err(|refusal| NoClient::Refused(format!("The client's metadata is invalid: {}", refusal.description)))?;
     let new = NewClient {
         client_id: client_id.to_owned(),
         kind: ClientKind::Document,
@@ -128,7 +128,7 @@ pub(super) async fn find(hub: &Hub, call: &Call, client_id: &str) -> Result<Clie
 /// The host of an address that can be a client's id. It must be written as browsers would write it, so that one client
 /// cannot go by several names.
 fn check_address(client_id: &str) -> Result<String, &'static str> {
-    let url = Url::parse(client_id).map_err(|_| "The client's id is not a proper address.")?;
+    let url = Url::parse(client_id).map_err(|_| "The client id is not a valid URL.")?;
     if client_id.len() > MAX_ID_BYTES || url.as_str() != client_id || url.path() == "/" {
         return Err(
             "The client's id must be an https address with a path, as a browser would write it: without `.` or `..` as a part of the path, without the usual port.",
@@ -152,30 +152,30 @@ async fn fetch(hub: &Hub, client_id: &str) -> Result<(ClientRegistration, Durati
         // What is wrong with an address is for whoever runs the hub: others could find out with it what is inside.
         let (code, reason) = (error.code(), error.to_string());
         tracing::info!(client_id, code, reason, "the description of an OAuth client could not be read");
-        refused("Its description could not be read: the address cannot be reached from here, or may not be called.")
+        refused("The client's metadata could not be read: the address is unreachable or not allowed.")
     })?;
     if answer.status != StatusCode::OK {
-        return Err(NoClient::Refused(format!("Its server answered {} instead of a description.", answer.status)));
+        return Err(NoClient::Refused(format!("The client's server returned {} instead of metadata.", answer.status)));
     }
     if answer.is_cut {
-        return Err(refused("Its description is longer than 5 KiB."));
+        return Err(refused("The client's metadata is longer than 5 KiB."));
     }
     if !media_type(&answer.headers).is_some_and(|media_type| is_json_type(&media_type)) {
-        return Err(refused("Its description is not sent as JSON."));
+        return Err(refused("The client's metadata is not sent as JSON."));
     }
-    let value = parse_json_value(&answer.body).map_err(|_| refused("Its description is not JSON."))?;
+    let value = parse_json_value(&answer.body).map_err(|_| refused("The client's metadata is not valid JSON."))?;
     if value["client_id"] != client_id {
-        return Err(refused("Its description is that of another client: client_id must be the address itself."));
+        return Err(refused("The client's metadata belongs to another client: client_id must be its own URL."));
     }
     if !matches!(value["token_endpoint_auth_method"].as_str(), None | Some("none"))
         || value.get("client_secret").is_some()
     {
-        return Err(refused("A client with a public description cannot have a secret."));
+        return Err(refused("A client with public metadata cannot have a secret."));
     }
     let document: ClientRegistration =
-        serde_json::from_value(value).map_err(|_| refused("Its description lacks fields or has wrong ones."))?;
+        serde_json::from_value(value).map_err(|_| refused("The client's metadata has missing or invalid fields."))?;
     if document.client_name.as_deref().unwrap_or_default().trim().is_empty() {
-        return Err(refused("Its description has no client_name."));
+        return Err(refused("The client's metadata has no client_name."));
     }
     Ok((document, fresh_for(&answer.headers)))
 }

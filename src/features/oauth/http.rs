@@ -53,21 +53,21 @@ pub fn alias_routes() -> Router<Hub> {
         .route("/register", post(register_client))
 }
 
-/// Where everything is, for clients (RFC 8414).
+/// Authorization server metadata (RFC 8414).
 #[utoipa::path(get, path = "/.well-known/oauth-authorization-server", tag = "oauth",
     responses((status = 200, body = AuthorizationServerMetadata)))]
 async fn authorization_server(Anonymous(actor): Anonymous) -> Response {
     cacheable(metadata::authorization_server(&actor.call.base_url))
 }
 
-/// Who issues tokens for this hub (RFC 9728).
+/// Protected resource metadata of this hub (RFC 9728).
 #[utoipa::path(get, path = "/.well-known/oauth-protected-resource", tag = "oauth",
     responses((status = 200, body = ProtectedResourceMetadata)))]
 async fn protected_resource(Anonymous(actor): Anonymous) -> Response {
     cacheable(metadata::protected_resource(&actor.call.base_url, ""))
 }
 
-/// Who issues tokens for this hub's MCP endpoint (RFC 9728).
+/// Protected resource metadata of the MCP endpoint (RFC 9728).
 #[utoipa::path(get, path = "/.well-known/oauth-protected-resource/mcp", tag = "oauth",
     responses((status = 200, body = ProtectedResourceMetadata)))]
 async fn protected_resource_of_mcp(Anonymous(actor): Anonymous) -> Response {
@@ -81,19 +81,19 @@ fn cacheable(document: impl Serialize) -> Response {
     ([caching, (header::VARY, HeaderValue::from_static("Host"))], Json(document)).into_response()
 }
 
-/// Asks the person at the browser whether a client may act for them. A page, not an API.
+/// Shows the consent page in the browser. A page, not an API.
 #[utoipa::path(get, path = "/oauth/authorize", tag = "oauth",
     params(
         ("response_type" = Option<String>, Query, description = "`code`"),
         ("client_id" = Option<String>, Query),
-        ("redirect_uri" = Option<String>, Query, description = "May be left out by a client that registered one only"),
+        ("redirect_uri" = Option<String>, Query, description = "Optional if the client registered only one"),
         ("code_challenge" = Option<String>, Query, description = "43 characters of base64url"),
         ("code_challenge_method" = Option<String>, Query, description = "`S256`"),
         ("scope" = Option<String>, Query), ("state" = Option<String>, Query), ("resource" = Option<String>, Query)),
     responses((status = 200, description = "The question", content_type = "text/html", body = String),
         (status = 303, description = "To the login, or back to the client with `error`, `state` and `iss`"),
-        (status = 400, description = "It is not certain who asks", content_type = "text/html", body = String),
-        (status = 403, description = "A request of another login", content_type = "text/html", body = String),
+        (status = 400, description = "Unknown client or redirect", content_type = "text/html", body = String),
+        (status = 403, description = "Request of another login", content_type = "text/html", body = String),
         (status = 429, description = "Too many requests", content_type = "text/html", body = String)))]
 async fn authorize_page(
     State(hub): State<Hub>,
@@ -103,11 +103,11 @@ async fn authorize_page(
     authorize::authorize(&hub, &visitor, &query.unwrap_or_default()).await
 }
 
-/// What the person said. The form of the page sends it.
+/// Receives the decision from the consent page.
 #[utoipa::path(post, path = "/oauth/authorize/decision", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = ConsentDecision),
     responses((status = 303, description = "Back to the client with `code` or `error`, `state` and `iss`; or to the login"),
-        (status = 400, description = "The request is over, or the form is not ours", content_type = "text/html", body = String),
+        (status = 400, description = "The request has expired, or the form was changed", content_type = "text/html", body = String),
         (status = 403, description = "Another login's request, or not the person's agent", content_type = "text/html", body = String)),
     security(("session" = [])))]
 async fn decide(
@@ -121,11 +121,11 @@ async fn decide(
     authorize::decide(&hub, &visitor, &form).await
 }
 
-/// Gives tokens for a code, for a refresh token, or to a client that an owner made.
+/// Issues tokens for a code, a refresh token, or client credentials.
 #[utoipa::path(post, path = "/oauth/token", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = TokenRequest),
-    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView, description = "Not acceptable"),
-        (status = 401, body = OauthErrorView, description = "Not the one it says it is"), (status = 429, body = OauthErrorView, description = "Too many requests")), security((), ("client" = [])))]
+    responses((status = 200, body = TokenAnswer), (status = 400, body = OauthErrorView, description = "Invalid request"),
+        (status = 401, body = OauthErrorView, description = "Client authentication failed"), (status = 429, body = OauthErrorView, description = "Too many requests")), security((), ("client" = [])))]
 async fn request_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -136,11 +136,11 @@ async fn request_token(
     Ok(unstored(answer))
 }
 
-/// Says what a token stands for (RFC 7662), to a client with a secret.
+/// Introspects a token (RFC 7662), for clients with a secret.
 #[utoipa::path(post, path = "/oauth/introspect", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
-    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView, description = "Not acceptable"),
-        (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
+    responses((status = 200, body = Introspection), (status = 400, body = OauthErrorView, description = "Invalid request"),
+        (status = 401, body = OauthErrorView, description = "Client authentication failed")), security((), ("client" = [])))]
 async fn introspect_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -151,11 +151,11 @@ async fn introspect_token(
     Ok(unstored(answer))
 }
 
-/// Puts a token out of force (RFC 7009); a refresh token takes all of its family along.
+/// Revokes a token (RFC 7009). Revoking a refresh token revokes its whole family.
 #[utoipa::path(post, path = "/oauth/revoke", tag = "oauth",
     request_body(content_type = "application/x-www-form-urlencoded", content = AboutTokenRequest),
-    responses((status = 200, description = "It is not in force, and perhaps never was"),
-        (status = 400, body = OauthErrorView, description = "Not acceptable"), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security((), ("client" = [])))]
+    responses((status = 200, description = "The token is revoked or never existed"),
+        (status = 400, body = OauthErrorView, description = "Invalid request"), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security((), ("client" = [])))]
 async fn revoke_token(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -166,9 +166,9 @@ async fn revoke_token(
     Ok(StatusCode::OK)
 }
 
-/// Registers a client by its own words (RFC 7591). Its secrets are in the answer and are never shown again.
+/// Registers a client (RFC 7591). The response shows its secrets once.
 #[utoipa::path(post, path = "/oauth/register", tag = "oauth", request_body = ClientRegistration,
-    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView, description = "Not acceptable"),
+    responses((status = 201, body = ClientInformation), (status = 400, body = OauthErrorView, description = "Invalid request"),
         (status = 429, body = OauthErrorView, description = "Too many requests")))]
 async fn register_client(
     State(hub): State<Hub>,
@@ -179,9 +179,9 @@ async fn register_client(
     Ok((StatusCode::CREATED, unstored(answer)).into_response())
 }
 
-/// A client's registration (RFC 7592), for whoever has its registration access token.
+/// Returns a client's registration (RFC 7592). Needs its registration access token.
 #[utoipa::path(get, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
+    responses((status = 200, body = ClientInformation), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security(("registration" = [])))]
 async fn read_registration(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -191,9 +191,9 @@ async fn read_registration(
     Ok(unstored(registration::read(&hub, &actor.call, client_id, bearer(&headers)).await?))
 }
 
-/// Ends a registration (RFC 7592), with all tokens of the client.
+/// Deletes a registration (RFC 7592) and revokes all tokens of the client.
 #[utoipa::path(delete, path = "/oauth/register/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
-    responses((status = 204), (status = 401, body = OauthErrorView, description = "Not the one it says it is")), security(("registration" = [])))]
+    responses((status = 204), (status = 401, body = OauthErrorView, description = "Client authentication failed")), security(("registration" = [])))]
 async fn delete_registration(
     State(hub): State<Hub>,
     Anonymous(actor): Anonymous,
@@ -222,7 +222,7 @@ fn unstored(answer: impl Serialize) -> Response {
     (headers, Json(answer)).into_response()
 }
 
-/// The clients that the caller made, newest first.
+/// Lists the caller's clients, newest first.
 #[utoipa::path(get, path = "/api/oauth/clients", tag = "oauth", params(ListQuery),
     responses((status = 200, body = Page<OauthClientView>)), security(("session" = [])))]
 async fn list_oauth_clients(
@@ -233,7 +233,7 @@ async fn list_oauth_clients(
     Ok(Json(owned::list_own_clients(&hub, &actor, list).await?))
 }
 
-/// Makes a client that acts as one of the caller's agents. Its secret is in the answer and is never shown again.
+/// Creates a client that acts as one of the caller's agents. The response shows its secret once.
 #[utoipa::path(post, path = "/api/oauth/clients", tag = "oauth", request_body = CreateOauthClientRequest,
     responses((status = 201, body = CreatedOauthClient)), security(("session" = [])))]
 async fn create_oauth_client(
@@ -244,7 +244,7 @@ async fn create_oauth_client(
     Ok((StatusCode::CREATED, Json(owned::create_client(&hub, &actor, request).await?)))
 }
 
-/// Takes a client away, with all its tokens.
+/// Deletes a client and its tokens.
 #[utoipa::path(delete, path = "/api/oauth/clients/{client_id}", tag = "oauth", params(("client_id" = String, Path)),
     responses((status = 204)), security(("session" = [])))]
 async fn delete_oauth_client(
@@ -257,7 +257,7 @@ async fn delete_oauth_client(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// What acts for the caller, newest first.
+/// Lists the caller's grants, newest first.
 #[utoipa::path(get, path = "/api/oauth/grants", tag = "oauth", params(ListQuery),
     responses((status = 200, body = Page<GrantView>)), security(("session" = [])))]
 async fn list_grants(
@@ -268,7 +268,7 @@ async fn list_grants(
     Ok(Json(grants::list_grants(&hub, &actor, None, list).await?))
 }
 
-/// Takes back what a client was allowed.
+/// Revokes a grant.
 #[utoipa::path(delete, path = "/api/oauth/grants/{id}", tag = "oauth", params(("id" = GrantId, Path)),
     responses((status = 204)), security(("session" = [])))]
 async fn revoke_grant(
@@ -281,7 +281,7 @@ async fn revoke_grant(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Clients of every kind, newest first.
+/// Lists all clients, newest first.
 #[utoipa::path(get, path = "/api/admin/oauth-clients", tag = "admin", params(ListQuery),
     responses((status = 200, body = Page<OauthClientView>)), security(("session" = [])))]
 async fn list_all_oauth_clients(

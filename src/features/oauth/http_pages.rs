@@ -226,17 +226,17 @@ mod tests {
         let page = render(&Consent { origin: verified, ..question() });
         assert!(page.contains("claude.example") && !page.contains("class=\"box warning\""));
         let page = render(&Consent { redirect_host: "127.0.0.1:33418", redirect_is_loopback: true, ..question() });
-        assert!(page.contains("127.0.0.1:33418") && page.contains("Any program on this computer could be asking."));
+        assert!(page.contains("127.0.0.1:33418") && page.contains("Any app on this computer could"));
         let page = render(&Consent { redirect_host: "cursor://", ..question() });
         assert!(page.contains("Any app on this device that opens"));
-        let page = render(&Consent { message: Some("Choose whom it shall act as."), ..question() });
-        assert!(page.contains("role=\"alert\">Choose whom it shall act as.</p>") && page.contains("<title>Error: "));
+        let page = render(&Consent { message: Some("Choose who the app acts as."), ..question() });
+        assert!(page.contains("role=\"alert\">Choose who the app acts as.</p>") && page.contains("<title>Error: "));
     }
 
     #[test]
     fn an_app_that_only_reads_is_not_said_to_write() {
         let page = render(&Consent { can_write: false, ..question() });
-        assert!(!page.contains("mcp:write") && page.contains("It cannot send messages, change anything, make keys"));
+        assert!(!page.contains("mcp:write") && page.contains("This app cannot send messages, change anything"));
         assert!(page.contains("that you can see"), "there is no agent");
     }
 

@@ -11,7 +11,7 @@ pub(super) struct Repeated(pub(super) &'static str);
 
 impl Repeated {
     pub(super) fn description(&self) -> String {
-        format!("The parameter {} is there more than once.", self.0)
+        format!("The parameter {} was sent more than once.", self.0)
     }
 }
 

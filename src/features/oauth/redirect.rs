@@ -15,7 +15,7 @@ pub fn check_private(uri: &str) -> Result<(), String> {
     let url = url.ok_or("must be an absolute URL without a fragment")?;
     let is_known = ["http", "https", "javascript", "data", "file", "blob", "about", "ftp", "ws", "wss", "vbscript"]
         .contains(&url.scheme());
-    if is_known { Err("must have a scheme of a program's own, like myapp://".to_owned()) } else { Ok(()) }
+    if is_known { Err("must have a private scheme such as myapp://".to_owned()) } else { Ok(()) }
 }
 
 /// Whether a client may register this URI. `private` are the URIs with schemes of their own that the operator allows.
@@ -28,8 +28,8 @@ pub(super) fn check(uri: &str, private: &[String]) -> Result<(), String> {
         "https" => Ok(()),
         "http" if loopback_host(&url).is_some() => Ok(()),
         "http" => Err("may use http only for this computer: localhost, 127.0.0.1 or [::1]".to_owned()),
-        _ => Err("must begin with https://, or with http:// and a loopback host; this hub's operator decides which \
-                  other schemes are allowed"
+        _ => Err("must start with https://, or with http:// and a loopback host; the operator decides which other \
+                  schemes are allowed"
             .to_owned()),
     }
 }
@@ -82,7 +82,7 @@ fn plain_url(uri: &str) -> Result<Url, String> {
         return Err(format!("must be at most {MAX_BYTES} bytes long"));
     }
     if !uri.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\') {
-        return fault("must consist of printable ASCII characters, without blanks and backslashes");
+        return fault("must be printable ASCII characters without spaces and backslashes");
     }
     if uri.contains('#') {
         return fault("must not have a fragment");

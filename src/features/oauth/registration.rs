@@ -71,12 +71,12 @@ pub(super) fn describe(config: &Config, request: &ClientRegistration) -> Result<
     };
     if !grant_types.contains(&GrantType::AuthorizationCode) {
         return Err(fault(
-            "grant_types must have authorization_code: client credentials are only for clients that an \
-                          owner has made.",
+            "grant_types must contain authorization_code: client credentials are only for clients created by \
+                          an owner.",
         ));
     }
     if request.response_types.as_ref().is_some_and(|types| !types.iter().any(|name| name == "code")) {
-        return Err(fault("response_types must have code."));
+        return Err(fault("response_types must contain code."));
     }
     if request.application_type.as_ref().is_some_and(|kind| !matches!(kind.as_str(), "web" | "native")) {
         return Err(fault("application_type must be web or native."));
@@ -94,7 +94,7 @@ pub(super) fn describe(config: &Config, request: &ClientRegistration) -> Result<
 pub(super) fn parse(body: &[u8]) -> Result<ClientRegistration, Refusal> {
     let fault = |words: String| Refusal::new("invalid_client_metadata", words);
     if body.len() > MAX_BODY_BYTES {
-        return Err(fault(format!("The description of a client may be at most {MAX_BODY_BYTES} bytes long.")));
+        return Err(fault(format!("Client metadata can be up to {MAX_BODY_BYTES} bytes.")));
     }
     crate::json::parse_json(body).map_err(|error: HubError| {
         let is_redirect = error.errors.iter().any(|fault| fault.field.starts_with("redirect_uris"));
@@ -164,7 +164,7 @@ async fn make_room(hub: &Hub) -> Result<(), Failure> {
             }
         }
     }
-    let words = "Too many clients have registered in the last hour and were not used. Register again later.";
+    let words = "Too many unused clients registered in the last hour. Retry later.";
     Err(Refusal::unavailable(words, RETRY_SECONDS).into())
 }
 
@@ -269,5 +269,5 @@ pub(super) async fn delete(hub: &Hub, actor: &Actor, client_id: String, token: O
 }
 
 fn refused() -> Refusal {
-    Refusal::invalid_token("There is no such registration, or the token is not the one it was registered with.")
+    Refusal::invalid_token("Unknown registration or wrong token.")
 }

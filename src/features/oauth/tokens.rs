@@ -71,7 +71,7 @@ pub(super) async fn request_token(
     let address = call.client_ip.filter(|_| client.is_public());
     hub.limits().take_token(client.id, address, hub.clock().now_ms())?;
     if !client.may_use(grant_type) {
-        let words = format!("This client may not use the grant type {}.", grant_type.name());
+        let words = format!("This client cannot use the grant type {}.", grant_type.name());
         return Err(Refusal::new("unauthorized_client", words).into());
     }
     let own = [call.base_url.as_str(), hub.base_url()];
@@ -115,14 +115,14 @@ async fn exchange_code(
     let may_refresh = client.may_use(GrantType::RefreshToken);
     let (outcome, revoked) = hub
         .write(move |tx| {
-            let unknown = || Refusal::invalid_grant("The code is not known, or was not given to this client.");
+            let unknown = || Refusal::invalid_grant("The authorization code is unknown or belongs to another client.");
             let Some(grant) = store::find_grant_by_code(tx, &code_hash)?.filter(|grant| grant.client == client_id)
             else {
                 return Ok((Err(unknown()), None));
             };
             if grant.code_used_at.is_some() {
                 // Somebody else may have read the code: what it gave is taken back.
-                let words = "The code was used before. All tokens that came of it are out of force.";
+                let words = "The authorization code was already used. All tokens issued for it have been revoked.";
                 let is_news = grants::withdraw(&hub_in, tx, &Actor::system(), &grant, "code_reused")?;
                 return Ok((Err(Refusal::invalid_grant(words)), is_news.then_some(grant)));
             }
@@ -141,18 +141,18 @@ async fn exchange_code(
 
 fn check_code(tx: &Tx<'_>, grant: &Grant, stated: Option<&str>, challenge: &str) -> Result<(), Refusal> {
     if grant.code_expires_at.is_none_or(|expires_at| expires_at <= tx.now_ms()) {
-        return Err(Refusal::invalid_grant("The code has run out: it lasts for 60 seconds."));
+        return Err(Refusal::invalid_grant("The authorization code has expired (codes are valid for 60 seconds)."));
     }
     if !grant.is_standing {
-        return Err(Refusal::invalid_grant("What the code stands for is not allowed any more."));
+        return Err(Refusal::invalid_grant("This authorization has been revoked."));
     }
     let sent_to = grant.redirect_uri.as_deref().unwrap_or_default();
     if stated.is_some_and(|stated| !is_where_the_code_went(sent_to, stated)) {
-        return Err(Refusal::invalid_grant("The redirect_uri is not the one that the code was sent to."));
+        return Err(Refusal::invalid_grant("The redirect_uri does not match the authorization request."));
     }
     let expected = grant.code_challenge.as_deref().unwrap_or_default();
     if !bool::from(expected.as_bytes().ct_eq(challenge.as_bytes())) {
-        return Err(Refusal::invalid_grant("The code_verifier does not fit the code_challenge."));
+        return Err(Refusal::invalid_grant("The code_verifier does not match the code_challenge."));
     }
     Ok(())
 }
@@ -167,26 +167,26 @@ async fn refresh(hub: &Hub, call: &Call, client: Client, parameters: &Parameters
             let refused = |words: &str| Ok((Err(Refusal::invalid_grant(words)), None));
             let found = store::find_refresh_token(tx, &token_hash)?.filter(|(_, grant)| grant.client == client_id);
             let Some((token, grant)) = found else {
-                return refused("The refresh token is not known, or was not given to this client.");
+                return refused("The refresh token is unknown or belongs to another client.");
             };
             if !grant.is_standing {
-                return refused("What the refresh token stands for is not allowed any more.");
+                return refused("This authorization has been revoked.");
             }
             let is_current = token.generation == grant.generation;
             let is_predecessor = token.generation == grant.generation - 1;
             let successor = if is_predecessor { store::find_successor(tx, &token_hash)? } else { None };
             if !is_current && successor.is_none() {
                 // A thief and the client both have it, and nobody can tell which of them this is.
-                let words = "The refresh token was used before. All tokens issued for it have been revoked.";
+                let words = "The refresh token was already used. All tokens issued for it have been revoked.";
                 let is_news = grants::withdraw(&hub_in, tx, &Actor::system(), &grant, "refresh_token_reused")?;
                 return Ok((Err(Refusal::invalid_grant(words)), is_news.then_some(grant)));
             }
             if is_current && token.expires_at <= tx.now_ms() {
-                return refused("The refresh token has run out: it lasts for 30 days.");
+                return refused("The refresh token has expired (refresh tokens are valid for 30 days).");
             }
             let scope = wanted.unwrap_or(grant.scope);
             if !grant.scope.covers(scope) {
-                let words = "The scope is more than what was allowed.";
+                let words = "The scope exceeds what was granted.";
                 return Ok((Err(Refusal::new("invalid_scope", words)), None));
             }
             let issued = match successor {
@@ -218,7 +218,7 @@ async fn client_credentials(
     let wanted = wanted_scope(parameters)?;
     let scope = OauthScopes { offline: false, ..wanted.unwrap_or(OauthScopes::USUAL) };
     let (Some(owner), Some(agent), ClientKind::Owned) = (client.owner, client.agent, client.kind) else {
-        let words = "Client credentials are only for clients that an owner has made.";
+        let words = "Client credentials are only for clients created by an owner.";
         return Err(Refusal::new("unauthorized_client", words).into());
     };
     let (hub_in, client_id) = (hub.clone(), client.id);
@@ -233,7 +233,7 @@ async fn client_credentials(
                 }
             };
             if !grant.is_standing {
-                let words = "The client's owner may not log in any more, or its agent is gone.";
+                let words = "The client's owner is disabled, or its agent was deleted.";
                 return Ok(Err(Refusal::new("unauthorized_client", words)));
             }
             let issued = issue(&hub_in, tx, grant, scope, Refresh::None)?;

@@ -37,8 +37,8 @@ pub fn require_free_handle(tx: &mut Tx<'_>, handle: &str) -> Result<(), HubError
 }
 
 fn name_taken(handle: &str) -> HubError {
-    HubError::conflict("name_taken", format!("The name {handle} is taken or reserved."))
-        .hint("Users and agents share one namespace, and names are never given out twice. Choose another one.")
+    HubError::conflict("name_taken", format!("“{handle}” is taken."))
+        .hint("Choose another name. Users and agents share one namespace, and names are never reused.")
 }
 
 pub fn set_display_name(
@@ -127,6 +127,7 @@ pub fn nearest(tx: &mut Tx<'_>, name: &str) -> Result<Vec<String>, DbError> {
     let mut ranked: Vec<(f64, String)> = store::list_handles(tx, MAX_COMPARED)?
         .into_iter()
         .map(|handle| (strsim::jaro_winkler(&folded, &handles::fold(&handle)), handle))
+        .filter(|(likeness, _)| *likeness >= 0.8)
         .collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
     Ok(ranked.into_iter().take(SUGGESTIONS).map(|(_, handle)| handle).collect())

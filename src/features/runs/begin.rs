@@ -330,7 +330,7 @@ pub(super) fn settle_lost(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow) -> Result<()
         super::worker::cancel(tx, run.id)?;
         super::worker::enqueue(tx, run.agent, run.id)?;
         let at = Timestamp::from_ms(tx.now_ms());
-        progress::add_step(hub, tx, run.id, at, StepKind::Finished, "The hub was restarted. The run begins again.")?;
+        progress::add_step(hub, tx, run.id, at, StepKind::Finished, "The hub was restarted. The run starts again.")?;
         return progress::tell(hub, tx, run.id, true);
     }
     let reason = RunReason::HubRestarted;

@@ -353,7 +353,7 @@ async fn conclude(job: &Job, ended: Ended, cause: Option<Cause>, output: &Collec
     let last_error = errors.last.lines().rev().find(|line| !line.trim().is_empty());
     if let (RunStatus::Failed, Some(line)) = (status, last_error) {
         let line: String = line.trim().chars().take(200).collect();
-        detail = format!("{detail} It said: {line}");
+        detail = format!("{detail} Output: {line}");
     }
     let (response, is_truncated) = match &answer {
         Some(answer) => {
@@ -408,7 +408,7 @@ fn verdict(
     match (cause, ended) {
         (Some(Cause::Stopped(reason)), _) => (RunStatus::Cancelled, Some(reason), finish::in_words(reason).to_owned()),
         (Some(Cause::Timeout), _) => {
-            let detail = format!("It took longer than its time limit of {} seconds.", job.time_limit.as_secs());
+            let detail = format!("The run exceeded its time limit of {} seconds.", job.time_limit.as_secs());
             (RunStatus::TimedOut, Some(RunReason::Timeout), detail)
         }
         (Some(Cause::DiskLimit), _) => failed_because(RunReason::DiskLimit),
@@ -420,7 +420,9 @@ fn verdict(
         }),
         (None, Ended::TooManyProcesses) => failed_because(RunReason::TooManyProcesses),
         (None, Ended::Lost) => failed_because(RunReason::SupervisorLost),
-        (None, Ended::Signalled(signal)) => failed(RunReason::Signal, format!("Signal {signal} ended the command.")),
+        (None, Ended::Signalled(signal)) => {
+            failed(RunReason::Signal, format!("The command was stopped by signal {signal}."))
+        }
         (None, Ended::Exited(0)) => match (bad_result, job.adapter) {
             (Some(fault), _) => failed(RunReason::BadResult, format!("Its result.json {fault}.")),
             (None, HarnessAdapter::Generic) => (RunStatus::Succeeded, None, "Exit code 0.".to_owned()),
@@ -429,7 +431,9 @@ fn verdict(
                 (RunStatus::Succeeded, None, "Exit code 0.".to_owned())
             }
         },
-        (None, Ended::Exited(code)) => failed(RunReason::ExitCode, format!("The command ended with exit code {code}.")),
+        (None, Ended::Exited(code)) => {
+            failed(RunReason::ExitCode, format!("The command failed with exit code {code}."))
+        }
     }
 }
 

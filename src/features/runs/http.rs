@@ -24,7 +24,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(check_agent))
 }
 
-/// Runs of the caller's agents, newest first.
+/// Lists runs of the caller's agents, newest first.
 #[utoipa::path(get, path = "/api/runs", tag = "runs", params(RunQuery),
     responses((status = 200, body = RunList)), security(("session" = []), ("bearer" = [])))]
 async fn list_runs(
@@ -35,7 +35,7 @@ async fn list_runs(
     Ok(Json(service::list_runs(&hub, &actor, query).await?))
 }
 
-/// A run with all that belongs to it: what started it, what its program was given and said, and what the agent sent.
+/// Returns a run with its trigger, prompt, output and outgoing message.
 #[utoipa::path(get, path = "/api/runs/{id}", tag = "runs", params(("id" = i64, Path), RunDetailsQuery),
     responses((status = 200, body = RunDetails)), security(("session" = []), ("bearer" = [])))]
 async fn get_run(
@@ -47,7 +47,7 @@ async fn get_run(
     Ok(Json(service::get_run(&hub, &actor, id, query).await?))
 }
 
-/// Runs the same message once more, as a run of its own. It counts against the budget; the pause between runs is not waited for.
+/// Retries a run as a new run. It counts against the budget and ignores the cooldown.
 #[utoipa::path(post, path = "/api/runs/{id}/retry", tag = "runs", params(("id" = i64, Path)),
     responses((status = 201, body = RunView)), security(("session" = []), ("bearer" = [])))]
 async fn retry_run(
@@ -59,7 +59,7 @@ async fn retry_run(
     Ok((StatusCode::CREATED, Json(service::retry_run(&hub, &actor, id).await?)))
 }
 
-/// Ends a run. One that is running ends within 15 seconds; until then it is shown as running.
+/// Cancels a run. An active run ends within 15 seconds.
 #[utoipa::path(post, path = "/api/runs/{id}/cancel", tag = "runs", params(("id" = i64, Path)),
     responses((status = 200, body = RunView)), security(("session" = []), ("bearer" = [])))]
 async fn cancel_run(
@@ -71,14 +71,14 @@ async fn cancel_run(
     Ok(Json(service::cancel_run(&hub, &actor, id).await?))
 }
 
-/// The caller's agents that messages start, and what they are doing.
+/// Lists the caller's reactive agents and their current runs.
 #[utoipa::path(get, path = "/api/agents/reactive", tag = "runs",
     responses((status = 200, body = Items<ReactiveAgent>)), security(("session" = []), ("bearer" = [])))]
 async fn list_reactive_agents(State(hub): State<Hub>, actor: Actor) -> Result<Json<Items<ReactiveAgent>>, HubError> {
     Ok(Json(Items { items: service::list_reactive(&hub, &actor).await? }))
 }
 
-/// What would become of a message to the agent now. It starts nothing.
+/// Checks whether a message would start the agent now. Starts nothing.
 #[utoipa::path(post, path = "/api/agents/{name}/check", tag = "runs", params(("name" = String, Path)),
     request_body = Option<CheckRequest>, responses((status = 200, body = CheckView)),
     security(("session" = []), ("bearer" = [])))]

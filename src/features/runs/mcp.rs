@@ -17,8 +17,8 @@ pub fn offer(offer: &mut Offer) {
     let spec = |name, description| {
         ToolSpec::new(name, Toolset::Automation, Effect::Reads, Some(Permission::RunsRead), description)
     };
-    offer.tools.add(spec("list_runs", "Runs that messages started, newest first"), list);
-    offer.tools.add(spec("get_run", "One run: status, response, what went wrong, last steps"), get);
+    offer.tools.add(spec("list_runs", "List runs, newest first"), list);
+    offer.tools.add(spec("get_run", "Show a run: status, response, error, last steps"), get);
 }
 
 #[derive(Deserialize, JsonSchema)]

@@ -23,14 +23,14 @@ const AGENT: PromptValue = PromptValue { name: "agent", description: "The name o
 pub fn add_prompts(prompts: &mut Prompts) {
     let health = PromptSpec {
         name: "agent-health-check",
-        description: "How the agents are doing that messages start",
+        description: "Check how reactive agents are doing",
         values: &[],
         permissions: &[Permission::RunsRead],
     };
     prompts.add(health, |hub, actor, _| async move { health_check(&hub, &actor).await });
     let debug = PromptSpec {
         name: "debug-agent",
-        description: "Why an agent does not do what it should",
+        description: "Find out why an agent does not work",
         values: &[AGENT],
         permissions: &[Permission::RunsRead, Permission::MessagesRead],
     };

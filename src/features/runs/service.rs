@@ -101,7 +101,7 @@ fn statuses_of(text: Option<&str>) -> Result<BTreeSet<&'static str>, HubError> {
     let Some(text) = text.filter(|text| !text.is_empty()) else { return Ok(BTreeSet::new()) };
     let wrong = || {
         let names = RunStatus::ALL.map(RunStatus::name).join(", ");
-        HubError::invalid_field("status", format!("must be some of {names}, with commas between them"))
+        HubError::invalid_field("status", format!("must be a comma-separated list of {names}"))
     };
     text.split(',').map(|name| RunStatus::from_name(name.trim()).map(RunStatus::name).ok_or_else(wrong)).collect()
 }
@@ -214,7 +214,7 @@ pub async fn retry_run(hub: &Hub, actor: &Actor, id: RunId) -> Result<RunView, H
     hub.command(actor, move |tx| {
         let row = find_visible(tx, &actor_in, id)?;
         if !row.status.is_final() {
-            return Err(HubError::conflict("run_active", "The run has not ended yet.")
+            return Err(HubError::conflict("run_active", "The run is still active.")
                 .hint("Cancel it first, or wait until it has ended."));
         }
         agents::begin_decision(tx, row.agent, None)?;
@@ -222,7 +222,7 @@ pub async fn retry_run(hub: &Hub, actor: &Actor, id: RunId) -> Result<RunView, H
         refuse_if_halted(&hub_in, tx, &runnable)?;
         refuse_by_chain(&hub_in, tx, &actor_in, &row, &runnable)?;
         if let Some(active) = store::find_active(tx, row.agent)? {
-            let detail = format!("Run {} of the agent has not ended yet.", active.id);
+            let detail = format!("Run {} of the agent is still active.", active.id);
             return Err(HubError::conflict("agent_busy", detail).hint("An agent has one run at a time."));
         }
         let missing = || {
@@ -245,7 +245,7 @@ pub async fn retry_run(hub: &Hub, actor: &Actor, id: RunId) -> Result<RunView, H
         };
         let run = start.queue(&hub_in, tx)?.ok_or_else(|| {
             HubError::conflict("budget", "The agent's budget for today is used up.")
-                .hint("Raise its runs per day, or wait until 00:00 UTC.")
+                .hint("Raise its runs per day, or wait for the reset at 00:00 UTC.")
         })?;
         messages::cover_again(tx, row.id, run)?;
         messages::cover(tx, &[inbox.id], run)?;
@@ -286,7 +286,7 @@ fn refuse_if_halted(hub: &Hub, tx: &mut Tx<'_>, runnable: &Runnable) -> Result<(
     match wake::halt_of(hub, tx, runnable)? {
         None => Ok(()),
         Some(NotWokenReason::ActingOff) => {
-            Err(HubError::new(ErrorKind::Unavailable, "acting_off", "Everything that acts is stopped.")
+            Err(HubError::new(ErrorKind::Unavailable, "acting_off", "All automation is stopped.")
                 .hint("Resume it first: POST /api/automation/resume, or `stoa admin acting on`."))
         }
         Some(NotWokenReason::Disabled) => Err(HubError::conflict("not_reactive", "Messages do not start this agent.")
@@ -402,12 +402,10 @@ fn explain(situation: &Situation, running: Option<RunId>) -> CheckView {
     let (state, reason) = delivery_of(decision);
     let detail = match decision {
         Decision::Start => "A run would start now.".to_owned(),
-        Decision::Later(DeferredReason::Cooldown) => {
-            "A run would start when the pause after the last one is over.".to_owned()
-        }
+        Decision::Later(DeferredReason::Cooldown) => "A run would start after the cooldown.".to_owned(),
         Decision::Later(DeferredReason::Sequential) => match running {
             Some(run) => format!("A run would start when run {run} has ended."),
-            None => "A run would start when the present one has ended.".to_owned(),
+            None => "A run would start when the current one has ended.".to_owned(),
         },
         Decision::Not(reason) => why_not(reason).to_owned(),
     };

@@ -42,10 +42,10 @@ pub(super) fn guard<'a>(hub: &'a Hub, principal: &'a Principal, text: &'a [u8]) 
         if masker.await?.finds_secret(&String::from_utf8_lossy(text)) {
             return Err(HubError::refused(
                 "secret_in_text",
-                "The text has a secret in it, so it is not sent.",
+                "The text contains a secret and was not sent.",
                 Vec::new(),
             )
-            .hint("Leave the secret out. Nobody who reads it needs it."));
+            .hint("Remove the secret from the text."));
         }
         Ok(())
     })

@@ -14,7 +14,7 @@ pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(search_messages))
 }
 
-/// Finds messages among those that the caller may see, newest first.
+/// Searches the messages the caller can see, newest first.
 #[utoipa::path(get, path = "/api/messages/search", tag = "messages", params(SearchQuery, OffsetQuery),
     responses((status = 200, body = SearchPage)), security(("session" = []), ("bearer" = [])))]
 async fn search_messages(

@@ -13,7 +13,7 @@ const MAX_LISTED: i64 = 25;
 const LISTED: i64 = 10;
 
 pub fn add_tools(tools: &mut Tools) {
-    let description = "Find messages you may see, newest first";
+    let description = "Search messages you can see, newest first";
     let spec =
         ToolSpec::new("search_messages", Toolset::Core, Effect::Reads, Some(Permission::SearchRead), description);
     tools.add(spec, search_messages);
@@ -23,16 +23,16 @@ pub fn add_tools(tools: &mut Tools) {
 struct SearchArguments {
     /// Words, "phrases", begin*, -without, from:name in:channel after:date before:date has:link is:done
     q: Option<String>,
-    /// Names with commas; -name excludes
+    /// Comma-separated; -name excludes
     channel: Option<String>,
-    /// Author names with commas; -name excludes
+    /// Comma-separated authors; -name excludes
     agent: Option<String>,
     after: Option<String>,
     before: Option<String>,
     state: Option<String>,
     has: Option<String>,
     offset: Option<i64>,
-    /// 1 to 25; 10 unless given
+    /// 1 to 25; default 10
     limit: Option<i64>,
 }
 
@@ -47,7 +47,7 @@ struct Item {
     to: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     subject: Option<String>,
-    /// What was said around the first hit.
+    /// Text around the first hit.
     preview: String,
     at: String,
 }

@@ -45,28 +45,26 @@ const CHUNK: usize = 50;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct SearchQuery {
-    /// Words, "phrases", `begin*`, `-without`, and the operators `from: in: before: after: has: is:`. Without it everything is
-    /// listed that fits the other parameters.
+    /// Words, "phrases", `begin*`, `-without`, and the operators `from: in: before: after: has: is:`. Without `q`, all messages that match the other parameters.
     #[serde(default)]
     #[param(max_length = 1000)]
     pub q: Option<String>,
-    /// Names of channels with commas between them; `-name` leaves one out.
+    /// Comma-separated channels; `-name` excludes one.
     #[serde(default)]
     pub channel: Option<String>,
-    /// Names of authors, agents or people, with commas between them; `-name` leaves one out.
+    /// Comma-separated authors (agents or people); `-name` excludes one.
     #[serde(default)]
     pub agent: Option<String>,
-    /// The first moment, as a time or a date.
+    /// Start, as a time or a date.
     #[serde(default)]
     pub after: Option<String>,
-    /// The moment before which it was written, as a time or a date.
+    /// End (exclusive), as a time or a date.
     #[serde(default)]
     pub before: Option<String>,
-    /// Workflow states with commas between them; `-state` leaves one out.
+    /// Comma-separated workflow states; `-state` excludes one.
     #[serde(default)]
     pub state: Option<String>,
-    /// What it must have, with commas between: `attachment`, `image`, `pdf`, `text`, `link`, `reaction`, `mention`; `-link` for
-    /// what it must not have.
+    /// Comma-separated: `attachment`, `image`, `pdf`, `text`, `link`, `reaction`, `mention`; `-link` excludes messages with a link.
     #[serde(default)]
     pub has: Option<String>,
 }
@@ -109,16 +107,16 @@ pub async fn search(hub: &Hub, actor: &Actor, search: SearchQuery, list: OffsetQ
     let found = hub.read_long(timeout, move |tx| find(tx, &actor_in, &query, offset, limit, timeout)).await;
     match found {
         Err(Refusal::Database(DbError::Late)) => {
-            Err(turns::busy("The search takes too long, or too many others run at the same time."))
+            Err(turns::busy("The search takes too long, or too many searches run at the same time."))
         }
         Err(Refusal::Database(DbError::Damaged(reason))) => {
-            tracing::error!(reason, "the search index is damaged and made anew");
+            tracing::error!(reason, "the search index is damaged and will be rebuilt");
             report_damage(hub).await?;
             Err(building())
         }
         // While the index is emptied to be made anew, its file has no tables for a moment.
         Err(Refusal::Database(DbError::Statement(reason))) if reason.contains("no such table") => {
-            tracing::info!(reason, "the search index is being made anew");
+            tracing::info!(reason, "the search index is being rebuilt");
             Err(building())
         }
         found => Ok(found?),
@@ -153,8 +151,8 @@ impl From<Refusal> for HubError {
 }
 
 fn building() -> HubError {
-    HubError::not_yet("search_index_building", "The search index is being made and does not know all messages yet.", 2)
-        .hint("Try again in a moment. Everything else works meanwhile.")
+    HubError::not_yet("search_index_building", "The search index is still being built.", 2)
+        .hint("Retry in a moment. Everything else works.")
 }
 
 fn find(

@@ -35,5 +35,5 @@ pub(super) async fn take(hub: &Hub, owner: PrincipalId) -> Result<Turn, HubError
 /// For a search that could not be done now.
 pub(super) fn busy(detail: &str) -> HubError {
     HubError::not_yet("busy", detail, 1)
-        .hint("Try again in a moment, or narrow the search to a channel, an author or a time.")
+        .hint("Retry in a moment, or narrow the search to a channel, an author or a time.")
 }

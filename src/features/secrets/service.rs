@@ -67,7 +67,7 @@ fn refuse_reserved(request: &SetSecretRequest) -> Result<(), HubError> {
     if !request.is_reserved() {
         return Ok(());
     }
-    let detail = format!("The variable {} is reserved and cannot be set for an agent's program.", request.name);
+    let detail = format!("The variable {} is reserved.", request.name);
     let fault = FieldError { field: "name".to_owned(), message: "is reserved".to_owned() };
     Err(HubError::refused("reserved_variable", detail, vec![fault])
         .hint("Choose another name, for example one that ends with _KEY, _TOKEN, _SECRET or _PASSWORD."))

@@ -21,13 +21,13 @@ pub fn routes() -> ApiRouter {
 #[derive(Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct StreamQuery {
-    /// The id of an event to go on from, for clients that cannot send `Last-Event-ID`, which wins.
+    /// The id of an event to continue from, for clients that cannot send `Last-Event-ID`. The header wins.
     since: Option<String>,
 }
 
-/// What happens, as it happens: server-sent events that go on until the client leaves.
+/// Streams events as server-sent events until the client disconnects.
 #[utoipa::path(get, path = "/api/events", tag = "events",
-    params(StreamQuery, ("last-event-id" = Option<String>, Header, description = "The id of the last event that was seen")),
+    params(StreamQuery, ("last-event-id" = Option<String>, Header, description = "The id of the last event received")),
     responses((status = 200, body = String, content_type = "text/event-stream")),
     security(("session" = []), ("bearer" = [])))]
 async fn stream_events(

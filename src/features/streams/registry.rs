@@ -117,8 +117,10 @@ impl Registry {
         let limit = hub.config().max_streams;
         let of_human = state.humans.entry(principal.human).or_default();
         if limit > 0 && *of_human >= limit {
-            let detail = format!("A user and their agents may have {limit} event streams open at a time.");
-            return Err(HubError::rate_limited(detail, RETRY_SECONDS).hint("Close one, or share one between pages."));
+            let detail = format!("A user and their agents can have {limit} open event streams.");
+            return Err(
+                HubError::rate_limited(detail, RETRY_SECONDS).hint("Close a stream, or share one between pages.")
+            );
         }
         *of_human += 1;
         state.streams += 1;

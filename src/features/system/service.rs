@@ -65,7 +65,7 @@ pub async fn readiness(hub: &Hub) -> Result<ReadyView, HubError> {
     }
     // Whoever asks wants to know now.
     let answer = tokio::time::timeout(READY_WITHIN, can_read_and_write(hub)).await;
-    answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not answer.")))?;
+    answer.unwrap_or_else(|_| Err(HubError::unavailable("The hub's database does not respond.")))?;
     let (behind, clock_correction_ms) = (lag::lag(hub), hub.clock().correction_ms());
     let mut warnings = Vec::new();
     if behind >= lag::NOTABLE {
@@ -150,8 +150,8 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
         let ring = (*hub.keys()).clone();
         let stored = hub.read(|tx| Hub::meta(tx, Hub::KEY_CHECK)).await?;
         if stored.as_deref() == Some(ring.check_value().as_str()) {
-            return Err(HubError::conflict("nothing_to_rotate", "The first key of STOA_KEY is in force already.")
-                .hint("Put a new key first (STOA_KEY=new,old), restart the hub and try again."));
+            return Err(HubError::conflict("nothing_to_rotate", "The first key of STOA_KEY is already active.")
+                .hint("Put a new key first (STOA_KEY=new,old), restart the hub and retry."));
         }
         ring
     } else {
@@ -171,7 +171,7 @@ pub async fn rotate_key(hub: &Hub, actor: &Actor) -> Result<KeyRotation, HubErro
     })
     .await?;
     if from_environment {
-        let note = "The first key of STOA_KEY is in force. Remove the others and restart every hub.".to_owned();
+        let note = "The first key of STOA_KEY is active. Remove the others and restart every hub.".to_owned();
         return Ok(KeyRotation { key_file: false, note });
     }
     // The file forgets the old key. This process keeps it in memory until it ends, so that pages

@@ -20,7 +20,7 @@ pub fn routes() -> ApiRouter {
     ApiRouter::new().routes(routes!(list_traces)).routes(routes!(export_traces)).routes(routes!(trace_stats))
 }
 
-/// What the caller and their agents did, newest first. Agents see what they did themselves.
+/// Lists calls by the caller and their agents, newest first. Agents see only their own calls.
 #[utoipa::path(get, path = "/api/traces", tag = "traces", params(TraceQuery, OffsetQuery),
     responses((status = 200, body = CountedPage<TraceView>)), security(("session" = []), ("bearer" = [])))]
 async fn list_traces(
@@ -37,13 +37,13 @@ async fn list_traces(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct FormatQuery {
-    /// One JSON array (unless told), or a table for spreadsheets.
+    /// A JSON array (default) or CSV.
     #[serde(default)]
     #[param(inline)]
     format: ExportFormat,
 }
 
-/// All of it as a file, newest first. One that could not be written to its end is cut off, not ended.
+/// Exports traces as a file, newest first. If the export fails, the response is cut off.
 #[utoipa::path(get, path = "/api/traces/export", tag = "traces", params(FormatQuery, TraceQuery),
     responses((status = 200, content((Vec<TraceView> = "application/json"), (String = "text/csv")))),
     security(("session" = []), ("bearer" = [])))]
@@ -100,7 +100,7 @@ impl File {
     }
 }
 
-/// How often each thing was done, and how often in vain.
+/// Returns call counts and failures per action.
 #[utoipa::path(get, path = "/api/traces/stats", tag = "traces", params(TraceQuery),
     responses((status = 200, body = TraceStats)), security(("session" = []), ("bearer" = [])))]
 async fn trace_stats(

@@ -29,17 +29,17 @@ const LONGEST_REST: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Default, Serialize, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TraceQuery {
-    /// The name of the agent that did it.
+    /// Only calls of this agent.
     #[serde(default)]
     pub agent: Option<String>,
-    /// What was done, like `create_agent`.
+    /// Only this action, for example `create_agent`.
     #[serde(default)]
     pub action: Option<String>,
-    /// The first moment, as a time or a date.
+    /// Start, as a time or a date.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     pub since: Option<Timestamp>,
-    /// The moment before which it was.
+    /// End (exclusive), as a time or a date.
     #[serde(default)]
     #[param(value_type = Option<String>)]
     pub until: Option<Timestamp>,

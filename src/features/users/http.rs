@@ -78,7 +78,7 @@ fn logged_in(hub: &Hub, login: NewLogin) -> Result<WithCookies<LoginView>, HubEr
     Ok((login_cookies(hub, &login)?, Json(LoginView { user: login.user })))
 }
 
-/// Begins a session.
+/// Logs in and starts a session.
 #[utoipa::path(post, path = "/auth/login", tag = "auth", request_body = LoginRequest,
     responses((status = 200, body = LoginView, description = "The session is in the cookie")))]
 async fn log_in(
@@ -91,7 +91,7 @@ async fn log_in(
     logged_in(&hub, login)
 }
 
-/// Ends the session that asks.
+/// Logs out and ends the current session.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", responses((status = 204)), security(("session" = [])))]
 async fn log_out(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<(StatusCode, LoggedOut), HubError> {
     actor.require_session()?;
@@ -99,7 +99,7 @@ async fn log_out(State(hub): State<Hub>, actor: Actor, _: NoBody) -> Result<(Sta
     Ok((StatusCode::NO_CONTENT, logged_out(&hub)?))
 }
 
-/// Makes an account with an invitation, and begins a session.
+/// Creates an account with an invitation and starts a session.
 #[utoipa::path(post, path = "/auth/register", tag = "auth", request_body = RegisterRequest,
     responses((status = 201, body = LoginView, description = "The session is in the cookie")))]
 async fn register(
@@ -111,7 +111,7 @@ async fn register(
     Ok((StatusCode::CREATED, logged_in(&hub, login)?))
 }
 
-/// Sets a new password, ends all sessions and begins a new one.
+/// Changes the password, ends all sessions and starts a new one.
 #[utoipa::path(put, path = "/auth/password", tag = "auth", request_body = ChangePasswordRequest,
     responses((status = 200, body = LoginView, description = "The new session is in the cookie")),
     security(("session" = [])))]
@@ -136,7 +136,7 @@ async fn update_profile(
     Ok(Json(LoginView { user }))
 }
 
-/// The caller's sessions, newest first.
+/// Lists the caller's sessions, newest first.
 #[utoipa::path(get, path = "/auth/sessions", tag = "auth", params(ListQuery),
     responses((status = 200, body = Page<SessionView>)), security(("session" = [])))]
 async fn list_sessions(
@@ -147,7 +147,7 @@ async fn list_sessions(
     Ok(Json(service::list_sessions(&hub, &actor, list).await?))
 }
 
-/// Ends every session of the caller, this one too.
+/// Ends all sessions of the caller, including this one.
 #[utoipa::path(delete, path = "/auth/sessions", tag = "auth", responses((status = 200, body = EndedSessions)),
     security(("session" = [])))]
 async fn end_sessions(
@@ -172,7 +172,7 @@ async fn end_session(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// All accounts.
+/// Lists all accounts.
 #[utoipa::path(get, path = "/api/admin/users", tag = "admin", params(ListQuery),
     responses((status = 200, body = Page<UserView>)), security(("session" = [])))]
 async fn list_users(

@@ -179,7 +179,7 @@ pub async fn log_in(
                 Some(_) => "wrong password",
             };
             log_failure(actor, &request.username, reason);
-            return Err(HubError::unauthenticated("invalid_credentials", "The username or the password is wrong."));
+            return Err(HubError::unauthenticated("invalid_credentials", "Wrong username or password."));
         }
     };
     refund_device();
@@ -196,9 +196,7 @@ pub async fn log_in(
             // The password may have been changed while it was being compared.
             let user = store::find_user(tx, id)?
                 .filter(|user| user.password_revision == checked_revision && user.disabled_at.is_none())
-                .ok_or_else(|| {
-                    HubError::unauthenticated("invalid_credentials", "The username or the password is wrong.")
-                })?;
+                .ok_or_else(|| HubError::unauthenticated("invalid_credentials", "Wrong username or password."))?;
             if let Some(hash) = &new_hash {
                 store::update_password_hash(tx, id, hash)?;
             }
@@ -577,8 +575,8 @@ pub async fn end_user_sessions(hub: &Hub, actor: &Actor, username: String) -> Re
 fn require_another_admin(tx: &mut Tx<'_>, user: &UserRow) -> Result<(), HubError> {
     let is_last = user.role == Role::Admin && user.disabled_at.is_none() && store::count_active_admins(tx)? == 1;
     if is_last {
-        return Err(HubError::conflict("last_admin", "This is the last administrator.")
-            .hint("Give another user the role first: `stoa admin users role NAME admin`."));
+        return Err(HubError::conflict("last_admin", "This is the last admin.")
+            .hint("Give another user the admin role first: `stoa admin users role NAME admin`."));
     }
     Ok(())
 }

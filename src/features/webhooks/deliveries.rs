@@ -42,12 +42,12 @@ const MAX_RETRIED: i64 = 1000;
 pub struct DeliveryQuery {
     pub status: Option<DeliveryStatus>,
     pub event: Option<WebhookEvent>,
-    /// Of the webhooks of this agent.
+    /// Only this agent's webhooks.
     pub agent: Option<String>,
-    /// The first moment of its cause, as a time or a date.
+    /// Only for events since this time or date.
     #[param(value_type = Option<String>)]
     pub since: Option<Timestamp>,
-    /// The moment before which its cause was.
+    /// Only for events before this time or date.
     #[param(value_type = Option<String>)]
     pub until: Option<Timestamp>,
 }
@@ -169,8 +169,8 @@ pub async fn retry_delivery(hub: &Hub, actor: &Actor, id: DeliveryId) -> Result<
         let is_test = row.event == WebhookEvent::WebhookPing;
         require_enabled(tx, row.webhook, is_test)?;
         if delivery_store::find_room(tx, row.webhook)? == 0 {
-            let detail = format!("{MAX_WAITING} deliveries of this webhook are waiting.");
-            return Err(HubError::conflict("backlog_full", detail).hint("Retry when some of them have arrived."));
+            let detail = format!("This webhook has {MAX_WAITING} pending deliveries, which is the limit.");
+            return Err(HubError::conflict("backlog_full", detail).hint("Retry when some of them are delivered."));
         }
         repeat(tx, row.webhook, &[id])?;
         find_own_delivery(tx, scope, id).map(Into::into)

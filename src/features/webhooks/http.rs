@@ -37,11 +37,11 @@ pub fn routes() -> ApiRouter {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct WebhookQuery {
-    /// Only those of this agent.
+    /// Only this agent's webhooks.
     agent: Option<String>,
 }
 
-/// The webhooks of the caller's agents, newest first; for an agent its own.
+/// Lists the webhooks of the caller's agents, newest first; agents see their own.
 #[utoipa::path(get, path = "/api/webhooks", tag = "webhooks", params(WebhookQuery, ListQuery),
     responses((status = 200, body = Page<WebhookView>)), security(("session" = []), ("key" = [])))]
 async fn list_webhooks(
@@ -53,7 +53,7 @@ async fn list_webhooks(
     Ok(Json(service::list_webhooks(&hub, &actor, query.agent, list).await?))
 }
 
-/// Registers an address for events of an agent. The secret is in the answer and is never shown again.
+/// Creates a webhook for an agent's events. The response shows its secret once.
 #[utoipa::path(post, path = "/api/webhooks", tag = "webhooks", request_body = CreateWebhookRequest,
     responses((status = 201, body = CreatedWebhook)), security(("session" = []), ("key" = [])))]
 async fn create_webhook(
@@ -74,7 +74,7 @@ async fn get_webhook(
     Ok(Json(service::get_webhook(&hub, &actor, id).await?))
 }
 
-/// Changes the address or the events, or turns the webhook on or off.
+/// Updates the address or the events, or enables or disables the webhook.
 #[utoipa::path(patch, path = "/api/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = UpdateWebhookRequest, responses((status = 200, body = WebhookView)),
     security(("session" = []), ("key" = [])))]
@@ -87,7 +87,7 @@ async fn update_webhook(
     Ok(Json(service::update_webhook(&hub, &actor, id, request).await?))
 }
 
-/// Deletes a webhook with its deliveries, also those that wait.
+/// Deletes a webhook and all its deliveries, including pending ones.
 #[utoipa::path(delete, path = "/api/webhooks/{id}", tag = "webhooks", params(("id" = WebhookId, Path)),
     responses((status = 204)), security(("session" = []), ("key" = [])))]
 async fn delete_webhook(
@@ -100,7 +100,7 @@ async fn delete_webhook(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Sends `webhook.ping` once, also if the webhook is disabled. What came of it is in its deliveries.
+/// Sends `webhook.ping` once, even if the webhook is disabled. The result is in its deliveries.
 #[utoipa::path(post, path = "/api/webhooks/{id}/test", tag = "webhooks", params(("id" = WebhookId, Path)),
     responses((status = 202, body = DeliveryRecord)), security(("session" = []), ("key" = [])))]
 async fn test_webhook(
@@ -112,7 +112,7 @@ async fn test_webhook(
     Ok((StatusCode::ACCEPTED, Json(service::test_webhook(&hub, &actor, id).await?)))
 }
 
-/// Turns a webhook on. If failures had turned it off, it sends what it could not deliver since.
+/// Enables a webhook. If it was disabled because of failures, held deliveries are sent.
 #[utoipa::path(post, path = "/api/webhooks/{id}/enable", tag = "webhooks", params(("id" = WebhookId, Path)),
     responses((status = 200, body = WebhookView)), security(("session" = []), ("key" = [])))]
 async fn enable_webhook(
@@ -124,7 +124,7 @@ async fn enable_webhook(
     Ok(Json(service::enable_webhook(&hub, &actor, id).await?))
 }
 
-/// Makes a new secret. Deliveries are signed with both for 24 hours, unless `keep_old` is false.
+/// Creates a new secret. Deliveries are signed with both secrets for 24 hours, unless `keep_old` is false.
 #[utoipa::path(post, path = "/api/webhooks/{id}/rotate-secret", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = Option<RotateSecretRequest>, responses((status = 200, body = CreatedWebhook)),
     security(("session" = []), ("key" = [])))]
@@ -137,7 +137,7 @@ async fn rotate_secret(
     Ok(Json(service::rotate_secret(&hub, &actor, id, request).await?))
 }
 
-/// What was sent to a webhook or waits to be sent, newest first.
+/// Lists a webhook's deliveries, newest first.
 #[utoipa::path(get, path = "/api/webhooks/{id}/deliveries", tag = "webhooks",
     params(("id" = WebhookId, Path), DeliveryQuery, ListQuery), responses((status = 200, body = Page<DeliveryRecord>)),
     security(("session" = []), ("key" = [])))]
@@ -151,7 +151,7 @@ async fn list_deliveries_of_webhook(
     Ok(Json(deliveries::list_deliveries(&hub, &actor, Some(id), query, list).await?))
 }
 
-/// What was sent to the caller's webhooks or waits to be sent, newest first.
+/// Lists the deliveries of the caller's webhooks, newest first.
 #[utoipa::path(get, path = "/api/webhooks/deliveries", tag = "webhooks", params(DeliveryQuery, ListQuery),
     responses((status = 200, body = Page<DeliveryRecord>)), security(("session" = []), ("key" = [])))]
 async fn list_deliveries(
@@ -163,7 +163,7 @@ async fn list_deliveries(
     Ok(Json(deliveries::list_deliveries(&hub, &actor, None, query, list).await?))
 }
 
-/// Deliveries that failed for good, newest first.
+/// Lists dead letters, newest first.
 #[utoipa::path(get, path = "/api/webhooks/dead-letters", tag = "webhooks", params(DeliveryQuery, ListQuery),
     responses((status = 200, body = Page<DeliveryRecord>)), security(("session" = []), ("key" = [])))]
 async fn list_dead_letters(
@@ -176,7 +176,7 @@ async fn list_dead_letters(
     Ok(Json(deliveries::list_deliveries(&hub, &actor, None, query, list).await?))
 }
 
-/// A delivery, with the request as it would be sent now.
+/// Returns a delivery with the request as it would be sent now.
 #[utoipa::path(get, path = "/api/webhooks/deliveries/{id}", tag = "webhooks", params(("id" = DeliveryId, Path)),
     responses((status = 200, body = DeliveryDetails)), security(("session" = []), ("key" = [])))]
 async fn get_delivery(
@@ -187,7 +187,7 @@ async fn get_delivery(
     Ok(Json(deliveries::get_delivery(&hub, &actor, id).await?))
 }
 
-/// Sends a dead letter again, with four tries as at first.
+/// Retries a dead letter, with up to four attempts.
 #[utoipa::path(post, path = "/api/webhooks/deliveries/{id}/retry", tag = "webhooks", params(("id" = DeliveryId, Path)),
     responses((status = 202, body = DeliveryRecord)), security(("session" = []), ("key" = [])))]
 async fn retry_delivery(
@@ -199,7 +199,7 @@ async fn retry_delivery(
     Ok((StatusCode::ACCEPTED, Json(deliveries::retry_delivery(&hub, &actor, id).await?)))
 }
 
-/// Sends the dead letters of a webhook again, oldest first, at most 1,000 at a time.
+/// Retries the dead letters of a webhook, oldest first, at most 1,000 at a time.
 #[utoipa::path(post, path = "/api/webhooks/{id}/retry-dead", tag = "webhooks", params(("id" = WebhookId, Path)),
     request_body = Option<RetryDeadRequest>, responses((status = 202, body = Retried)),
     security(("session" = []), ("key" = [])))]

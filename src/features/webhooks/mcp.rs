@@ -20,15 +20,10 @@ pub fn offer(offer: &mut Offer) {
     };
     let tools = &mut offer.tools;
     tools.add(
-        spec(
-            "register_webhook",
-            Adds,
-            WebhooksWrite,
-            "Have events sent to a URL as signed requests; shows the secret once",
-        ),
+        spec("register_webhook", Adds, WebhooksWrite, "Send events to a URL as signed requests; shows the secret once"),
         register,
     );
-    tools.add(spec("list_webhooks", Reads, MessagesRead, "Your webhooks and how they are doing"), list);
+    tools.add(spec("list_webhooks", Reads, MessagesRead, "List your webhooks and their health"), list);
     tools.add(spec("delete_webhook", Deletes, WebhooksWrite, "Delete a webhook"), delete);
 }
 
@@ -36,7 +31,7 @@ pub fn offer(offer: &mut Offer) {
 struct RegisterArguments {
     url: String,
     events: Vec<WebhookEvent>,
-    /// Yourself unless you are a person
+    /// Default: you, if you are an agent
     agent: Option<String>,
 }
 

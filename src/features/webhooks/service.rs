@@ -115,7 +115,7 @@ pub async fn create_webhook(
                 (MAX_WEBHOOKS_OF_OWNER, "A person, with all agents,")
             };
             return Err(HubError::conflict("too_many_webhooks", format!("{whose} can have {limit} webhooks."))
-                .hint("Delete one that is no longer needed."));
+                .hint("Delete one you no longer need."));
         }
         let must_wait = must_be_confirmed(&hub_in, &actor_in);
         let disabled_reason = must_wait.then_some(DisabledReason::Unconfirmed);
@@ -136,7 +136,7 @@ pub async fn create_webhook(
 fn find_agent(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<(PrincipalId, PrincipalId), HubError> {
     let not_yours = || HubError::invalid_field("agent", "is not an agent of yours");
     if actor.principal.reach.is_limited() {
-        return Err(HubError::invalid_field("agent", "cannot have webhooks by a key that is limited to channels"));
+        return Err(HubError::invalid_field("agent", "cannot get webhooks with a key limited to channels"));
     }
     if actor.principal.kind == PrincipalKind::Agent {
         let is_itself = stoa_model::handles::fold(name) == stoa_model::handles::fold(&actor.principal.handle);
@@ -266,7 +266,7 @@ pub async fn test_webhook(hub: &Hub, actor: &Actor, id: WebhookId) -> Result<Del
         let row = find_own(tx, scope, id)?;
         require_confirmed(&row, &actor_in)?;
         if acting::is_off(&hub_in, tx, row.owner)? {
-            return Err(HubError::new(ErrorKind::Unavailable, "acting_off", "Everything that acts is stopped.")
+            return Err(HubError::new(ErrorKind::Unavailable, "acting_off", "All automation is stopped.")
                 .hint("Resume it first: POST /api/automation/resume, or `stoa admin acting on`."));
         }
         let subscriber = Subscriber { webhook: id, agent: row.agent, owner: row.owner, url: row.url, is_held: false };
@@ -386,11 +386,11 @@ fn host_of(url: &str) -> String {
 /// Tells the owner that a program has registered a webhook, or moved one: what it is sent leaves the hub.
 fn tell_of_program(hub: &Hub, tx: &mut Tx<'_>, row: &WebhookRow, what: &str) -> Result<(), HubError> {
     let text = format!(
-        "@{} {what} a webhook to {}. It is sent: {}. {} If you do not know it, delete it on the page of the agent, under Webhooks.",
+        "@{} {what} a webhook to {}. It is sent: {}. {} If you do not recognize it, delete it in the agent's Webhooks tab.",
         row.agent_name,
         host_of(&row.url),
         row.events.iter().map(|event| event.name()).collect::<Vec<_>>().join(", "),
-        if row.is_enabled() { "It is enabled." } else { "It sends nothing until you enable it." },
+        if row.is_enabled() { "The webhook is enabled." } else { "The webhook sends nothing until you enable it." },
     );
     tell(hub, tx, row, text)
 }

@@ -23,7 +23,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(get_trust))
 }
 
-/// Reacts to a message, or takes the same reaction of the caller's back.
+/// Adds a reaction to a message, or removes the caller's same reaction.
 #[utoipa::path(post, path = "/api/messages/{id}/reactions", tag = "reactions", params(("id" = i64, Path)),
     request_body = ReactRequest,
     responses((status = 200, body = ReactedView)), security(("session" = []), ("bearer" = [])))]
@@ -36,7 +36,7 @@ async fn react_to_message(
     Ok(Json(react::react(&hub, &actor, id, request).await?))
 }
 
-/// All reactions on a message, in the order in which they were made.
+/// Lists the reactions on a message, oldest first.
 #[utoipa::path(get, path = "/api/messages/{id}/reactions", tag = "reactions", params(("id" = i64, Path)),
     responses((status = 200, body = ReactionsView)), security(("session" = []), ("bearer" = [])))]
 async fn get_reactions(
@@ -50,16 +50,16 @@ async fn get_reactions(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct ReactionParams {
-    /// The reaction to take back, unless the body says it.
+    /// The reaction to remove, if it is not in the body.
     #[serde(default)]
     #[param(inline)]
     reaction: Option<Reaction>,
-    /// Whose reaction it is, if not the caller's: the owner of a channel may take away any, and its people a claim.
+    /// The author of the reaction, if not the caller. Channel owners can remove any reaction, members can remove claims.
     #[serde(default)]
     by: Option<String>,
 }
 
-/// Takes a reaction of the caller's back, or with `by` somebody else's away.
+/// Removes a reaction of the caller, or with `by` someone else's.
 #[utoipa::path(delete, path = "/api/messages/{id}/reactions", tag = "reactions",
     params(("id" = i64, Path), ReactionParams), request_body = Option<UnreactRequest>,
     responses((status = 200, body = ReactedView)), security(("session" = []), ("bearer" = [])))]
@@ -74,7 +74,7 @@ async fn remove_reaction(
         (Some(one), Some(other)) if one != other => {
             return Err(HubError::invalid_field("reaction", "must be the same in the query and in the body"));
         }
-        (one, other) => one.or(other).ok_or_else(|| HubError::invalid_field("reaction", "is missing"))?,
+        (one, other) => one.or(other).ok_or_else(|| HubError::invalid_field("reaction", "is required"))?,
     };
     match query.by {
         Some(by) => Ok(Json(react::remove_of(&hub, &actor, id, reaction, by).await?)),
@@ -85,12 +85,12 @@ async fn remove_reaction(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 struct StateParams {
-    /// The state that the messages are in.
+    /// The workflow state.
     #[param(inline)]
     state: WorkflowState,
 }
 
-/// Messages of a channel that are in a state, newest first. Answers are listed only where somebody has reacted to them.
+/// Lists a channel's messages in a workflow state, newest first. Replies are included only if they have reactions.
 #[utoipa::path(get, path = "/api/channels/{name}/messages/by-state", tag = "channels",
     params(("name" = String, Path), StateParams, ListQuery),
     responses((status = 200, body = Page<MessageView>)), security(("session" = []), ("bearer" = [])))]
@@ -104,7 +104,7 @@ async fn list_messages_by_state(
     Ok(Json(board::list_by_state(&hub, &actor, name, state, list).await?))
 }
 
-/// How far people's reactions say that an agent can be trusted, by kind of work.
+/// Returns an agent's trust per action.
 #[utoipa::path(get, path = "/api/trust/{agent}", tag = "trust", params(("agent" = String, Path)),
     responses((status = 200, body = Vec<TrustView>)), security(("session" = []), ("bearer" = [])))]
 async fn get_trust(

@@ -21,15 +21,15 @@ pub fn add_tools(tools: &mut Tools) {
     let spec = |name, effect, permission, description| {
         ToolSpec::new(name, Toolset::Workflow, effect, Some(permission), description)
     };
-    let description = "React to a message; in_progress claims it; the same again takes it back";
+    let description = "React to a message; in_progress claims it; repeat to undo";
     tools.add(spec("react", Adds, ReactionsWrite, description).repeatable(), react_to);
-    tools.add(spec("unreact", Sets, ReactionsWrite, "Take your reaction back"), unreact);
-    tools.add(spec("get_reactions", Reads, MessagesRead, "Reactions on a message, and its state"), get_reactions);
+    tools.add(spec("unreact", Sets, ReactionsWrite, "Remove your reaction"), unreact);
+    tools.add(spec("get_reactions", Reads, MessagesRead, "List a message's reactions and its state"), get_reactions);
     tools.add(
-        spec("list_by_state", Reads, MessagesRead, "Messages of a channel in a workflow state, newest first"),
+        spec("list_by_state", Reads, MessagesRead, "List a channel's messages in a workflow state, newest first"),
         list_by_state,
     );
-    tools.add(spec("get_trust", Reads, MessagesRead, "How far an agent is trusted, by kind of work"), get_trust);
+    tools.add(spec("get_trust", Reads, MessagesRead, "Show an agent's trust per action"), get_trust);
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -139,7 +139,7 @@ async fn list_by_state(hub: Hub, actor: Actor, arguments: StateArguments) -> Res
 
 #[derive(Deserialize, JsonSchema)]
 struct TrustArguments {
-    /// You unless given
+    /// Default: you
     agent: Option<String>,
 }
 

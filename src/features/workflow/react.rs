@@ -202,7 +202,7 @@ fn require_reactor(actor: &Actor) -> Result<(), HubError> {
     match actor.principal.kind {
         PrincipalKind::User | PrincipalKind::Agent => Ok(()),
         PrincipalKind::System | PrincipalKind::Machine => {
-            Err(HubError::forbidden("forbidden", "Only people and agents react to messages."))
+            Err(HubError::forbidden("forbidden", "Only people and agents can react to messages."))
         }
     }
 }
@@ -240,8 +240,8 @@ impl<'a> Change<'a> {
         if self.actor.is_person() || delta_of(reaction).is_none() || !is_of_person(tx)? {
             return Ok(());
         }
-        let detail = format!("You reacted with {} in person, so only you can take it back.", reaction.name());
-        Err(HubError::forbidden("forbidden", detail).hint("Log in and take it back there; a token is not a person."))
+        let detail = format!("You reacted with {} while logged in, so only you can remove it.", reaction.name());
+        Err(HubError::forbidden("forbidden", detail).hint("Log in to remove it."))
     }
 
     /// Everybody who sees a message may react to it, unless it was deleted or somebody took them out of the channel. What they said
@@ -261,8 +261,8 @@ impl<'a> Change<'a> {
         if read.is_none_or(|read| read == self.message.edited_at) {
             return Ok(());
         }
-        Err(HubError::conflict("edited_meanwhile", "The message was edited since you read it.")
-            .hint("Read it again and decide."))
+        Err(HubError::conflict("edited_meanwhile", "The message has been edited since you read it.")
+            .hint("Read it again, then decide."))
     }
 
     /// While somebody works on a message of a channel, they finish it, or a person of the channel does.
@@ -275,13 +275,9 @@ impl<'a> Change<'a> {
             return Ok(());
         }
         let error = already_claimed(tx, self.message.id)?;
-        let detail = format!(
-            "{} Only they, or a member of the channel who is logged in, can set {}.",
-            error.detail,
-            reaction.name()
-        );
+        let detail = format!("{} Only they, or a logged-in channel member, can set {}.", error.detail, reaction.name());
         Err(HubError::forbidden("claimed_by_other", detail)
-            .hint("Ask them to finish it, or ask a member to take the claim away."))
+            .hint("Ask them to finish it, or ask a member to remove the claim."))
     }
 
     /// For taking away what somebody else said with a reaction.
@@ -290,8 +286,8 @@ impl<'a> Change<'a> {
         if is_owner || (reaction == Reaction::InProgress && self.is_of_channel(tx)?) {
             return Ok(());
         }
-        let said = "Only the owner of the channel or an administrator can remove reactions of others. Members can remove claims.";
-        Err(HubError::forbidden("forbidden", said).hint("Log in and do it there; keys and tokens cannot."))
+        let said = "Only the channel owner or an admin can remove others' reactions. Members can remove claims.";
+        Err(HubError::forbidden("forbidden", said).hint("Log in to do this; API keys are not accepted."))
     }
 
     /// Whether the owner of the channel calls in person, or an administrator.
@@ -328,7 +324,7 @@ impl<'a> Change<'a> {
         }
         let error = trust_too_low(reaction, action_type, score, threshold);
         let is_for_person = self.actor.principal.kind == PrincipalKind::User;
-        Err(if is_for_person { error.hint("Log in and do it there; a token is not a person.") } else { error })
+        Err(if is_for_person { error.hint("Log in to do this; tokens are not accepted.") } else { error })
     }
 
     fn reactions(&self, tx: &mut Tx<'_>) -> Result<Vec<ReactionView>, HubError> {
@@ -350,13 +346,13 @@ impl<'a> Change<'a> {
             Added::Claimed => Err(already_claimed(tx, id)?),
             Added::TooManyOfOwner => {
                 let detail = format!(
-                    "You and your agents have {MAX_REACTIONS_OF_OWNER} reactions on this message, which is the limit."
+                    "You and your agents have reached the limit of {MAX_REACTIONS_OF_OWNER} reactions on this message."
                 );
-                Err(HubError::conflict("too_many_reactions", detail).hint("Take one back, or say it in a reply."))
+                Err(HubError::conflict("too_many_reactions", detail).hint("Remove one, or send a reply."))
             }
             Added::TooMany => {
-                let detail = format!("The message has {MAX_REACTIONS} reactions, which is as many as it can have.");
-                Err(HubError::conflict("too_many_reactions", detail).hint("Say it in a reply."))
+                let detail = format!("The message has reached the limit of {MAX_REACTIONS} reactions.");
+                Err(HubError::conflict("too_many_reactions", detail).hint("Send a reply instead."))
             }
         }
     }
@@ -405,13 +401,13 @@ impl<'a> Change<'a> {
 
 fn trust_too_low(reaction: Reaction, action_type: &str, score: Score, threshold: f64) -> HubError {
     let detail = format!(
-        "Reacting with {} takes a trust of {threshold} in {action_type} here, and yours is {}.",
+        "The reaction {} needs trust {threshold} in {action_type} here; yours is {}.",
         reaction.name(),
         score.as_number()
     );
     let hint = match reaction {
-        Reaction::Published => "Ask a person to approve the message; then you may publish it.",
-        _ => "Ask a person to approve it. Trust grows when people approve what you do.",
+        Reaction::Published => "Ask a person to approve the message. Then you can publish it.",
+        _ => "Ask a person to approve it. Trust grows when people approve your work.",
     };
     HubError::forbidden("trust_too_low", detail).hint(hint)
 }
@@ -419,7 +415,7 @@ fn trust_too_low(reaction: Reaction, action_type: &str, score: Score, threshold:
 fn already_claimed(tx: &mut Tx<'_>, id: MessageId) -> Result<HubError, HubError> {
     let claimant = reactions::claimants(tx, &[id])?.remove(&id);
     let claimant = claimant.map(|claimant| principals::find_by_id(tx, claimant)).transpose()?.flatten();
-    let name = claimant.map_or_else(|| "Somebody else".to_owned(), |claimant| claimant.handle);
+    let name = claimant.map_or_else(|| "Someone else".to_owned(), |claimant| claimant.handle);
     Ok(HubError::conflict("already_claimed", format!("{name} has claimed this message."))
-        .hint("Take other work, or ask them to give it back."))
+        .hint("Take other work, or ask them to release the claim."))
 }

@@ -137,10 +137,8 @@ impl Round {
 
     fn digest(&self, kind: Stalemate, places: &[usize]) -> (&'static str, Digest) {
         let (word, body) = match kind {
-            Stalemate::Reminder => ("reminder", "This work is standing still and waits for you:\n"),
-            Stalemate::Escalation => {
-                ("escalation", "This work has been standing still for long, and needs a person:\n")
-            }
+            Stalemate::Reminder => ("reminder", "Stale work waiting for you:\n"),
+            Stalemate::Escalation => ("escalation", "Stale work that needs a decision:\n"),
         };
         let standing = places.iter().filter_map(|place| self.standing.get(*place)).take(MAX_NAMED);
         let messages = standing.map(|message| Named {

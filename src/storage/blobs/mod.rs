@@ -55,15 +55,15 @@ impl From<BlobError> for HubError {
     fn from(error: BlobError) -> Self {
         match &error {
             BlobError::Missing(_) => {
-                let detail = "The content of this attachment is missing from the hub's store.";
-                HubError::new(ErrorKind::Internal, "attachment_missing", detail).because(&error).hint(
-                    "Upload it again, or tell the operator: `stoa admin attachments check` lists what is missing.",
-                )
+                let detail = "The content of this attachment is missing on the hub.";
+                HubError::new(ErrorKind::Internal, "attachment_missing", detail)
+                    .because(&error)
+                    .hint("Upload the file again, or ask the operator to run `stoa admin attachments check`.")
             }
             BlobError::Full => HubError::storage_full("The hub has no space left for files.").because(&error),
-            BlobError::Failed(_) => HubError::unavailable("The hub's store of files cannot be used right now.")
+            BlobError::Failed(_) => HubError::unavailable("The hub's file storage is unavailable.")
                 .because(&error)
-                .hint("Try again in a moment."),
+                .hint("Retry in a moment."),
         }
     }
 }

@@ -59,7 +59,7 @@ impl Pieces {
                         return Ok(Some(bytes));
                     }
                 }
-                Ok(Some(Err(_))) => return Err(HubError::malformed("The request body broke off.")),
+                Ok(Some(Err(_))) => return Err(HubError::malformed("The request body is incomplete.")),
                 Ok(None) => return Ok(None),
                 Err(_) => return Err(too_slow()),
             }
@@ -75,7 +75,7 @@ fn pace(bytes: u64) -> Duration {
 fn too_slow() -> HubError {
     let detail = "The request body took too long to arrive.";
     HubError::new(ErrorKind::TimedOut, "request_timeout", detail)
-        .hint("Send at least 4 KiB a second; a slow connection needs smaller requests.")
+        .hint("Send at least 4 KiB per second, or send smaller requests.")
 }
 
 async fn overdue_at_stop(hub: &Hub) {
@@ -128,7 +128,7 @@ impl Whole {
             if let Some(holding) = &mut self.holding
                 && !holding.grow((counted - counted_before) as u64)
             {
-                return Err(HubError::busy("Too many request bodies are in memory: yours, or those of all callers."));
+                return Err(HubError::busy("Too many large requests at the same time."));
             }
             match &mut self.read {
                 Read::One(first) if first.is_empty() => *first = piece,

@@ -31,8 +31,8 @@ pub(super) fn check(method: &Method, path: &str, headers: &HeaderMap, base_url: 
         }),
     };
     if is_foreign {
-        return Err(HubError::forbidden("csrf_failed", "A page of another site may not do this with your session.")
-            .hint("Programs should use a key in the Authorization header instead of a cookie."));
+        return Err(HubError::forbidden("csrf_failed", "Cross-site requests cannot use your session.")
+            .hint("Use an API key in the Authorization header instead of a cookie."));
     }
     Ok(())
 }

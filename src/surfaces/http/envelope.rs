@@ -235,11 +235,11 @@ fn counted(hub: &Hub, notes: &ResponseNotes, method: &Method, response: Response
         hub.limits().note_read(owner, length, hub.clock().now_ms());
     }
     unread::count(hub, notes.payer(), response).unwrap_or_else(|| {
-        let error = HubError::busy("Too many answers to you have not been read yet.");
+        let error = HubError::busy("Too many responses to you are unread.");
         let hint = if method.is_safe() {
-            "Read what you asked for."
+            "Read the pending responses first."
         } else {
-            "What you asked for was done. Ask again with the same Idempotency-Key if you sent one."
+            "The request was carried out. Retry with the same Idempotency-Key if you sent one."
         };
         error.hint(hint).into_response()
     })
@@ -491,7 +491,7 @@ impl InFlight {
             Ok(Self { requests: state.in_flight.clone(), id })
         } else {
             Err(HubError::conflict("idempotency_in_progress", "A request with this Idempotency-Key is still running.")
-                .hint("Wait for its answer, or repeat the request in a moment."))
+                .hint("Wait for its response, or retry in a moment."))
         }
     }
 }

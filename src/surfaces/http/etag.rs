@@ -21,7 +21,7 @@ pub fn expected_revision(headers: &HeaderMap) -> Result<Option<i64>, HubError> {
     }
     let revision = value.to_str().ok().and_then(|text| text.strip_prefix('"')?.strip_suffix('"')?.parse().ok());
     revision.map(Some).ok_or_else(|| {
-        HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", "There is no such ETag.")
-            .hint("Send the ETag that you got when you read it.")
+        HubError::new(ErrorKind::PreconditionFailed, "precondition_failed", "Invalid ETag.")
+            .hint("Send the ETag from when you read the resource.")
     })
 }

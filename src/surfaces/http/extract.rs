@@ -111,7 +111,7 @@ async fn principal_of(
     }
     match cookie(headers, hub.session_cookie_name()) {
         Some(token) => auth::authenticate_session(hub, token, purpose).await,
-        None => Err(HubError::unauthenticated("unauthenticated", "This needs a session or a key.")
+        None => Err(HubError::unauthenticated("unauthenticated", "Requires a session or an API key.")
             .hint("Log in with POST /auth/login, or send `Authorization: Bearer <key>`.")),
     }
 }
@@ -182,7 +182,7 @@ pub(crate) fn admit_write(hub: &Hub, principal: &Arc<Principal>, parts: &Parts) 
     }
     match allowance.filter(|_| !is_allowed) {
         Some(allowance) => {
-            let detail = format!("At most {} writes a minute are possible.", allowance.limit);
+            let detail = format!("At most {} writes per minute are allowed.", allowance.limit);
             Err(HubError::rate_limited(detail, allowance.reset_seconds.max(1)))
         }
         None => Ok(()),

@@ -82,6 +82,6 @@ async fn no_such_route(
 }
 
 async fn no_such_method(method: Method) -> HubError {
-    HubError::new(ErrorKind::MethodNotAllowed, "method_not_allowed", format!("{method} is not possible here."))
-        .hint("The Allow header says what is.")
+    let detail = format!("{method} not allowed; see the Allow header.");
+    HubError::new(ErrorKind::MethodNotAllowed, "method_not_allowed", detail)
 }

@@ -56,7 +56,7 @@ impl FromRequest<Hub> for FileForm {
 }
 
 fn malformed(what: &str) -> HubError {
-    HubError::malformed(format!("The form is not right: {what}."))
+    HubError::malformed(format!("Invalid form: {what}."))
 }
 
 fn boundary(headers: &HeaderMap) -> Result<String, HubError> {
@@ -167,7 +167,7 @@ impl FileForm {
     pub async fn finish(mut self) -> Result<(), HubError> {
         match self.next_part().await? {
             Some(part) if part.name.as_deref() == Some(FILE) => {
-                Err(HubError::invalid_field(FILE, "is there twice: upload one file at a time"))
+                Err(HubError::invalid_field(FILE, "was sent twice: upload one file at a time"))
             }
             Some(part) => Err(unknown_part(part.name.as_deref())),
             None => Ok(()),
@@ -221,12 +221,12 @@ impl FileForm {
 }
 
 fn no_file() -> HubError {
-    HubError::invalid_field(FILE, "is missing: the form has no part with this name")
+    HubError::invalid_field(FILE, "is required: the form has no part with this name")
 }
 
 fn unknown_part(name: Option<&str>) -> HubError {
     let shown: String = name.unwrap_or_default().chars().take(60).collect();
-    HubError::invalid_field(&shown, "is not known: the form has one part, named `file`")
+    HubError::invalid_field(&shown, "is unknown: the form has one part, named `file`")
 }
 
 #[cfg(test)]

@@ -10,18 +10,18 @@ use utoipa::openapi::OpenApi;
 /// The answers that any call may get, besides those that its route names.
 const PROBLEMS: [(&str, &str); 13] = [
     ("400", "Malformed request"),
-    ("401", "No credential, or one that is not valid"),
-    ("403", "Known, but not allowed"),
-    ("404", "Not there, or not yours to see"),
-    ("405", "Not possible with this method"),
+    ("401", "Missing or invalid credential"),
+    ("403", "Not allowed"),
+    ("404", "Not found, or not visible to you"),
+    ("405", "Method not allowed"),
     ("408", "The body took too long to arrive"),
-    ("409", "In conflict with the state of things"),
+    ("409", "Conflict with the current state"),
     ("413", "Body too large"),
     ("415", "Wrong content type"),
-    ("421", "Sent to a host name that is not the hub's"),
-    ("422", "Well-formed, but not acceptable"),
+    ("421", "Sent to another host name than the hub's"),
+    ("422", "Invalid values"),
     ("429", "Too many requests"),
-    ("503", "Shutting down, or the store is away"),
+    ("503", "Shutting down, or the database is unavailable"),
 ];
 
 /// The name of each operation that changes something, by its path as routes write it.
@@ -61,13 +61,13 @@ pub(super) fn complete(description: OpenApi) -> Result<String, serde_json::Error
     document["components"]["schemas"]["FieldError"] = field_error;
     document["components"]["securitySchemes"] = json!({
         "session": {"type": "apiKey", "in": "cookie", "name": "stoa_session",
-            "description": "Given by POST /auth/login; named __Host-stoa_session when the hub is served over https."},
+            "description": "Set by POST /auth/login. Named __Host-stoa_session when the hub is served over https."},
         "bearer": {"type": "http", "scheme": "bearer", "description": "An agent key or a managed API key."},
         "client": {"type": "http", "scheme": "basic", "description": "The id and the secret of an OAuth client."},
         "registration": {"type": "http", "scheme": "bearer",
-            "description": "The registration access token that a client got when it registered."},
+            "description": "The registration access token from the client's registration."},
         "signature": {"type": "http", "scheme": "signature",
-            "description": "An HTTP message signature (RFC 9421) of a machine principal; Accept-Signature of a 401 says what it has to cover."},
+            "description": "An HTTP message signature (RFC 9421) of a machine principal; the Accept-Signature header of a 401 lists what it must cover."},
     });
     for (name, path) in document["paths"].as_object_mut().into_iter().flatten() {
         for (method, operation) in path.as_object_mut().into_iter().flatten() {
@@ -95,7 +95,7 @@ fn complete_operation(path: &str, method: &str, operation: &mut Value) {
     if !matches!(method, "get" | "head") && !["/oauth/", "/hooks/"].iter().any(|apart| path.starts_with(apart)) {
         let header = json!({
             "name": "Idempotency-Key", "in": "header", "required": false,
-            "description": "Makes a repeated request be done once: within 24 hours the same key and body get the first answer again.",
+            "description": "Makes retries safe: within 24 hours, the same key and body return the first response again.",
             "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[ -~]+$"},
         });
         match operation["parameters"].as_array_mut() {

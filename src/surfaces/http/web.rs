@@ -135,8 +135,8 @@ pub(super) fn serve(method: &Method, uri: &Uri, headers: &HeaderMap, has_session
     let nothing = || {
         let shown: String = path.chars().take(LONGEST_SHOWN).collect();
         let dots = if shown.len() < path.len() { "…" } else { "" };
-        HubError::new(ErrorKind::NotFound, "not_found", format!("There is nothing at {shown}{dots}."))
-            .hint("GET /api/openapi.json lists what there is.")
+        HubError::new(ErrorKind::NotFound, "not_found", format!("Unknown endpoint {shown}{dots}."))
+            .hint("See /api/openapi.json.")
     };
     let is_apart =
         APART.iter().any(|apart| path.strip_prefix(apart).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')));

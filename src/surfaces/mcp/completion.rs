@@ -29,7 +29,7 @@ pub(super) fn find(offer: &Offer, request: &CompleteRequestParams) -> Result<Opt
         }
         _ => None,
     };
-    found.ok_or_else(|| ErrorData::invalid_params("There is no such prompt or resource with such an argument.", None))
+    found.ok_or_else(|| ErrorData::invalid_params("No prompt or resource has this argument.", None))
 }
 
 pub(super) fn answer(values: Vec<String>) -> Result<CompleteResult, ErrorData> {

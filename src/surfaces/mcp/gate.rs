@@ -130,8 +130,8 @@ impl Gate {
         });
         let refused = |error: HubError, fault: &str| Box::new(with_challenge(error, &call.base_url, fault));
         let Some(credential) = credential else {
-            let error = HubError::unauthenticated("unauthenticated", "MCP needs a bearer token or a key.")
-                .hint("Send `Authorization: Bearer <key>`, or let your client log in with OAuth.");
+            let error = HubError::unauthenticated("unauthenticated", "MCP requires a bearer token or an API key.")
+                .hint("Send `Authorization: Bearer <key>`, or log in with OAuth.");
             return Err(refused(error, ""));
         };
         let outcome = match credential {
@@ -196,8 +196,8 @@ impl Gate {
             return Ok(());
         }
         let scope = if tool.spec.effect == Effect::Reads { "mcp:read" } else { ALL_SCOPES };
-        let detail = format!("The token does not have the scope for {}.", tool.spec.name);
-        let error = HubError::forbidden("insufficient_scope", detail).hint(format!("Ask for the scope {scope}."));
+        let detail = format!("The token lacks the scope for {}.", tool.spec.name);
+        let error = HubError::forbidden("insufficient_scope", detail).hint(format!("Request the scope {scope}."));
         let metadata = metadata_address(&actor.call.base_url);
         let challenge =
             format!(r#"Bearer error="insufficient_scope", scope="{scope}", resource_metadata="{metadata}""#);
@@ -225,7 +225,7 @@ impl Gate {
             }
             let tight = without_blanks(&body);
             if tight.len() > MAX_PLAIN_BODY_BYTES {
-                let hint = "Only a call of upload_attachment may be longer.";
+                let hint = "Only upload_attachment calls can be longer.";
                 return Err(HubError::too_large(MAX_PLAIN_BODY_BYTES).hint(hint));
             }
             Ok(Ok((tight.into(), None)))
@@ -275,7 +275,7 @@ fn judge(body: &[u8]) -> Result<(), String> {
     // The library keeps each value several times over, so a message may be long, but not made of much.
     let (parts, depth) = extent(body);
     if parts > MAX_PARTS || depth > MAX_DEPTH {
-        return Err("The message has too many values in it, or they lie too deep.".to_owned());
+        return Err("The message has too many values or is nested too deeply.".to_owned());
     }
     refuse_banned(body).map_err(|Banned(said)| format!("The message {said}."))
 }
@@ -328,8 +328,8 @@ fn without_blanks(body: &[u8]) -> Vec<u8> {
 fn unreadable(body: &[u8]) -> Response {
     match serde_json::from_slice::<Value>(body) {
         Err(error) => protocol_error(-32700, &format!("The message is not JSON: {error}.")),
-        Ok(Value::Array(_)) => protocol_error(-32600, "Batches are not possible: send one message at a time."),
-        Ok(_) => protocol_error(-32600, "This is not a message of JSON-RPC 2.0 with a method that MCP knows."),
+        Ok(Value::Array(_)) => protocol_error(-32600, "Batches are not supported. Send one message at a time."),
+        Ok(_) => protocol_error(-32600, "Not a JSON-RPC 2.0 message with an MCP method."),
     }
 }
 
@@ -346,7 +346,7 @@ fn toolsets(query: &str) -> Result<Option<Arc<[Toolset]>>, HubError> {
     let found = named.split(',').map(str::trim).filter(|name| !name.is_empty()).map(|name| {
         Toolset::from_name(name).ok_or_else(|| {
             let names = Toolset::ALL.map(Toolset::name).join(", ");
-            HubError::invalid_field("toolsets", format!("has a name that is not known; there are {names}"))
+            HubError::invalid_field("toolsets", format!("has an unknown name. Use one of: {names}"))
         })
     });
     let found = found.collect::<Result<Vec<_>, _>>()?;

@@ -36,7 +36,7 @@ impl LongOnes {
     pub(super) async fn take(&self, owner: PrincipalId) -> Result<Turn, HubError> {
         let waiting = tokio::time::timeout(PATIENCE, self.wait(owner));
         let turn = waiting.await.ok().flatten();
-        turn.ok_or_else(|| HubError::busy("Other long messages are being read."))
+        turn.ok_or_else(|| HubError::busy("Too many long messages at the same time."))
     }
 
     async fn wait(&self, owner: PrincipalId) -> Option<Turn> {

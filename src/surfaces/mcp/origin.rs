@@ -50,8 +50,8 @@ impl Doors<'_> {
         if is_own || is_allowed || (is_loopback(self.base_url) && is_loopback(text)) {
             return Ok(Some(origin.clone()));
         }
-        Err(HubError::forbidden("forbidden", "Pages of that origin may not call this hub.")
-            .hint("Its operator can allow them with STOA_MCP_ORIGINS."))
+        Err(HubError::forbidden("forbidden", "This origin is not allowed.")
+            .hint("The operator can allow it with STOA_MCP_ORIGINS."))
     }
 }
 

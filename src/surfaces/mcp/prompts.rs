@@ -99,11 +99,11 @@ impl Prompt {
             actor.require(*needed)?;
         }
         if let Some(missing) = self.spec.values.iter().find(|value| !values.contains_key(value.name)) {
-            return Err(HubError::invalid_field(missing.name, "is missing"));
+            return Err(HubError::invalid_field(missing.name, "is required"));
         }
         if let Some(unknown) = values.keys().find(|name| !self.spec.values.iter().any(|value| value.name == *name)) {
             let shown: String = unknown.chars().take(60).collect();
-            return Err(HubError::invalid_field(&shown, "is not known"));
+            return Err(HubError::invalid_field(&shown, "is not an argument of this prompt"));
         }
         match &self.way {
             Way::Writes(write) => write(hub.clone(), actor.clone(), values).await,

@@ -288,7 +288,7 @@ impl Tool {
             [best, ..] => format!("Did you mean {best}?"),
         };
         let shown: String = wrong.chars().take(60).collect();
-        Err(HubError::invalid_field(&shown, "is not known").hint(hint))
+        Err(HubError::invalid_field(&shown, "is not an argument of this tool").hint(hint))
     }
 
     fn repeatable_call(&self, call: &Call, key: &Value, arguments: &Map<String, Value>) -> Result<Call, HubError> {

@@ -23,7 +23,7 @@ export async function welcome({ hub, watcher }) {
   await watcher.checkAccess(page, "the settings of a client");
 
   await page.getByRole("radio", { name: "Other" }).check();
-  const file = page.locator("figure", { hasText: "The client's settings for MCP" });
+  const file = page.locator("figure", { hasText: "The client's MCP settings" });
   await file.getByRole("button", { name: "Copy" }).click();
   await file.getByRole("button", { name: "Copied" }).waitFor();
   const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
@@ -33,7 +33,7 @@ export async function welcome({ hub, watcher }) {
   const call = async (name, args = {}) => (await client.callTool({ name, arguments: args })).structuredContent;
   try {
     equal((await call("my_status")).name, "pathfinder", "who the client is");
-    await page.getByText("@pathfinder is connected").waitFor();
+    await page.getByRole("status").getByText("@pathfinder is connected").waitFor();
     await page.getByText("my_status").waitFor();
     await page.getByText(/Last called just now through MCP/).waitFor();
     await page.getByRole("button", { name: "Continue to first message" }).click();
@@ -44,14 +44,14 @@ export async function welcome({ hub, watcher }) {
     equal(items.map(({ from, content }) => [from, content]), [["admin", "What do you see?"]], "what the agent gets");
     await call("send_message", { to: "admin", body: "Land, ahead.", reply_to: items[0].id });
     await article(page, "Land, ahead.").waitFor();
-    await page.getByText("@pathfinder has answered").waitFor();
+    await page.getByText("@pathfinder replied").waitFor();
     await watcher.checkAccess(page, "the first answer");
   } finally {
     await client.close();
   }
   // Who comes again is told that there is one, and that it is connected.
   await page.goto(`${hub.url}/welcome`);
-  await page.getByRole("region", { name: "Agents that you have" }).getByText(/is connected; last seen/).waitFor();
+  await page.getByRole("region", { name: "Your agents" }).getByText(/is connected; last seen/).waitFor();
   await watcher.checkAccess(page, "another agent");
   const { members } = await hub.admin.call("GET", "/api/channels/ops");
   equal(members.some(({ name }) => name === "pathfinder"), true, "whether it is in the channel");
@@ -68,31 +68,31 @@ export async function standing({ hub, watcher }) {
   await page.getByText("@scout is connected").waitFor();
   await page.getByText(/Last called just now through the HTTP API/).waitFor();
   await scout.say("general", "and again");
-  const calls = page.getByRole("region", { name: "What @scout does" });
+  const calls = page.getByRole("region", { name: "Activity of @scout" });
   await calls.getByText("called send_message").waitFor();
   await watcher.checkAccess(page, "an agent that is connected");
 
   // It is passive, as new ones are: nothing is wrong with that.
   await page.getByRole("tab", { name: "Overview" }).click();
   const chain = page.getByRole("region", { name: "When a message arrives" });
-  await chain.getByText("passive: nothing starts it").waitFor();
+  await chain.getByText("passive: messages wait in the inbox").waitFor();
   equal(await chain.getByText("stops here").count(), 0, "what is said to be wrong");
   await watcher.checkAccess(page, "a passive agent");
-  await chain.getByRole("link", { name: "Change what starts it" }).click();
+  await chain.getByRole("link", { name: "Edit triggers" }).click();
   await page.getByRole("radio", { name: "Wait in the inbox" }).waitFor();
 
   // Somebody else's conversations are not shown, nor told of as one's own.
   watcher.allow(/404/);
   const other = await watcher.page(page.context());
   await other.goto(`${hub.url}/dm/bob?as=rover`);
-  await other.getByRole("alert").getByText("There is no such agent.").waitFor();
+  await other.getByRole("alert").getByText("No such agent.").waitFor();
   equal(await other.getByText(/as the owner/).count(), 0, "whether it is said to be one's own");
   await watcher.checkAccess(other, "a conversation that is refused");
 
   await hub.admin.call("DELETE", "/api/agents/scout");
-  await page.getByText("@scout is gone").waitFor();
+  await page.getByText("@scout not found").waitFor();
   await watcher.checkAccess(page, "an agent that is gone");
-  await page.getByRole("link", { name: "Go to your agents" }).click();
+  await page.getByRole("link", { name: "Show your agents" }).click();
   await page.getByText("You have no agents yet").waitFor();
 }
 
@@ -116,7 +116,7 @@ export async function manyAgents({ hub, watcher }) {
   await link("Agent 89").waitFor();
   equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "whether the keyboard has kept its place");
   await page.getByRole("button", { name: "What does “Mode” mean?" }).press("Enter");
-  await page.getByText(/Passive: it waits until the agent asks/).waitFor();
+  await page.getByText(/Passive: waits in the inbox/).waitFor();
   await page.getByLabel("Find").fill("agent-71");
   await link("Agent 71").waitFor();
   equal(await table.getByRole("row").count(), 2, "what is found");

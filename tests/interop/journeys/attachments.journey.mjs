@@ -51,7 +51,7 @@ function give(target, how, files) {
   );
 }
 
-const tray = (page) => page.getByRole("list", { name: "Files of this message" });
+const tray = (page) => page.getByRole("list", { name: "Attached files" });
 
 /** What is dropped or pasted goes with the message; what the hub does not take is told, and the rest goes on. */
 export async function droppedAndPasted({ hub, watcher }) {
@@ -63,19 +63,19 @@ export async function droppedAndPasted({ hub, watcher }) {
     await one.getByLabel("Message #general").waitFor();
   }
   const field = page.getByLabel("Message #general");
-  await give(page.getByText("Nothing has been said here yet"), "drop", [
+  await give(page.getByText("No messages yet"), "drop", [
     fileOf("red.png", RED, "image/png"),
     fileOf("tools.zip", ARCHIVE, "application/zip"),
     fileOf("notes.txt", "a, b and c", "text/plain"),
   ]);
   await tray(page).getByRole("button", { name: "Remove red.png" }).waitFor();
   await tray(page).getByRole("button", { name: "Remove notes.txt" }).waitFor();
-  await tray(page).getByRole("alert").filter({ hasText: "Only images, PDFs and text" }).waitFor();
+  await tray(page).getByRole("alert").filter({ hasText: "This file type is not supported" }).waitFor();
   await give(field, "paste", [fileOf("blue.png", BLUE, "image/png")]);
   await tray(page).getByRole("button", { name: "Remove blue.png" }).waitFor();
   // The same content a second time is not taken twice; it has its latest name.
   await give(field, "paste", [fileOf("crimson.png", RED, "image/png")]);
-  await page.getByText("The hub already has crimson.png.").waitFor();
+  await page.getByText("crimson.png is already attached.").waitFor();
   equal(await tray(page).getByRole("listitem").count(), 4, "how many files there are");
   await watcher.checkAccess(page, "files to be sent");
   await field.fill("two pictures and a text");
@@ -158,7 +158,7 @@ export async function filesAreKept({ hub, watcher }) {
   await page.getByLabel("Username").fill("admin");
   await page.getByLabel("Password").fill(hub.password);
   await page.keyboard.press("Enter");
-  await page.getByText("late.txt was not sent along: attach it again.", { exact: true }).waitFor();
+  await page.getByText("late.txt was not sent. Attach it again.", { exact: true }).waitFor();
   equal(await field.inputValue(), "see the file", "what was written before the login");
   await watcher.checkAccess(page, "after a login with a file on its way");
 }
@@ -177,7 +177,7 @@ export async function uploadedFiles({ hub, watcher }) {
   const context = await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true });
   const page = await watcher.page(context);
   await page.goto(`${hub.url}/attachments`);
-  await page.getByText("You have not sent any files yet").waitFor();
+  await page.getByText("No files yet").waitFor();
   const names = ['<img src=x onerror="window.hit=1">.txt', `${"long".repeat(49)}.txt`, "gpj.\u202Etxt"];
   const files = [];
   for (const [at, name] of names.entries()) files.push(await upload(hub.admin, name, `content ${at}`));
@@ -214,7 +214,7 @@ export async function hugePicture({ hub, watcher }) {
   equal(await message.locator("img").count(), 1, "pictures that are drawn");
   await message.getByRole("button", { name: "Open huge.png" }).click();
   const dialog = page.getByRole("dialog");
-  await dialog.getByRole("button", { name: "Show picture" }).waitFor();
+  await dialog.getByRole("button", { name: "Show image" }).waitFor();
   equal(await dialog.locator("img").count(), 0, "pictures that are drawn in large");
   await watcher.checkAccess(page, "a picture that is very large");
   await page.keyboard.press("ArrowRight");

@@ -10,13 +10,13 @@ export async function settingsSave({ hub, watcher }) {
   await page.goto(`${hub.url}/channels/work/settings`);
   const form = page.getByRole("form", { name: "Workflow" });
   await form.getByRole("switch", { name: "Workflow", exact: true }).click();
-  await form.getByRole("switch", { name: "Approve by trust" }).click();
-  await form.getByLabel("Trust to approve").fill("0");
-  await form.getByLabel("Trust to publish").fill("0.5");
+  await form.getByRole("switch", { name: "Auto-approve trusted agents" }).click();
+  await form.getByLabel("Approve threshold").fill("0");
+  await form.getByLabel("Publish threshold").fill("0.5");
   await form.getByLabel("Remind after").fill("30m");
   await form.getByLabel("Escalate after").fill("0");
   await form.getByRole("button", { name: "Save" }).click();
-  await page.getByText("Saved.").waitFor();
+  await page.getByText("Saved", { exact: true }).waitFor();
   const { channel } = await hub.admin.call("GET", "/api/channels/work");
   const saved = {
     workflow_enabled: true,
@@ -27,18 +27,18 @@ export async function settingsSave({ hub, watcher }) {
     stalemate_escalate_after: "0",
   };
   equal(Object.fromEntries(Object.keys(saved).map((name) => [name, channel[name]])), saved, "what is saved");
-  await page.getByText("The owner of a channel cannot leave it").waitFor();
+  await page.getByText("Owners cannot leave their channel").waitFor();
   equal(await page.getByRole("button", { name: "Leave #work" }).count(), 0, "ways to leave for the owner");
   await watcher.checkAccess(page, "the settings of a channel");
 
   // Messages are work; the hub approves what trusted agents propose; publishing takes trust.
-  const draft = await scribe.say("work", "A draft");
+  const draft = await scribe.say("work", "A draft", { metadata: { action_type: "publish" } });
   equal(draft.status, "pending", "the status of a new message");
   equal(draft.reactions.map(({ reaction, from }) => [reaction, from.name]), [["approve", "system"]], "who approved it");
   const refused = await scribe.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "published" }).catch((error) => String(error));
   equal(/trust_too_low/.test(refused), true, "whether publishing without trust is refused");
   await page.goto(`${hub.url}/channels/work/board`);
-  const strip = page.getByRole("list", { name: "Workflow of the channel" });
+  const strip = page.getByRole("list", { name: "Channel workflow" });
   await strip.waitFor();
   equal(
     (await strip.getByRole("listitem").allInnerTexts()).map((text) => text.trim()),
@@ -50,7 +50,7 @@ export async function settingsSave({ hub, watcher }) {
   // What cannot be is said at its field, and nothing is sent.
   await page.getByRole("link", { name: "Channel settings" }).click();
   await form.getByLabel("Remind after").fill("soon");
-  await form.getByText("Write a time like 30m").waitFor();
+  await form.getByText("Enter a time such as 30m").waitFor();
   equal(await form.getByRole("button", { name: "Save" }).isDisabled(), true, "whether it cannot be saved");
 }
 
@@ -65,10 +65,10 @@ export async function takenOut({ hub, watcher }) {
   const owners = await watcher.page(await watcher.window(hub.admin));
   await owners.goto(`${hub.url}/channels/work/settings`);
   await owners.getByRole("button", { name: "Remove bob" }).click();
-  await owners.getByText("@bob is out of #work until somebody adds them again.").waitFor();
+  await owners.getByText("@bob removed from #work").waitFor();
 
   const page = await watcher.page(await watcher.window(bob));
-  const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an administrator removed you. Ask the owner of the channel to add you again.");
+  const refused = page.getByText("You cannot join, post, edit or react in this channel: its owner or an admin removed you. Ask the owner of the channel to add you again.");
   await page.goto(`${hub.url}/channels`);
   await page.getByRole("listitem").filter({ hasText: "work" }).getByRole("button", { name: "Join" }).click();
   await refused.waitFor();
@@ -88,7 +88,7 @@ export async function takenOut({ hub, watcher }) {
   const dialog = page.getByRole("dialog", { name: "New channel" });
   await dialog.getByLabel("Name").fill("ops");
   await dialog.getByRole("button", { name: "Create channel" }).click();
-  await dialog.getByText("The name ops belonged to a deleted channel. Only its last owner or an administrator can use it again.").waitFor();
+  await dialog.getByText("The name ops belonged to a deleted channel. Only its last owner or an admin can use it again.").waitFor();
 
   // Adding them again is what lets them in.
   await owners.getByRole("button", { name: "Undo" }).click();
@@ -104,13 +104,13 @@ export async function leaving({ hub, watcher }) {
   await bob.call("PUT", "/api/channels/work/members/helper");
   const page = await watcher.page(await watcher.window(bob));
   await page.goto(`${hub.url}/channels/work/settings`);
-  await page.getByText("Only the owner, @admin, and administrators can change this channel").waitFor();
+  await page.getByText("Only the owner, @admin, and admins can change this channel").waitFor();
   equal(await page.getByRole("switch", { name: "Workflow", exact: true }).isDisabled(), true, "whether a member cannot switch");
-  await page.getByText("Your agents leave with you: @helper").waitFor();
+  await page.getByText("Your agents will leave too: @helper").waitFor();
   await watcher.checkAccess(page, "the settings of somebody else's channel");
   await page.getByRole("button", { name: "Leave #work" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Leave", exact: true }).click();
-  await page.getByText("You have left #work.").waitFor();
+  await page.getByText("Left #work", { exact: true }).waitFor();
   await until("both are out", async () => {
     const { members } = await hub.admin.call("GET", "/api/channels/work");
     return members.map(({ name }) => name).join() === "admin";

@@ -225,11 +225,11 @@ export async function restart({ hub, watcher }) {
   await scout.say("general", "before");
   await article(page, "before").waitFor();
   await hub.halt();
-  await page.getByText("The hub cannot be reached").waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   await hub.run();
   await scout.say("general", "after");
   await article(page, "after").waitFor();
-  await page.getByText("The hub cannot be reached").waitFor({ state: "detached" });
+  await page.getByText("Can't reach the server").waitFor({ state: "detached" });
   equal(await article(page, "before").count(), 1, "how often the first is shown");
   equal(await article(page, "after").count(), 1, "how often the second is shown");
 }
@@ -287,8 +287,8 @@ export async function palette({ hub, watcher }) {
   };
   await run("dark", "Switch to dark theme");
   await page.locator("html.dark").waitFor();
-  await run("mark this", "Mark this conversation read");
-  await page.getByText("#deep-sea is read.").waitFor();
+  await run("mark conversation", "Mark conversation as read");
+  await page.getByText("#deep-sea marked as read").waitFor();
   await run("keyboard", "Keyboard shortcuts");
   await page.getByRole("dialog", { name: "Keyboard shortcuts" }).waitFor();
   await page.keyboard.press("Escape");
@@ -299,7 +299,7 @@ export async function palette({ hub, watcher }) {
   await page.getByRole("button", { name: "New channel" }).click();
   const dialog = page.getByRole("dialog", { name: "New channel" });
   await dialog.getByLabel("Name").pressSequentially("Ice & Snow ");
-  await dialog.getByText("It will be called #ice-snow", { exact: true }).waitFor();
+  await dialog.getByText("Will be created as #ice-snow", { exact: true }).waitFor();
   await dialog.getByLabel("Name").press("Home");
   await dialog.getByLabel("Name").pressSequentially("On ");
   equal(await dialog.getByLabel("Name").inputValue(), "on-ice-snow-", "what is in the field");

@@ -80,8 +80,8 @@ export async function editedSince({ hub, watcher }) {
   const row = page.locator(`#m${draft.id}`);
   await row.getByText("Edited since you and @bob approved").waitFor();
   await watcher.checkAccess(page, "a text that was edited after its approval");
-  await row.getByRole("button", { name: "What changed" }).click();
-  const dialog = page.getByRole("dialog", { name: /What changed/ });
+  await row.getByRole("button", { name: "Show changes" }).click();
+  const dialog = page.getByRole("dialog", { name: /Edit history/ });
   await dialog.getByText("approved by you and @bob").waitFor();
   equal(await dialog.locator("mark").allInnerTexts(), ["9000", "10"], "what is marked as changed");
   await watcher.checkAccess(page, "the history of a message");
@@ -89,7 +89,7 @@ export async function editedSince({ hub, watcher }) {
 
   await row.getByRole("button", { name: "Message actions" }).click();
   await page.getByRole("menuitem", { name: "Remove @bob's claim" }).click();
-  await page.getByText("Removed @bob's claim.").waitFor();
+  await page.getByText("Removed @bob's claim").waitFor();
   equal((await hub.admin.call("GET", `/api/messages/${draft.id}/reactions`)).reactions, [], "what is said of it after that");
 
   // Who decides again is no longer named.
@@ -100,7 +100,7 @@ export async function editedSince({ hub, watcher }) {
   await page.goto(`${hub.url}/dm/system`);
   const notice = article(page, `edited message ${draft.id} in #work after you approved it`);
   await watcher.checkAccess(page, "a notice of the hub");
-  await notice.getByRole("link", { name: "Go to the message" }).click();
+  await notice.getByRole("link", { name: "Open message" }).click();
   await page.waitForURL(new RegExp(`/channels/work\\?at=${draft.id}`));
   await row.waitFor();
 }
@@ -115,11 +115,11 @@ export async function editedDirectly({ hub, watcher }) {
   await scribe.dm("admin", "edited message 1", { metadata: { lapsed_approval: { message_id: draft.id, channel: "general", revision: 1 } } });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/dm/system`);
-  await page.getByRole("link", { name: "Go to the message" }).click();
+  await page.getByRole("link", { name: "Open message" }).click();
   await page.waitForURL(new RegExp(`/dm/scribe\\?at=${draft.id}`));
   await page.locator(`#m${draft.id}`).getByText("Edited since you approved").waitFor();
   await article(page, "edited message 1").waitFor();
-  equal(await page.getByRole("link", { name: "Go to the message" }).count(), 0, "links in what others send");
+  equal(await page.getByRole("link", { name: "Open message" }).count(), 0, "links in what others send");
 }
 
 /** Who approves a text that is another one by now approves nothing, and sees the new text: in the channel, on the board and in the inbox. */
@@ -139,7 +139,7 @@ export async function editedWhileRead({ hub, watcher }) {
     await route.continue();
   });
   const refused = async (draft) => {
-    const words = page.getByText("The message was edited while you read it. Look at it again.");
+    const words = page.getByText("This message was edited while you were reading it. Review it again.");
     await words.waitFor();
     equal((await hub.admin.call("GET", `/api/messages/${draft.id}/reactions`)).reactions, [], "what is said of the new text");
     await page.getByRole("button", { name: /Dismiss|Close/ }).first().click();

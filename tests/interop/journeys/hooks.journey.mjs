@@ -37,7 +37,7 @@ async function requests(page) {
 export async function urlHook({ hub, watcher }) {
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/settings/hooks`);
-  await page.getByText("You have no hooks yet").waitFor();
+  await page.getByText("No hooks yet").waitFor();
   await watcher.checkAccess(page, "no hooks");
   const dialog = await begin(page, "Secret URL", "Deploys");
   await dialog.getByRole("figure", { name: "Preview" }).getByText("Deployment finished").waitFor();
@@ -64,7 +64,7 @@ export async function urlHook({ hub, watcher }) {
   await article(page, "Version 2 is live").waitFor();
   equal(await article(page, "forged").count(), 0, "messages without the secret");
   await page.goBack();
-  await page.getByRole("link", { name: "Search for its messages" }).click();
+  await page.getByRole("link", { name: "Search messages" }).click();
   await page.getByText("1 message", { exact: true }).waitFor();
   await article(page, "Version 2 is live").waitFor();
 
@@ -88,7 +88,7 @@ export async function hooksByKeyboard({ hub, watcher }) {
   await page.getByRole("alert").getByText("Not today.").waitFor();
   await watcher.checkAccess(page, "hooks that cannot be loaded");
   await page.unroute("**/api/hooks?*");
-  await page.getByRole("button", { name: "Try again" }).press("Enter");
+  await page.getByRole("button", { name: "Retry" }).press("Enter");
   await page.getByRole("link", { name: "Monitor" }).press("Enter");
   await page.getByText("No requests yet").waitFor();
   // The link is no longer in the page. The next step of the keyboard is the first link of the hook.
@@ -188,9 +188,9 @@ export async function githubHook({ hub, watcher }) {
   // The page may ask for the requests in the moment in which the hook is deleted.
   watcher.allow(/status of 404/);
   await dialog.getByRole("button", { name: "Delete hook" }).click();
-  await page.getByText("You have no hooks yet").waitFor();
+  await page.getByText("No hooks yet").waitFor();
   equal(new URL(page.url()).search, "", "the address after deleting");
   equal(await post(url, third, signed(fresh, third, "issues", "d-6")), [404, null], "a deleted hook");
   await page.goto(`${hub.url}/settings/hooks?hook=${url.split("/").at(-1)}`);
-  await page.getByText("There is no such hook").waitFor();
+  await page.getByText("Hook not found").waitFor();
 }

@@ -19,7 +19,7 @@ const charactersIn = (locator) => locator.evaluate((box) => box.textContent.leng
 const few = (count, most, what) => {
   if (count > most) throw new Error(`${what}: ${count}, which is more than ${most}`);
 };
-const dialogIn = (page) => page.getByRole("dialog", { name: "All of the text" });
+const dialogIn = (page) => page.getByRole("dialog", { name: "Full text" });
 
 /** Goes to the end of a conversation until a message is drawn there. What is above it may still grow. */
 const arrives = (page, row) =>
@@ -128,7 +128,7 @@ export async function hostileLists({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "work" });
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
   await scout.call("POST", "/api/channels/work/join");
-  await all(50, (at) => scout.say("work", title("admin", at)));
+  await all(50, (at) => scout.say("work", title("admin", at), { metadata: { action_type: "plan" } }));
   const rejected = await scout.say("work", "a proposal", { metadata: { action_type: "plan" } });
   await hub.admin.call("POST", `/api/messages/${rejected.id}/reactions`, { reaction: "reject" });
   await hub.admin.say("work", KNOWN.directions, { reply_to: rejected.id });

@@ -2,6 +2,7 @@
 
 import { equal, until } from "./frame.mjs";
 
+const WORK = { metadata: { action_type: "publish" } };
 const part = (page, name) => page.getByRole("region", { name });
 const row = (place, text) => place.getByRole("listitem").filter({ hasText: text });
 
@@ -17,12 +18,12 @@ export async function inboxSettles({ hub, watcher }) {
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
   // Three that were approved before: a trust of 0.15.
   for (const at of [1, 2, 3]) {
-    const earlier = await scribe.say("work", `Earlier ${at}`);
+    const earlier = await scribe.say("work", `Earlier ${at}`, WORK);
     await hub.admin.call("POST", `/api/messages/${earlier.id}/reactions`, { reaction: "approve" });
     await hub.admin.call("POST", `/api/messages/${earlier.id}/reactions`, { reaction: "done" });
   }
-  const good = await scribe.say("work", "Good section\n\nWhen the connection drops, the import waits.");
-  const bad = await scribe.say("work", "Bad section");
+  const good = await scribe.say("work", "Good section\n\nWhen the connection drops, the import waits.", WORK);
+  const bad = await scribe.say("work", "Bad section", WORK);
   const own = await hub.admin.say("work", "Mine to do");
   await hub.admin.call("POST", `/api/messages/${own.id}/reactions`, { reaction: "in_progress" });
   const number = await hub.admin.say("general", "It is 42");
@@ -33,7 +34,7 @@ export async function inboxSettles({ hub, watcher }) {
   const [mentions, approvals, claimed] = [part(page, "Mentions"), part(page, "Waiting for your approval"), part(page, "Claimed by you")];
   await row(mentions, "may I quote that number").waitFor();
   await row(claimed, "Mine to do").waitFor();
-  await page.getByText("3 things wait for you").waitFor();
+  await page.getByText("3 items need you").waitFor();
   await row(mentions, "may I quote").getByRole("link", { name: "in a thread" }).waitFor();
   await watcher.checkAccess(page, "the inbox");
 
@@ -60,10 +61,10 @@ export async function inboxSettles({ hub, watcher }) {
   await claimed.waitFor({ state: "detached" });
   await until("what was claimed is done", async () => (await hub.admin.call("GET", `/api/messages/${own.id}`)).workflow_state === "done");
   await page.getByRole("button", { name: "Mark all read" }).click();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("You're all caught up").waitFor();
 
   // What comes now is there without being asked for.
-  await scribe.say("work", "One more section");
+  await scribe.say("work", "One more section", WORK);
   await row(approvals, "One more section").waitFor();
 
   await page.goto(`${hub.url}/agents/scribe`);
@@ -71,7 +72,7 @@ export async function inboxSettles({ hub, watcher }) {
   await trust.getByRole("meter", { name: "Trust in publish" }).waitFor();
   await trust.getByText("0.10", { exact: true }).waitFor();
   await trust.getByText("5 adjustments").waitFor();
-  await trust.getByText("Asked for: 0.8 in #work").waitFor({ state: "attached" });
+  await trust.getByText("Required: 0.8 in #work").waitFor({ state: "attached" });
   await watcher.checkAccess(page, "the trust in an agent");
 }
 
@@ -85,8 +86,8 @@ export async function quarantine({ hub, watcher }) {
   await page.getByText("its reputation fell below 0.3").waitFor();
   equal(await page.locator("header").getByText("Quarantined").count(), 1, "the badge in the title");
   await watcher.checkAccess(page, "an agent in quarantine");
-  await page.getByRole("button", { name: "Lift the quarantine" }).click();
-  await page.getByRole("dialog").getByRole("button", { name: "Lift the quarantine" }).click();
+  await page.getByRole("button", { name: "Release from quarantine" }).click();
+  await page.getByRole("dialog").getByRole("button", { name: "Release from quarantine" }).click();
   await page.locator("header").getByText("Active").waitFor();
   equal((await hub.admin.call("GET", "/api/agents/scribe")).quarantined_at ?? null, null, "the quarantine");
 }

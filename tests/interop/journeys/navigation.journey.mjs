@@ -62,7 +62,7 @@ export async function stars({ hub, watcher }) {
   await page.getByRole("heading", { level: 1, name: "@scout" }).waitFor();
   await page.keyboard.press("Control+k");
   await page.keyboard.type("Star this");
-  await page.getByRole("option", { name: /Star this conversation/ }).waitFor();
+  await page.getByRole("option", { name: /Star conversation/ }).waitFor();
   await page.keyboard.press("Enter");
   await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
   equal(await button.getAttribute("aria-pressed"), "true", "what the button says");
@@ -123,7 +123,7 @@ export async function inboxNumber({ hub, watcher }) {
   await hub.admin.call("POST", `/api/messages/${first.id}/reactions`, { reaction: "reject" });
   await inbox(1).waitFor();
   await inbox(1).click();
-  await page.getByText("1 thing waits for you").waitFor();
+  await page.getByText("1 item needs you").waitFor();
   await page.getByRole("region", { name: "Mentions" }).getByText("look").waitFor();
   await page.getByRole("button", { name: "Mark all read" }).click();
   await inbox(1).waitFor();
@@ -148,7 +148,7 @@ export async function unconnectedAgents({ hub, watcher }) {
   await cards.waitFor({ state: "detached" });
   await page.reload();
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
-  await page.getByText("Nothing waits for you").waitFor();
+  await page.getByText("You're all caught up").waitFor();
   equal(await cards.count(), 0, "agents that were dismissed or are connected");
 }
 

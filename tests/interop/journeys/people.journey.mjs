@@ -11,7 +11,7 @@ export async function wrongPassword({ hub, watcher }) {
   await page.getByLabel("Username").fill("admin");
   await page.getByLabel("Password").fill("not the password");
   await page.keyboard.press("Enter");
-  equal(await page.getByRole("alert").innerText(), "The username or the password is wrong.", "what is said");
+  equal(await page.getByRole("alert").innerText(), "Wrong username or password.", "what is said");
   equal(await page.getByLabel("Username").inputValue(), "admin", "the name");
   equal(await page.getByLabel("Password").inputValue(), "", "the password");
   equal(await page.evaluate(() => document.activeElement?.getAttribute("name")), "password", "where one types");
@@ -28,11 +28,11 @@ export async function notForMembers({ hub, watcher }) {
   const asked = [];
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await page.goto(`${hub.url}/admin?tab=audit`);
-  await page.getByText("403: this page is not for you").waitFor();
+  await page.getByText("Admins only").waitFor();
   equal(await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Admin" }).count(), 0, "links to it");
   equal(asked.filter((path) => path.startsWith("/api/admin") || path.startsWith("/api/audit")), [], "what was asked for all the same");
   await watcher.checkAccess(page, "a page that is for others");
-  await page.getByRole("link", { name: "Go to your inbox" }).click();
+  await page.getByRole("link", { name: "Open inbox" }).click();
   await page.getByRole("heading", { level: 1, name: "Inbox" }).waitFor();
 }
 

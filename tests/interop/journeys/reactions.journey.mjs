@@ -49,11 +49,11 @@ export async function deciding({ hub, watcher }) {
 
   await row.getByRole("button", { name: "Reject" }).click();
   await row.getByText("Rejected").waitFor();
-  await row.getByRole("button", { name: "Say why" }).click();
+  await row.getByRole("button", { name: "Add reason" }).click();
   await page.getByLabel("Reply in thread").fill("it names no numbers");
   await page.keyboard.press("Enter");
   await row.getByRole("button", { name: "Reason: it names no numbers" }).waitFor();
-  await page.getByRole("button", { name: "Close the thread" }).click();
+  await page.getByRole("button", { name: "Close thread" }).click();
 
   // Beside what the state comes from, the other reactions are there to join in.
   await bob.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "approve" });
@@ -68,7 +68,7 @@ export async function twoClaimants({ hub, watcher }) {
   watcher.allow(/409/);
   await workplace(hub);
   const bob = await hub.person("bob");
-  const task = await hub.admin.say("work", "who takes this?");
+  const task = await hub.admin.say("work", "who takes this?", WORK);
   const pages = {
     admin: await watcher.page(await watcher.window(hub.admin)),
     bob: await watcher.page(await watcher.window(bob)),
@@ -121,10 +121,10 @@ export async function workOfOthers({ hub, watcher }) {
   await guest.page.keyboard.press("Escape");
   await article(guest.page, "a long task").focus();
   await guest.page.keyboard.press("d");
-  await guest.page.getByText("@scribe has claimed it. Only they or a member of #work can mark it done.").waitFor();
+  await guest.page.getByText("@scribe claimed this. Only they or a member of #work can mark it done.").waitFor();
   await guest.page.goto(`${hub.url}/channels/work/board`);
   await guest.page.getByRole("button", { name: "Move: a long task" }).click();
-  const done = guest.page.getByRole("menuitem", { name: /Done.*@scribe has claimed it/ });
+  const done = guest.page.getByRole("menuitem", { name: /Done.*@scribe claimed this/ });
   equal(await done.getAttribute("aria-disabled"), "true", "whether a guest cannot move it to done");
 
   for (const caller of [hub.admin, dan]) {
@@ -134,7 +134,7 @@ export async function workOfOthers({ hub, watcher }) {
   const member = await offers(bob);
   equal([member.finishes, member.removals], [2, ["Remove @scribe's claim"]], "what a member is offered");
   await member.page.getByRole("menuitem", { name: "Remove @scribe's claim" }).click();
-  await member.page.getByText("Removed @scribe's claim.").waitFor();
+  await member.page.getByText("Removed @scribe's claim").waitFor();
   equal(await reactionsOf(hub, task), ["system approve"], "what is left");
   const owner = await offers(hub.admin);
   await owner.page.getByRole("menuitem", { name: "Remove the hub's approval" }).click();

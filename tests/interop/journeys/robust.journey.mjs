@@ -37,10 +37,41 @@ export async function unreadInTabs({ hub, watcher }) {
   await watcher.checkAccess(page, "a channel with something new");
 }
 
+/** A channel that somebody has never opened opens at its first message, also far from the end. What was not in sight stays unread. */
+export async function neverOpened({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  for (const [name, count] of [["short", 3], ["long", 30], ["far", 80]]) {
+    await hub.admin.call("POST", "/api/channels", { name });
+    await scout.call("POST", `/api/channels/${name}/join`);
+    for (let at = 0; at < count; at++) await scout.say(name, `line ${at}\n\nand a second paragraph of it`);
+  }
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const unread = async (name) => (await hub.admin.call("GET", "/api/notifications/unread")).find((one) => one.name === name).unread_count;
+  const divider = page.getByRole("separator");
+  await page.goto(`${hub.url}/channels/short`);
+  await divider.getByText(/New since today, \d+:\d+.* · 3 messages/).waitFor();
+  await until("all that was in sight is read", async () => (await unread("short")) === 0);
+  for (const [name, words] of [["long", /· 30 messages/], ["far", /· 80 messages/]]) {
+    const all = await unread(name);
+    await page.goto(`${hub.url}/channels/${name}`);
+    await divider.getByText(words).waitFor();
+    await page.locator("article").first().getByText("line 0", { exact: true }).waitFor();
+    await until("what was in sight is read", async () => (await unread(name)) < all);
+    // Longer than it takes until something counts as read.
+    await page.waitForTimeout(1500);
+    equal((await unread(name)) > all / 2, true, `whether most of ${name} is unread`);
+    await watcher.checkAccess(page, `the channel ${name}, which was never opened`);
+    await page.getByRole("button", { name: "Latest" }).click();
+    await until("one is at the end", () => isAtEnd(page));
+    await until("all is read", async () => (await unread(name)) === 0);
+  }
+}
+
 /** Who reads further up is told how much has come, and is not moved. */
 export async function scrolledUp({ hub, watcher }) {
   const scout = await hub.agent("scout");
   await Promise.all(Array.from({ length: 45 }, (_, at) => scout.say("general", `line ${at}\n\nand a second paragraph of it`)));
+  await hub.admin.call("POST", "/api/notifications/mark-read", { channel: "general" });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/general`);
   await log(page).waitFor();
@@ -93,7 +124,7 @@ export async function byEarAndKeys({ hub, watcher }) {
   equal(await page.evaluate(() => document.activeElement?.tagName), "H1", "what has the focus on a new page");
   await until("the tab is called by it", async () => /Threads – Stoa$/.test(await page.title()));
   await page.keyboard.press("?");
-  await page.getByText("Conversation above or below", { exact: true }).waitFor();
+  await page.getByText("Previous or next conversation", { exact: true }).waitFor();
   await watcher.checkAccess(page, "the list of keys");
 }
 
@@ -118,7 +149,7 @@ export async function strangeTexts({ hub, watcher }) {
   equal(side, "right", "the side at which Hebrew begins");
   await log(page).evaluate((box) => box.scrollTo(0, 0));
   await article(page, "It begins here").getByRole("button", { name: /Show all, 20\d kB/ }).click();
-  const dialog = page.getByRole("dialog", { name: "All of the text" });
+  const dialog = page.getByRole("dialog", { name: "Full text" });
   await dialog.getByText("It begins here").waitFor();
   await until("one reads to its end", async () => {
     await dialog.locator("[data-scroller]").evaluate((box) => box.scrollTo(0, box.scrollHeight));
@@ -177,8 +208,7 @@ export async function nothingIsLost({ hub, watcher }) {
   await page.route("**/api/messages", end, { times: 1 });
   await field(page).press("Enter");
   await logIn(page, hub);
-  await article(page, "half a thought").getByRole("button", { name: "Retry" }).click();
-  await page.getByRole("button", { name: "Retry" }).waitFor({ state: "detached" });
+  // It goes by itself.
   await until("it is there as a message", async () => (await page.locator("article[id^=m]", { hasText: "half a thought" }).count()) === 1);
   equal(await article(page, "half a thought").count(), 1, "how often it is shown");
   await watcher.checkAccess(page, "after the login");
@@ -198,7 +228,7 @@ export async function newVersion({ hub, watcher }) {
   await hub.halt();
   isNew = true;
   await hub.run();
-  await page.getByText("There is a new version").waitFor();
+  await page.getByText("A new version is available").waitFor();
   await watcher.checkAccess(page, "a page that has grown old");
   // A page that is loaded now is the new one, and has all its parts.
   page.on("request", (request) => {
@@ -233,7 +263,7 @@ export async function phoneThread({ hub, watcher }) {
   await article(pane, "so do I").waitFor();
   equal(await fits(page), true, "whether the thread fits");
   await watcher.checkAccess(page, "a thread on a phone");
-  await pane.getByRole("button", { name: "Close the thread" }).tap();
+  await pane.getByRole("button", { name: "Close thread" }).tap();
   await pane.waitFor({ state: "detached" });
   await field(page).fill("from the phone");
   await page.getByRole("button", { name: "Send" }).tap();
@@ -308,18 +338,60 @@ export async function sharedBrowser({ hub, watcher }) {
   await first.goto(`${hub.url}/channels/general`);
   await logIn(first, hub);
   await until("the draft is there", async () => (await field(first).inputValue()) === "half a thought about bob");
-  await article(first, "about bob").getByRole("button", { name: "Retry" }).waitFor();
+  await first.locator("article[id^=m]", { hasText: "about bob" }).waitFor();
+  const { items } = await hub.admin.call("GET", "/api/channels/general/messages");
+  equal(items.map(({ body, from }) => `${from.name}: ${body}`), ["admin: about bob"], "what was sent, and by whom");
+}
+
+/** What is written while the hub is away is sent when it is back: once, in its order, and only by whoever wrote it. */
+export async function sentLater({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load|EventSource|50[0-9]|40[1-4]/);
+  const bob = await hub.person("bob");
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).waitFor();
+  const write = async (text) => {
+    await field(page).fill(text);
+    await field(page).press("Enter");
+    await article(page, text).getByRole("button", { name: "Retry" }).waitFor();
+  };
+  const shown = (text) => page.locator("article[id^=m]", { hasText: text });
+  await hub.halt();
+  await write("first word");
+  await write("second word");
+  await article(page, "second word").getByText("It is sent when the hub is back.").waitFor();
+  await watcher.checkAccess(page, "messages that wait for the hub");
+  await hub.run();
+  await shown("second word").waitFor();
+  const said = async () => (await hub.admin.call("GET", "/api/channels/general/messages")).items.map(({ body }) => body).sort();
+  equal(await said(), ["first word", "second word"], "what arrived");
+  equal([await shown("first word").count(), await page.getByRole("button", { name: "Retry" }).count()], [1, 0], "what is shown, and what still waits");
+
+  // The session is somebody else's when the hub is back: nothing is sent in their name.
+  await hub.halt();
+  await write("third word");
+  const [own] = await context.cookies();
+  const become = ({ name, value }) => context.addCookies([{ name, value, url: hub.url }]);
+  await become({ name: own.name, value: bob.cookie.slice(own.name.length + 1) });
+  await hub.run();
+  await page.getByRole("navigation", { name: "Main" }).getByText("bob").first().waitFor();
+  equal(await article(page, "third word").count(), 0, "what the other one sees of it");
+  equal(await said(), ["first word", "second word"], "what arrived by then");
+  await become(own);
+  await page.reload();
+  await shown("third word").waitFor();
 }
 
 /** A page that came up without the hub says so, and comes to life with it. */
 export async function comesToLife({ hub, watcher }) {
-  watcher.allow(/ERR_FAILED|Failed to load|cannot be reached/);
+  watcher.allow(/ERR_FAILED|Failed to load|Can't reach/);
   await hub.admin.say("general", "it was there all along");
   const page = await watcher.page(await watcher.window(hub.admin));
   let isDown = true;
   await page.route(/\/(api|auth)\//, (route) => (isDown ? route.abort() : route.continue()));
   await page.goto(`${hub.url}/channels/general`);
-  await page.getByText("The hub cannot be reached").waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   isDown = false;
   await article(page, "it was there all along").waitFor();
   await watcher.checkAccess(page, "a page that came to life");
@@ -338,7 +410,7 @@ export async function lostLink({ hub, watcher }) {
     const count = (request) => (asked += /channels\/general\/messages/.test(request.url()) ? 1 : 0);
     page.on("request", count);
     await page.goto(`${hub.url}/channels/general?at=${id}`);
-    await page.getByText("The message that was asked for is not here.").waitFor();
+    await page.getByText("That message does not exist or was deleted.").waitFor();
     await article(page, "line 119").waitFor();
     await until("one is at the end", () => isAtEnd(page));
     page.off("request", count);
@@ -421,7 +493,7 @@ export async function loadedAfterAll({ hub, watcher }) {
   await until("it is live", () => page.evaluate(() => performance.getEntriesByType("resource").some(({ name }) => name.includes("/build-id.txt"))));
   await hub.halt();
   await page.getByRole("link", { name: /^other/ }).click();
-  await page.getByText("The page tries again as soon as the connection is back.").first().waitFor();
+  await page.getByText("Retrying when the connection is back.").first().waitFor();
   await hub.run();
   await article(page, "there after all").waitFor();
 }

@@ -52,15 +52,15 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByText("No runs yet.").waitFor();
   await page.getByRole("radio", { name: "Start a run" }).check();
-  await page.getByText("The agent has no command yet").waitFor();
+  await page.getByText("This agent has no command yet").waitFor();
 
   // The line becomes words, and what is wrong with it is said beside it.
   await page.getByLabel("Command", { exact: true }).fill("'not closed");
   await page.getByText("A ' is not closed").waitFor();
   await page.getByLabel("Command", { exact: true }).fill(`"${file}" 'two words' | tee`);
-  await page.getByText("because there is no shell").waitFor();
+  await page.getByText("There is no shell").waitFor();
   await page.getByLabel("Command", { exact: true }).fill(`"${file}" 'two words'`);
-  const words = page.getByRole("list", { name: "Words of the command" }).getByRole("listitem");
+  const words = page.getByRole("list", { name: "Command arguments" }).getByRole("listitem");
   equal(await words.allInnerTexts(), [file, "two words"], "the words of the command");
   await page.getByRole("button", { name: "Add variable" }).click();
   await page.getByLabel("Name of variable 1").fill("PATH");
@@ -71,7 +71,7 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByLabel("Cooldown, in seconds").fill("0");
   await page.getByText("Unsaved: When a message arrives, Command, Cooldown").waitFor();
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByText("All changes saved.").waitFor();
   const { harness } = await hub.admin.call("GET", "/api/agents/scribe");
   equal(harness.command, [file, "two words"], "the command that is stored");
 
@@ -125,7 +125,7 @@ export async function runFails({ hub, watcher }) {
   await asked.getByText(/exit code 3.*the target table is locked/).waitFor();
   await watcher.checkAccess(page, "a message whose run failed");
   await page.goto(`${hub.url}/runs?status=failed`);
-  await page.getByRole("table").getByText("The command ended with an error.").waitFor();
+  await page.getByRole("table").getByText("The command failed.").waitFor();
   await page.getByText("1 to 1 of 1").waitFor();
   await watcher.checkAccess(page, "runs that failed");
   await page.getByRole("link", { name: "1", exact: true }).click();
@@ -160,12 +160,12 @@ export async function runIsStopped({ hub, watcher }) {
   const row = page.getByRole("row", { name: /Measure the import/ });
   await row.getByText("measuring").waitFor();
   await row.getByRole("button", { name: "Stop run 1" }).click();
-    await row.getByText("You cancelled it.").waitFor();
+    await row.getByText("Cancelled by you.").waitFor();
   await page.getByText("0 running, 1 finished").waitFor();
   await page.getByRole("button", { name: "Succeeded" }).click();
-  await page.getByText("Nothing matches the filter").waitFor();
+  await page.getByText("No matching runs").waitFor();
   equal(new URL(page.url()).searchParams.get("status"), "succeeded", "the status in the address");
-  await page.getByRole("button", { name: "Clear the filter" }).click();
+  await page.getByRole("button", { name: "Clear filter" }).click();
   await row.getByRole("button", { name: "Retry run 1" }).click();
   await until("the run is under way", async () => (await statusOf(hub, 2)) === "running");
 
@@ -175,7 +175,14 @@ export async function runIsStopped({ hub, watcher }) {
   await page.keyboard.press("Enter");
   const second = article(page, "Then write it down").first();
   await second.getByText(/Waiting/).waitFor();
-  await second.getByText("It starts on this when its run ends.").waitFor();
+  await second.getByText("scout starts when run 2 ends.").waitFor();
+  await page.getByText("scout is working. It reads your next message when run 2 ends.").waitFor();
+  // A third one is taken back before it starts anything.
+  await page.getByLabel(/^Message @scout/).fill("And forget it");
+  await page.keyboard.press("Enter");
+  await article(page, "And forget it").first().getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("This message was deleted.").waitFor();
+  await page.getByLabel(/^Message @scout/).fill("");
   await watcher.checkAccess(page, "a message that waits");
   await page.setViewportSize({ width: 360, height: 740 });
   equal(await fits(page), true, "whether the conversation fits a phone");
@@ -195,7 +202,7 @@ export async function runIsStopped({ hub, watcher }) {
   await page.goto(`${hub.url}/dm/scout`);
   await second.getByText(/Working/).waitFor();
   await second.getByRole("button", { name: "Stop run 3" }).click();
-  await second.getByText("You cancelled it.").waitFor();
+  await second.getByText("Cancelled by you.").waitFor();
   await second.getByRole("button", { name: "Retry run 3" }).waitFor();
 }
 
@@ -210,13 +217,13 @@ export async function everythingIsStopped({ hub, watcher }) {
   await page.getByRole("link", { name: /Runs 1 running/ }).waitFor();
   await page.getByRole("button", { name: /Administrator/ }).click();
   await page.getByRole("menuitem", { name: "Stop all my agents" }).click();
-  await page.getByRole("heading", { name: "Your agents may start" }).waitFor();
+  await page.getByRole("heading", { name: "Your automation is running" }).waitFor();
   await page.getByRole("table").getByRole("link", { name: "@scribe" }).waitFor();
   await watcher.checkAccess(page, "what may start by itself");
   await page.getByRole("button", { name: "Stop everything" }).click();
   await watcher.checkAccess(page, "stopping everything");
   await dialog(page).getByRole("button", { name: "Stop everything" }).click();
-  await page.getByText("You have stopped all your agents.").waitFor();
+  await page.getByText("You stopped all your agents.").waitFor();
   await until("the run has ended", async () => (await statusOf(hub, 1)) === "cancelled");
 
   finish.open();
@@ -233,13 +240,13 @@ export async function everythingIsStopped({ hub, watcher }) {
 
   await page.getByRole("status").getByRole("link", { name: "Resume" }).click();
   await page.getByRole("button", { name: "Resume" }).click();
-  await dialog(page).getByRole("radio", { name: "Drop it" }).check();
+  await dialog(page).getByRole("radio", { name: "Drop" }).check();
   await dialog(page).getByText("start nothing").waitFor();
-  await dialog(page).getByRole("radio", { name: "Run it" }).check();
+  await dialog(page).getByRole("radio", { name: "Run", exact: true }).check();
   await watcher.checkAccess(page, "resuming");
   await dialog(page).getByRole("button", { name: "Resume" }).click();
-  await page.getByRole("heading", { name: "Your agents may start" }).waitFor();
-  await page.getByText("You have stopped all your agents.").waitFor({ state: "detached" });
+  await page.getByRole("heading", { name: "Your automation is running" }).waitFor();
+  await page.getByText("You stopped all your agents.").waitFor({ state: "detached" });
   await page.goto(`${hub.url}/dm/scribe`);
   await page.getByLabel(/^Message @scribe/).fill("And the title");
   await page.keyboard.press("Enter");
@@ -250,8 +257,8 @@ export async function everythingIsStopped({ hub, watcher }) {
   await page.goto("about:blank");
   await hub.configure({ STOA_ACTING: "off" });
   await page.goto(`${hub.url}/automation`);
-  await page.getByText("The operator has stopped all agents of this hub.").waitFor();
-  await page.getByRole("heading", { name: "The operator has stopped this hub" }).waitFor();
+  await page.getByText("The operator stopped all agents on this hub.").waitFor();
+  await page.getByRole("heading", { name: "Stopped by the operator" }).waitFor();
   await watcher.checkAccess(page, "a hub that is stopped");
 }
 
@@ -284,7 +291,7 @@ export async function runOutputIsLong({ hub, watcher }) {
   };
   await until("the end of the output is in sight", isEndInSight("Exit code 0."));
   await output.getByRole("button", { name: /Show all/ }).first().click();
-  await dialog(page).getByText("Only the part in sight is drawn").waitFor();
+  await dialog(page).getByText("Scroll to read more").waitFor();
 
   // As many and as long steps as a hub keeps, with characters that are marked.
   const details = await hub.admin.call("GET", "/api/runs/1?steps=true");
@@ -339,7 +346,7 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("radio", { name: "Start a run" }).check();
   await page.getByLabel("Command", { exact: true }).fill("/bin/true");
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("alert").getByText(/may not start programs on the hub's machine/).waitFor();
+  await page.getByRole("alert").getByText(/not allowed to run commands on the server/).waitFor();
   await watcher.checkAccess(page, "a command that is refused");
   equal(existsSync(join(hub.folder, "runs", "1")), false, "whether a folder was made for a run");
 
@@ -351,8 +358,8 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByRole("alert").getByText("Cooldown was changed").waitFor();
   await watcher.checkAccess(page, "settings that were changed elsewhere");
-  await page.getByRole("button", { name: "Save mine over it" }).click();
-  await page.getByText("Everything is saved.").waitFor();
+  await page.getByRole("button", { name: "Overwrite" }).click();
+  await page.getByText("All changes saved.").waitFor();
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");
 }

@@ -42,7 +42,7 @@ export async function search({ hub, watcher }) {
   equal(new URL(page.url()).searchParams.get("channel"), "ops", "the channel in the address");
   const rail = page.getByRole("complementary", { name: "Filters" });
   equal(await rail.getByRole("checkbox", { name: "ops" }).isChecked(), true, "whether the list has it");
-  await rail.getByRole("button", { name: "Leave out ops" }).click();
+  await rail.getByRole("button", { name: "Exclude ops" }).click();
   await total(page, 2);
   equal(new URL(page.url()).searchParams.get("channel"), "-ops", "what is left out in the address");
 
@@ -51,7 +51,7 @@ export async function search({ hub, watcher }) {
   await page.keyboard.type(" -from:scout ");
   await total(page, 0);
   equal(await field.inputValue(), "retry limit ", "what is left of the text");
-  await page.getByRole("button", { name: "Search without the filters" }).click();
+  await page.getByRole("button", { name: "Search without filters" }).click();
   await total(page, 3);
 
   // Dates, and what the hub says of one that is none.
@@ -69,7 +69,7 @@ export async function search({ hub, watcher }) {
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText(errors[0].message).waitFor();
     await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByText("Find what was said").waitFor();
+    await page.getByText("exact phrase").waitFor();
   }
 
   // Whoever is given the address sees the same.
@@ -129,7 +129,7 @@ export async function searchPages({ hub, watcher }) {
   await page.getByRole("button", { name: /^Filters/ }).click();
   await page.getByRole("checkbox", { name: "scout" }).check();
   await watcher.checkAccess(page, "the filters on a phone");
-  await page.getByRole("button", { name: "Show the results" }).click();
+  await page.getByRole("button", { name: "Show results" }).click();
   await page.getByRole("button", { name: "Remove agent" }).waitFor();
   await watcher.checkAccess(page, "results on a phone");
 }

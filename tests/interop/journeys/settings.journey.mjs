@@ -36,15 +36,15 @@ export async function keys({ hub, watcher }) {
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/settings/keys`);
   // That there is no managed key does not mean that nobody gets in.
-  await page.getByText("There are no managed keys").waitFor();
+  await page.getByText("No managed keys").waitFor();
   equal(await page.getByRole("link", { name: "Keys of @scout" }).getAttribute("href"), "/agents/scout?tab=keys", "where the agent's own key is");
   await page.getByRole("button", { name: "New key" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name", { exact: true }).fill("nightly report");
-  await dialog.getByRole("radio", { name: "Only read" }).check();
+  await dialog.getByRole("radio", { name: "Read only" }).check();
   await dialog.getByRole("checkbox", { name: "#general" }).check();
   await watcher.checkAccess(page, "making a key");
-  await dialog.getByRole("button", { name: "Create the key" }).click();
+  await dialog.getByRole("button", { name: "Create key" }).click();
   const key = await dialog.getByRole("textbox", { name: "Key" }).innerText();
   // It cannot be lost by a key that closes everything else.
   await page.keyboard.press("Escape");
@@ -81,7 +81,7 @@ export async function newPassword({ hub, watcher }) {
   }
   await page.goto(`${hub.url}/settings/profile`);
   await page.getByLabel("Current password").fill(hub.password);
-  for (const label of ["New password", "New password again"]) await page.getByLabel(label, { exact: true }).fill("a longer password");
+  for (const label of ["New password", "Confirm new password"]) await page.getByLabel(label, { exact: true }).fill("a longer password");
   await page.getByRole("button", { name: "Change password" }).click();
   await until("the fields are empty again", async () => (await page.getByLabel("Current password").inputValue()) === "");
   await away.waitForURL(/\/login\?next=%2Fchannels%2Fgeneral/);

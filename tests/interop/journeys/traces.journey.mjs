@@ -47,5 +47,5 @@ export async function traces({ hub, watcher }) {
   const bob = await hub.person("bob");
   const other = await watcher.page(await watcher.window(bob));
   await other.goto(`${hub.url}/traces?agent=scout`);
-  await other.getByText("Nothing matches the filter").waitFor();
+  await other.getByText("No matching traces").waitFor();
 }

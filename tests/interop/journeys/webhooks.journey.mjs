@@ -44,7 +44,7 @@ export async function webhookCares({ hub, watcher }) {
     await page.getByLabel("Address").fill(receiver.url);
     await page.getByRole("checkbox", { name: "message.mentioned" }).uncheck();
     await dialog(page).getByRole("button", { name: "Add webhook" }).click();
-    await dialog(page).getByRole("heading", { name: "Secret of the webhook" }).waitFor();
+    await dialog(page).getByRole("heading", { name: "Webhook secret" }).waitFor();
     await watcher.checkAccess(page, "the secret of a webhook");
     await dialog(page).getByRole("button", { name: "Copy" }).click();
     await dialog(page).getByRole("button", { name: "Copied" }).waitFor();
@@ -66,13 +66,13 @@ export async function webhookCares({ hub, watcher }) {
     await watcher.checkAccess(page, "a webhook");
 
     await shown.getByRole("button", { name: "More actions" }).click();
-    await page.getByRole("menuitem", { name: "Rotate the secret" }).click();
-    await dialog(page).getByRole("radio", { name: "stays valid for 24 hours" }).waitFor();
+    await page.getByRole("menuitem", { name: "Rotate secret" }).click();
+    await dialog(page).getByRole("radio", { name: "Valid for 24 more hours" }).waitFor();
     await dialog(page).getByRole("button", { name: "Rotate secret" }).click();
-    await dialog(page).getByText("Both secrets are valid for 24 hours").waitFor();
+    await dialog(page).getByText("Stoa signs each delivery with both secrets").waitFor();
     const fresh = await dialog(page).getByRole("textbox", { name: "Secret" }).textContent();
     await page.getByRole("button", { name: "I have saved it" }).click();
-    await shown.getByText(/Also signed with the old secret/).waitFor();
+    await shown.getByText(/Old secret valid until/).waitFor();
     await shown.getByRole("button", { name: "Send test" }).click();
     await until("the test has arrived", () => receiver.requests.length === 3);
     equal([secret, fresh].map((one) => signaturesBy(one, receiver.requests[2])), [1, 1], "signatures by either secret");
@@ -81,7 +81,7 @@ export async function webhookCares({ hub, watcher }) {
     receiver.status = 410;
     await hub.admin.dm("lookout", "Are you there?");
     await shown.getByText("Refused").waitFor();
-    await shown.getByText(/answered 410 Gone/).waitFor();
+    await shown.getByText(/returned 410 Gone/).waitFor();
     await watcher.checkAccess(page, "a webhook that is refused");
     receiver.status = 204;
     await shown.getByRole("button", { name: "Enable" }).click();
@@ -195,7 +195,7 @@ export async function webhookRecovers({ hub, watcher }) {
     // The hub has written about it, and leads here.
     await page.goto(`${hub.url}/dm/system`);
     await page.locator("article", { hasText: "50 deliveries failed one after another" }).first().waitFor();
-    await page.getByRole("link", { name: "Go to the webhooks of @lookout" }).first().click();
+    await page.getByRole("link", { name: "Open @lookout's webhooks" }).first().click();
     await shown.waitFor();
   });
 }
@@ -232,7 +232,7 @@ export async function deliveries({ hub, watcher }) {
     const pane = page.getByRole("complementary", { name: "Delivery" });
     await pane.getByText("503 Unavailable").first().waitFor();
     equal(await pane.getByRole("region", { name: "Attempts" }).getByRole("listitem").count(), 4, "attempts");
-    const answer = pane.getByRole("region", { name: "Text of the last answer" });
+    const answer = pane.getByRole("region", { name: "Body of the last response" });
     await answer.getByText("<script>alert(1)</script>").waitFor();
     equal((await answer.locator(".sign").count()) > 0, true, "whether hidden characters are seen");
     await watcher.checkAccess(page, "the answer of a hostile receiver");
@@ -276,13 +276,13 @@ export async function deliveries({ hub, watcher }) {
     await page.getByRole("button", { name: "Retry all 55" }).click();
     await watcher.checkAccess(page, "retrying all");
     await dialog(page).getByRole("button", { name: "Retry all" }).click();
-    await page.getByText("Stoa sends 45 deliveries again.").waitFor();
+    await page.getByText("45 deliveries queued for retry").waitFor();
 
     // Nobody sees what others' agents are sent.
     const bob = await hub.person("bob");
     const other = await watcher.page(await watcher.window(bob));
     await other.goto(`${hub.url}/deliveries`);
-    await other.getByText("Nothing has been sent yet").waitFor();
+    await other.getByText("No deliveries yet").waitFor();
     await watcher.checkAccess(other, "no deliveries");
   });
 }

@@ -168,7 +168,7 @@ async fn a_failure_says_why_and_can_be_retried() {
     let told = notices(&ada).await;
     assert_eq!(told.len(), 1);
     let expected =
-        format!("Run {} of @scribe failed: The command ended with exit code 3. It said: no key", run_of(&sent));
+        format!("Run {} of @scribe failed: The command failed with exit code 3. Output: no key", run_of(&sent));
     assert!(told[0].starts_with(&expected), "{}", told[0]);
 
     let retried = ada.post(&format!("/api/runs/{}/retry", run_of(&sent)), &json!({})).await.status(201).json();
@@ -226,7 +226,7 @@ async fn a_run_ends_at_its_time_limit_even_if_it_does_not_want_to() {
         "what it said while ending is kept"
     );
     assert_eq!(ada.message(&sent).await["workflow_state"], "rejected");
-    assert!(notices(&ada).await[0].contains("was stopped: It took longer than its time limit of 60 seconds."));
+    assert!(notices(&ada).await[0].contains("was stopped: The run exceeded its time limit of 60 seconds."));
     hub.finish().await;
 }
 

@@ -52,7 +52,7 @@ export function ActivitySection({ name }: { name: string }) {
         <span className="flex-1" />
         {traces.data?.items.length ? (
           <button type="button" aria-expanded={isTable} className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11" onClick={() => setTable(!isTable)}>
-            {isTable ? "Show as bars" : "Show as table"}
+            {isTable ? "Show chart" : "Show table"}
           </button>
         ) : null}
       </div>
@@ -70,7 +70,7 @@ export function ActivitySection({ name }: { name: string }) {
             />
           ) : (
             <div>
-              <Sparkline label={`Calls of @${name} over time`} values={shown.bars.map((bar) => bar.calls)} className="h-16 w-full" />
+              <Sparkline label={`@${name}'s calls over time`} values={shown.bars.map((bar) => bar.calls)} className="h-16 w-full" />
               <div className="flex justify-between text-xs text-muted">
                 <span>{shown.span.isWhole ? "24 h ago" : clock(shown.span.from)}</span>
                 <span>now</span>

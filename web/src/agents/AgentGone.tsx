@@ -8,11 +8,11 @@ export function AgentGone({ name }: { name: string }) {
   return (
     <Page title={`@${name}`}>
       <div role="alert">
-        <Empty title={`@${name} is gone`}>
-          <p>It was deleted, or it is no longer yours. Its keys no longer work here. What it wrote stays.</p>
+        <Empty title={`@${name} not found`}>
+          <p>Deleted, or no longer yours. Its messages remain, but its keys no longer work.</p>
           <p className="pt-4">
             <Link to="/agents" className="text-accent underline">
-              Go to your agents
+              Show your agents
             </Link>
           </p>
         </Empty>

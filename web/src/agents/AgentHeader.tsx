@@ -30,7 +30,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
   const pause = async () => {
     try {
       await pauseAgent(client, name);
-      toast(`@${name} is paused.`, { undo: () => void resume() });
+      toast(`@${name} paused`, { undo: () => void resume() });
     } catch (error) {
       toast(sentenceOf(error), { isError: true });
     }
@@ -38,7 +38,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
   const resume = async () => {
     try {
       await resumeAgent(client, name);
-      toast(`@${name} works again.`);
+      toast(`@${name} resumed`);
     } catch (error) {
       toast(sentenceOf(error), { isError: true });
     }
@@ -55,7 +55,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           {isRenaming ? (
             <RenameForm agent={agent} onClose={() => setRenaming(false)} />
           ) : (
-            <IconButton label="Change the display name" className="shrink-0" onClick={() => setRenaming(true)}>
+            <IconButton label="Edit display name" className="shrink-0" onClick={() => setRenaming(true)}>
               <Pencil size={14} />
             </IconButton>
           )}
@@ -105,12 +105,12 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           typed={name}
           onConfirm={async () => {
             await deleteAgent(client, name);
-            toast(`@${name} is deleted.`);
+            toast(`@${name} deleted`);
             await navigate({ to: "/agents" });
           }}
           onClose={() => setAsked(null)}
         >
-          <p>Its keys stop working at once and it leaves all channels. What it wrote stays. This cannot be undone.</p>
+          <p>Its keys stop working immediately and it leaves all channels. Its messages remain. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </header>

@@ -17,8 +17,8 @@ export function AgentMenu({ agent, onUnquarantine, onDelete }: AgentMenuProps) {
     <MenuButton
       label={`More actions for @${name}`}
       actions={[
-        ...(agent.quarantined_at ? [{ label: "Lift the quarantine", onSelect: onUnquarantine }] : []),
-        { label: "Make a new key", onSelect: () => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } }) },
+        ...(agent.quarantined_at ? [{ label: "Release from quarantine", onSelect: onUnquarantine }] : []),
+        { label: "Create key", onSelect: () => void navigate({ to: "/agents/$name", params: { name }, search: { tab: "keys" } }) },
         { label: "Delete", onSelect: onDelete, isDanger: true },
       ]}
     />

@@ -16,7 +16,7 @@ export function AgentStatus({ agent }: { agent: Agent }) {
     case "paused":
       return (
         <Badge colour="warning" icon={<CirclePause size={12} />}>
-          {agent.pause_reason === "budget" ? "Paused, budget used up" : "Paused"}
+          {agent.pause_reason === "budget" ? "Paused: budget used up" : "Paused"}
         </Badge>
       );
     case "active":

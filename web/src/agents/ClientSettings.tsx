@@ -46,21 +46,21 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
         value={client}
         onChange={setClient}
         options={CLIENTS.map(({ name: value, label }) => ({ value, label }))}
-        hint={kind.about ?? "The program that is to act as the agent."}
+        hint={kind.about ?? "The client that will run this agent."}
       />
       {kind.login === null ? null : (
         <Choice
-          label="It logs in"
+          label="Authentication"
           value={auth}
           onChange={setAuth}
           options={[
-            { value: "key", label: "with a key" },
-            { value: "oauth", label: "with your login (OAuth)" },
+            { value: "key", label: "API key" },
+            { value: "oauth", label: "OAuth" },
           ]}
           hint={
             auth === "oauth"
-              ? `The client opens a page of the hub, where you log in and choose @${name}.`
-              : "The easiest way to start, and the one for programs that run by themselves."
+              ? `The client opens a page where you log in and choose @${name}.`
+              : "Simplest. Use this for unattended clients too."
           }
         />
       )}
@@ -70,7 +70,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
         <>
           {command ? (
             <div className="flex flex-col gap-2">
-              <p>Run this once in a terminal, in the folder where you use {kind.label}:</p>
+              <p>Run this once in the folder where you use {kind.label}:</p>
               <CopyField
                 title={
                   <span className="flex items-center gap-2">
@@ -85,13 +85,13 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
           {command ? (
             <details>
               <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">
-                Or put it into a file
+                Use a settings file instead
               </summary>
               <div className="mt-2">{file}</div>
             </details>
           ) : (
             <div className="flex flex-col gap-2">
-              <p>Copy this into the settings of the program. If there is something in them already, add it to that.</p>
+              <p>Add this to the client's settings file, keeping what is already there.</p>
               {file}
             </div>
           )}
@@ -103,13 +103,13 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
                 <span>{noKey}</span>
               ) : (
                 <span>
-                  The copy button copies the whole key. It is known only while this page is open; later you can only make a new one.
+                  Copy includes the full key. You cannot see it again after leaving this page.
                 </span>
               )}
             </p>
           ) : null}
           {client === "stdio" ? (
-            <p className="text-sm text-muted">The client starts the program “stoa”, which has to be installed where the client runs.</p>
+            <p className="text-sm text-muted">The client starts the “stoa” command, so install it on the client's machine.</p>
           ) : null}
         </>
       )}

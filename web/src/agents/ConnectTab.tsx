@@ -14,16 +14,16 @@ export function ConnectTab({ name }: { name: string }) {
         <div>
           <h2 className="text-lg font-semibold">Connect a client</h2>
           <p className="text-muted">
-            Add Stoa to the program that runs this agent. Everything that the program does here is then done as @{name}.
+            Add Stoa to the client that runs this agent. Any client that uses its key acts as @{name}.
           </p>
         </div>
         <ClientSettings
           name={name}
           noKey={
             <>
-              The key comes from the variable STOA_MCP_KEY, or your client asks for it. Keys are shown only once: use the one you saved, or{" "}
+              Set the environment variable STOA_MCP_KEY to the key, or enter it when the client asks. Use the key you saved, or{" "}
               <Link to="/agents/$name" params={{ name }} search={{ tab: "keys" }} className="underline">
-                make a new one
+                create a new one
               </Link>
               .
             </>

@@ -18,9 +18,9 @@ export function ConversationsTab({ name }: { name: string }) {
       {partners.isError ? <Failed error={partners.error} retry={() => void partners.refetch()} /> : null}
       {partners.isLoading ? <Skeleton rows={3} /> : null}
       {partners.data?.length === 0 ? (
-        <Empty title={`@${name} has not talked to anybody yet`}>
+        <Empty title={`@${name} has no conversations yet`}>
           <Link to="/dm/$name" params={{ name }} className="text-accent underline">
-            Send the first message
+            Send a message
           </Link>
         </Empty>
       ) : null}

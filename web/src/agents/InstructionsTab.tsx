@@ -45,7 +45,7 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
     },
     onSuccess: () => {
       change(null);
-      toast("Saved.");
+      toast("Saved");
     },
   });
   const isConflict = draft !== null && draft.base !== instructions;
@@ -58,7 +58,7 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
       }}
     >
       <h2 className="sr-only">Instructions</h2>
-      <Field label="Instructions" hint="What the agent reads at each run, in Markdown or plain text. A program that connects by itself does not get it.">
+      <Field label="Instructions" hint="Prompt for the runs that Stoa starts, in Markdown or plain text. Clients that connect themselves do not receive it.">
         {(wiring) => (
           <textarea
             {...wiring}
@@ -72,16 +72,15 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
       {isConflict ? (
         <section role="alert" aria-label="Changed elsewhere" className="flex flex-col gap-3 rounded-lg border border-line bg-panel p-4">
           <p>
-            <strong className="text-amber">Changed elsewhere.</strong> Somebody saved other instructions while you were writing.
-            Yours are not saved. This is what is saved now:
+            <strong className="text-amber">Changed elsewhere.</strong> Someone else saved these instructions while you were editing. Your version is not saved. The saved version is:
           </p>
           <pre tabIndex={0} className="max-h-60 overflow-auto rounded-md border border-line bg-bg p-3 font-mono text-sm whitespace-pre-wrap">
             {instructions || "(none)"}
           </pre>
           <div className="flex flex-wrap gap-2">
-            <Button onClick={() => change(null)}>Use these</Button>
+            <Button onClick={() => change(null)}>Discard my changes</Button>
             <Button look="danger" onClick={() => save.mutate({ ...draft, base: instructions, etag: revised.etag })}>
-              Overwrite with mine
+              Overwrite
             </Button>
           </div>
         </section>
@@ -95,7 +94,7 @@ export function InstructionsTab({ revised }: { revised: RevisedAgent }) {
         <Button size="form" disabled={draft === null} onClick={() => change(null)}>
           Discard
         </Button>
-        {draft ? <span className="text-muted">Not saved; kept in this browser</span> : null}
+        {draft ? <span className="text-muted">Not saved. Draft kept in this browser.</span> : null}
       </div>
     </form>
   );

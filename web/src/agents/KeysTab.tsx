@@ -28,9 +28,9 @@ export function KeysTab({ name }: { name: string }) {
   const columns: Array<Column<ApiKey>> = [
     { title: "Name", cell: (key) => <span className="font-medium">{key.name}</span> },
     { title: "State", cell: (key) => <Badge colour={COLOURS[keyState(key)]}>{keyState(key)}</Badge> },
-    { title: "May", cell: (key) => <span className="block min-w-32">{summaryOf(key.permissions)}</span> },
+    { title: "Permissions", cell: (key) => <span className="block min-w-32">{summaryOf(key.permissions)}</span> },
     { title: "Channels", cell: (key) => <KeyChannels of={key} none="all" /> },
-    { title: "Ends", cell: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never") },
+    { title: "Expires", cell: (key) => (key.expires_at ? <Time at={key.expires_at} /> : "never") },
     { title: "Last used", cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
     {
       title: "Actions",
@@ -49,7 +49,7 @@ export function KeysTab({ name }: { name: string }) {
       <AgentKey name={name} />
       <Section
         title="Managed keys"
-        description="More keys for this agent, each with its own limits. Revoking one leaves the others alone."
+        description="Additional keys with their own limits."
         action={
           <Button look="filled" onClick={() => setMaking(true)}>
             New key
@@ -59,7 +59,7 @@ export function KeysTab({ name }: { name: string }) {
         {keys.isError ? <Failed error={keys.error} retry={() => void keys.refetch()} /> : null}
         {keys.isLoading ? <Skeleton rows={2} /> : null}
         {keys.data?.length === 0 ? (
-          <p className="text-muted">None yet. Make one for each program, so that you can revoke it for that program alone.</p>
+          <p className="text-muted">No managed keys yet. Create one per client so that you can revoke each one separately.</p>
         ) : null}
         {keys.data?.length ? <DataTable label="List of managed keys" columns={columns} rows={keys.data} keyOf={(key) => key.id} /> : null}
       </Section>
@@ -71,11 +71,11 @@ export function KeysTab({ name }: { name: string }) {
           onConfirm={async () => {
             await ok(api.DELETE("/api/keys/{id}", { params: { path: { id: revoked.id } } }));
             await client.invalidateQueries({ queryKey: ["keys"] });
-            toast("The key is revoked.");
+            toast("Key revoked");
           }}
           onClose={() => setRevoked(null)}
         >
-          <p>Whatever uses it is shut out at once. This cannot be undone.</p>
+          <p>Anything using this key loses access immediately. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </>
@@ -90,14 +90,14 @@ function AgentKey({ name }: { name: string }) {
   return (
     <Section
       title="Agent key"
-      description="The agent's own key. It can do everything the agent can, and never expires."
-      action={<Button onClick={() => setAsked(true)}>Replace the key</Button>}
+      description="Full access as this agent. Never expires."
+      action={<Button onClick={() => setAsked(true)}>Replace key</Button>}
     >
-      <p className="text-muted">It was shown once, when it was made. If you lost it, or somebody else knows it, replace it.</p>
+      <p className="text-muted">Shown only once. Lost or leaked? Replace it.</p>
       {isAsked ? (
         <Confirm
-          title={`Replace the key of @${name}?`}
-          action="Replace the key"
+          title={`Replace @${name}'s key?`}
+          action="Replace key"
           onConfirm={async () => {
             const key = await rotateKey(client, name);
             rememberKey(name, key);
@@ -105,12 +105,12 @@ function AgentKey({ name }: { name: string }) {
           }}
           onClose={() => setAsked(false)}
         >
-          <p>The current key stops working at once. Clients that use it are shut out until they have the new one.</p>
+          <p>The old key stops working immediately. Clients that use it need the new key.</p>
         </Confirm>
       ) : null}
       {made ? (
-        <KeyDialog title={`New key of @${name}`} secret={made} onClose={() => setMade(null)}>
-          The Connect tab fills it into a client's settings, as long as this page is open.
+        <KeyDialog title={`New key for @${name}`} secret={made} onClose={() => setMade(null)}>
+          Until you leave this page, the Connect tab includes this key in the client settings.
         </KeyDialog>
       ) : null}
     </Section>

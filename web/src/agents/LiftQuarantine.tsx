@@ -10,15 +10,15 @@ export function LiftQuarantine({ agent, onClose }: { agent: Agent; onClose: () =
   const client = useQueryClient();
   return (
     <Confirm
-      title={`Lift the quarantine of @${agent.name}?`}
-      action="Lift the quarantine"
+      title={`Release @${agent.name} from quarantine?`}
+      action="Release from quarantine"
       onConfirm={async () => {
         await unquarantineAgent(client, agent.name);
-        toast(`@${agent.name} is out of quarantine.`);
+        toast(`@${agent.name} released from quarantine`);
       }}
       onClose={onClose}
     >
-      <p>It can work again, and its reputation starts afresh: what led to the quarantine no longer counts.</p>
+      <p>The agent can work again. Its reputation is reset.</p>
     </Confirm>
   );
 }

@@ -15,7 +15,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
   const { isConnected, calls } = contact;
   const left = calls.length - SHOWN;
   return (
-    <section aria-label={`What @${name} does`} className="rounded-lg border border-line px-4 py-1">
+    <section aria-label={`Activity of @${name}`} className="rounded-lg border border-line px-4 py-1">
       <ul className="divide-y divide-line">
         <Line icon={isConnected ? "done" : "waiting"}>
           <span role="status">
@@ -39,7 +39,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
         ))}
         {isConnected ? (
           <Line icon="waiting">
-            <span className="text-muted">{calls.length ? "Listening for the next call…" : "Listening: the next call appears here"}</span>
+            <span className="text-muted">{calls.length ? "Listening for the next call…" : "The next call appears here"}</span>
           </Line>
         ) : null}
       </ul>

@@ -41,7 +41,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
           </Link>
         }
       >
-        This is its key: whoever has it acts as @{made}. Connecting a client fills it into the client's settings for you.
+        Any client that uses this key acts as @{made}. The next page includes the key in the client settings.
       </KeyDialog>
     );
   }
@@ -70,7 +70,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         />
         <TextField
           label="Display name"
-          hint="How people see it. You can change it later."
+          hint="Shown to people. You can change it later."
           error={fieldError(make.error, "display_name")}
           value={displayName}
           onChange={setDisplayName}
@@ -79,7 +79,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         />
         <SelectField
           label="Archetype"
-          hint={`${ARCHETYPES.find((one) => one.name === archetype)?.about ?? ""}. What kind of agent it is, for people to read: it changes nothing about what it may do.`}
+          hint={`${ARCHETYPES.find((one) => one.name === archetype)?.about ?? ""}. Just a label; it does not change permissions.`}
           value={archetype}
           onChange={(value) => setArchetype(value as Archetype)}
         >

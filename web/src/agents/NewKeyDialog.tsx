@@ -37,8 +37,8 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
   });
   if (make.data) {
     return (
-      <KeyDialog title={`Key “${make.data.api_key.name}” of @${agent}`} secret={make.data.key} onClose={onClose}>
-        The Connect tab fills it into a client's settings, as long as this page is open.
+      <KeyDialog title={`Key “${make.data.api_key.name}” for @${agent}`} secret={make.data.key} onClose={onClose}>
+        Until you leave this page, the Connect tab includes this key in the client settings.
       </KeyDialog>
     );
   }
@@ -55,7 +55,7 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
       >
         <TextField
           label="Name"
-          hint="What uses it, so that you recognise it later"
+          hint="Where you use this key, for example “laptop”"
           error={fieldError(make.error, "name")}
           value={name}
           onChange={setName}
@@ -65,18 +65,18 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
           autoComplete="off"
         />
         <Choice
-          label="It may"
+          label="Permissions"
           value={extent}
           onChange={setExtent}
           options={[
-            { value: "all", label: "do everything" },
-            { value: "read", label: "only read" },
-            { value: "chosen", label: "do what I choose" },
+            { value: "all", label: "Full access" },
+            { value: "read", label: "Read only" },
+            { value: "chosen", label: "Custom" },
           ]}
         />
         {extent === "chosen" ? (
           <fieldset>
-            <legend className="sr-only">What it may do</legend>
+            <legend className="sr-only">Custom permissions</legend>
             <div className="grid gap-x-6 gap-y-1 sm:grid-cols-2">
               {PERMISSIONS.map(({ area, names }) => (
                 <div key={area} className="flex flex-wrap items-center gap-x-4">
@@ -98,8 +98,8 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
           </fieldset>
         ) : null}
         <fieldset>
-          <legend className="font-medium">Only in these channels</legend>
-          <p className="text-sm text-muted">None chosen: no limit. Direct messages are not limited.</p>
+          <legend className="font-medium">Channels</legend>
+          <p className="text-sm text-muted">Empty = all channels. Direct messages are always allowed.</p>
           <div data-scroller className="mt-1 max-h-40 overflow-y-auto">
             <VirtualList rows={channels} keyOf={({ id }) => id} size={24} className="flex flex-wrap gap-x-4">
               {(channel) => (
@@ -115,7 +115,7 @@ export function NewKeyDialog({ agent, onClose }: { agent: string; onClose: () =>
             </VirtualList>
           </div>
         </fieldset>
-        <SelectField label="Works for" value={String(days)} onChange={(value) => setDays(Number(value))} error={fieldError(make.error, "expires_at")}>
+        <SelectField label="Expires" value={String(days)} onChange={(value) => setDays(Number(value))} error={fieldError(make.error, "expires_at")}>
           {LIFETIMES.map((one) => (
             <option key={one.days} value={one.days}>
               {one.label}

@@ -31,7 +31,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
               ["Budget", budgetOf(agent), WORDS.budget],
               ["Depth", `at most ${agent.max_trigger_depth}`, WORDS.depth],
               ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
-              ["Pending work", agent.pending_work ? "yes, a run is waiting" : "none", WORDS.pending],
+              ["Pending work", agent.pending_work ? "a run is queued" : "none", WORDS.pending],
               ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />

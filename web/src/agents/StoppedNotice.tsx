@@ -16,11 +16,10 @@ export function StoppedNotice({ agent }: { agent: Agent }) {
           <p>
             <strong className="text-rejected">Quarantined</strong> since <Time at={agent.quarantined_at} as="clock" /> (
             <Time at={agent.quarantined_at} />
-            ): the hub has stopped it, because its reputation fell below 0.3. Nothing starts it until you lift the quarantine.
+            ): its reputation fell below 0.3. The agent cannot start until you release it.
           </p>
           <Button className="self-start" onClick={() => setAsked(true)}>
-            Lift the quarantine
-          </Button>
+            Release from quarantine </Button>
         </>
       ) : null}
       {agent.paused_at ? (
@@ -28,8 +27,8 @@ export function StoppedNotice({ agent }: { agent: Agent }) {
           <strong className="text-amber">Paused</strong> since <Time at={agent.paused_at} as="clock" /> (<Time at={agent.paused_at} />
           ){" "}
           {agent.pause_reason === "budget"
-            ? "because today's budget is used up. It carries on at 00:00 UTC, or when you resume it."
-            : "by hand. It carries on when you resume it."}
+            ? "because today's budget is used up. The agent resumes at 00:00 UTC or when you resume it."
+            : "manually, until you resume the agent."}
         </p>
       ) : null}
       {isAsked ? <LiftQuarantine agent={agent} onClose={() => setAsked(false)} /> : null}

@@ -7,11 +7,11 @@ import { type ChainStep, chainOf, effectOf } from "./chain";
 
 const OUTCOMES: Record<ChainStep["outcome"], { icon: ReactNode; word: string; colour: string }> = {
   passed: { icon: <Check size={14} />, word: "passed", colour: "text-approved" },
-  rests: { icon: <CirclePause size={14} />, word: "waits for the agent", colour: "text-muted" },
-  held: { icon: <Hand size={14} />, word: "held back", colour: "text-amber" },
+  rests: { icon: <CirclePause size={14} />, word: "waits in the inbox", colour: "text-muted" },
+  held: { icon: <Hand size={14} />, word: "on hold", colour: "text-amber" },
   stopped: { icon: <OctagonX size={14} />, word: "stops here", colour: "text-rejected" },
   later: { icon: <Clock size={14} />, word: "checked each time", colour: "text-muted" },
-  unasked: { icon: <CircleDashed size={14} />, word: "not reached", colour: "text-muted" },
+  unasked: { icon: <CircleDashed size={14} />, word: "n/a", colour: "text-muted" },
 };
 
 /** The checks that a message passes before it starts the agent. */
@@ -31,7 +31,7 @@ export function TriggerChain({ agent }: { agent: Agent }) {
           search={{ tab: "runs" }}
           className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
         >
-          Change what starts it
+          Edit triggers
         </Link>
       </p>
     </>

@@ -17,7 +17,7 @@ export function TrustSection({ name }: { name: string }) {
     <section aria-label="Trust per action">
       <div className="flex flex-wrap items-baseline gap-x-2">
         <h2 className="font-semibold">Trust per action</h2>
-        <span className="text-muted">from 0 to 1: an approval adds 0.05, a rejection takes 0.10</span>
+        <span className="text-muted">0 to 1. An approval adds 0.05, a rejection subtracts 0.10.</span>
         <span className="flex-1" />
         {hasWorkflow && trust.data?.length ? (
           <span className="self-center text-sm text-muted">
@@ -29,7 +29,7 @@ export function TrustSection({ name }: { name: string }) {
       {trust.isError ? <p role="alert">{sentenceOf(trust.error)}</p> : null}
       {trust.isLoading ? <p className="mt-2 text-muted">Loading…</p> : null}
       {trust.data?.length === 0 ? (
-        <p className="mt-2 text-muted">No trust yet. It grows when people approve what @{name} proposes.</p>
+        <p className="mt-2 text-muted">No trust yet. It grows when people approve work that @{name} proposes.</p>
       ) : null}
       <ul className="mt-2 flex flex-col gap-3">
         {trust.data?.map((one) => (
@@ -51,7 +51,7 @@ function TrustRow({ trust, thresholds }: { trust: Trust; thresholds: Threshold[]
           value={trust.score}
           ticks={thresholds.map(({ at }, place) => ({ at, title: asks[place]! }))}
         />
-        {asks.length ? <span className="sr-only">Asked for: {asks.join("; ")}</span> : null}
+        {asks.length ? <span className="sr-only">Required: {asks.join("; ")}</span> : null}
       </div>
       <span className="text-right whitespace-nowrap tabular-nums">
         <strong>{trust.score.toFixed(2)}</strong>{" "}

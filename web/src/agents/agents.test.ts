@@ -181,7 +181,7 @@ describe("contact", () => {
 
 describe("keys", () => {
   it("say in few words what they may do", () => {
-    expect(summaryOf(["*"])).toBe("everything");
+    expect(summaryOf(["*"])).toBe("full access");
     expect(summaryOf([...READS])).toBe("read only");
     expect(summaryOf(["messages:read", "wiki:write"])).toBe("messages:read, wiki:write");
   });

@@ -13,9 +13,9 @@ export interface ChainStep {
 }
 
 const MODES: Record<Agent["trigger_mode"], string> = {
-  passive: "passive: nothing starts it",
-  reactive: "reactive: a direct message or a mention starts it",
-  disabled: "disabled: switched off",
+  passive: "passive: messages wait in the inbox",
+  reactive: "reactive: direct messages and mentions start a run",
+  disabled: "disabled: messages start nothing",
 };
 
 export function chainOf(agent: Agent): ChainStep[] {
@@ -28,7 +28,7 @@ export function chainOf(agent: Agent): ChainStep[] {
       outcome: isFree ? "passed" : agent.quarantined_at ? "stopped" : "held",
     },
     { name: "Mode", note: MODES[agent.trigger_mode], outcome: agent.trigger_mode === "reactive" ? "passed" : "rests" },
-    { name: "Depth", note: `at most ${agent.max_trigger_depth} agents in a row start one another`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
+    { name: "Chain depth", note: `${agent.max_trigger_depth}`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
     {
       name: "Budget",
       note: `${agent.budget.runs_per_day} runs${cost === null || cost === undefined ? "" : ` and $${cost.toFixed(2)}`} a day`,
@@ -43,14 +43,14 @@ export function chainOf(agent: Agent): ChainStep[] {
 
 /** In a sentence, what a message to the agent does. */
 export function effectOf(agent: Agent): string {
-  if (agent.quarantined_at) return "It waits in the inbox. Nothing starts the agent until you lift the quarantine.";
-  if (agent.paused_at) return "It waits in the inbox. Nothing starts the agent until you resume it.";
+  if (agent.quarantined_at) return "The message waits in the inbox. The agent cannot start until you release it from quarantine.";
+  if (agent.paused_at) return "The message waits in the inbox. The agent cannot start until you resume it.";
   switch (agent.trigger_mode) {
     case "passive":
-      return "It waits in the inbox. The agent answers when it asks for its messages itself: nothing starts it. Most agents work like this.";
+      return "The message waits until the agent checks its inbox.";
     case "disabled":
-      return "It waits in the inbox. The agent is switched off: nothing starts it, but its program can still ask for messages.";
+      return "The message waits in the inbox. The agent is disabled, but a connected client can still read its messages.";
     case "reactive":
-      return "It starts a run of the agent if each of these steps passes.";
+      return "The message starts a run if all of these checks pass.";
   }
 }

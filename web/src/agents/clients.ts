@@ -20,8 +20,8 @@ export const CLIENTS: readonly ClientKind[] = [
   { name: "cursor", label: "Cursor", file: ".cursor/mcp.json in your project", login: "Then log in from Cursor's list of MCP servers." },
   { name: "vscode", label: "VS Code", file: ".vscode/mcp.json in your project", login: "VS Code asks you to log in when it starts the server." },
   { name: "gemini", label: "Gemini CLI", file: "~/.gemini/settings.json", login: "Then type /mcp auth stoa in Gemini CLI." },
-  { name: "generic", label: "Other", file: "The client's settings for MCP", login: "The client opens a page of the hub where you log in.", about: "Any other program that can use MCP servers. MCP is the common way in which such programs use services like this one." },
-  { name: "stdio", label: "Without HTTP", file: "The client's settings for MCP", login: null, about: "For programs that cannot call a web address, but can start another program on the same machine." },
+  { name: "generic", label: "Other", file: "The client's MCP settings", login: "The client opens a page where you log in.", about: "Any other client that supports MCP servers." },
+  { name: "stdio", label: "stdio (local process)", file: "The client's MCP settings", login: null, about: "For clients that cannot use an MCP server over HTTP." },
 ];
 
 /** Where a client takes the key from when it is not in its settings. */

@@ -22,17 +22,17 @@ export const READS: readonly Permission[] = PERMISSIONS.flatMap(({ names }) => n
 
 /** What a key may do, in few words. */
 export function summaryOf(permissions: ApiKey["permissions"]): string {
-  if (permissions.includes(ALL)) return "everything";
+  if (permissions.includes(ALL)) return "full access";
   const isAllReads = READS.every((name) => permissions.includes(name)) && permissions.length === READS.length;
   return isAllReads ? "read only" : permissions.join(", ");
 }
 
 export const LIFETIMES = [
-  { days: 7, label: "7 days" },
-  { days: 30, label: "30 days" },
-  { days: 90, label: "90 days" },
-  { days: 365, label: "1 year" },
-  { days: 0, label: "until it is revoked" },
+  { days: 7, label: "In 7 days" },
+  { days: 30, label: "In 30 days" },
+  { days: 90, label: "In 90 days" },
+  { days: 365, label: "In 1 year" },
+  { days: 0, label: "Never" },
 ] as const;
 
 export function expiryOf(days: number, now = Date.now()): string | null {

@@ -1,11 +1,11 @@
-/** Words of agents that not everybody knows, in plain English. */
+/** Short explanations of words about agents. */
 export const WORDS = {
-  status: "Active: it may work. Paused: you or its budget hold it back. Quarantined: the hub has stopped it because its reputation fell too low.",
-  archetype: "What kind of work the agent is for, such as researching or writing. It is a label for people: it gives no rights and takes none.",
-  mode: "What a message does to the agent. Passive: it waits until the agent asks for it. Reactive: it starts the agent. Disabled: the agent is switched off.",
-  budget: "How often the agent may be started in a day, and what that may cost. When it is used up, the agent pauses until 00:00 UTC.",
-  depth: "How many agents in a row may start one another. It keeps agents from calling each other for ever.",
-  backend: "Where the agent's program runs when the hub starts it. None: its program runs elsewhere and connects by itself, as most do.",
-  pending: "Whether something has come for the agent that has yet to start a run.",
-  threshold: "How much trust a channel asks for before the agent may do this there without a person's approval.",
+  status: "Active: can work. Paused: by you or its budget. Quarantined: stopped because its reputation fell too low.",
+  archetype: "The kind of work this agent does, for example research or writing. Just a label; it does not change permissions.",
+  mode: "What happens on a new message. Passive: waits in the inbox. Reactive: starts the agent. Disabled: starts nothing.",
+  budget: "Maximum runs and cost per day. Resets at 00:00 UTC.",
+  depth: "Maximum chain of agents triggering agents (prevents loops).",
+  backend: "What Stoa starts for each run. None: a client connects by itself.",
+  pending: "Messages waiting to start a run.",
+  threshold: "Trust needed in a channel to act without human approval.",
 } as const;

@@ -17,7 +17,12 @@ export class Problem extends Error {
 }
 
 export function unreachable(): Problem {
-  return new Problem(0, "unreachable", "The hub cannot be reached.");
+  return new Problem(0, "unreachable", "Can't reach the server.");
+}
+
+/** Whether the message of a field stands alone; others continue the name of the field. */
+export function isSentence(message: string): boolean {
+  return /^[A-Z`]/.test(message);
 }
 
 /** What a refusal says. Proxies in between answer with anything. */
@@ -26,8 +31,8 @@ export function problemOf(status: number, body: unknown): Problem {
   const text = (name: string) => (typeof said[name] === "string" ? (said[name] as string) : undefined);
   const fields = Array.isArray(said["errors"]) ? (said["errors"] as Array<{ field: string; message: string }>) : [];
   const detail = fields.length
-    ? fields.map(({ field, message }) => `${field} ${message}`.trim()).join("; ")
-    : (text("detail") ?? `The hub answered with status ${status}.`);
+    ? fields.map(({ field, message }) => (isSentence(message) ? message : `${field} ${message}`.trim())).join("; ")
+    : (text("detail") ?? `The server returned status ${status}.`);
   return new Problem(status, text("code") ?? "unknown", detail, text("hint"), fields);
 }
 

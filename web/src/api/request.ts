@@ -23,7 +23,7 @@ export function addressOf(path: string, { path: parts = {}, query = {} }: NonNul
 async function renewed(request: Request, response: Response): Promise<Response> {
   if (response.status !== 401 || request.url.endsWith("/auth/password") || (await hasSessionEnded())) return response;
   if (request.method === "GET") return fetch(request);
-  return Response.json({ code: "session_renewed", detail: "Your session was renewed just now.", hint: "Try it again." }, { status: 503 });
+  return Response.json({ code: "session_renewed", detail: "Your session was just renewed.", hint: "Please retry." }, { status: 503 });
 }
 
 function parsed(text: string): unknown {

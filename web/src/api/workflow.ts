@@ -59,6 +59,11 @@ function isListed(message: Message): boolean {
   return message.workflow_state !== "proposed" || (message.reply_to ?? null) === null;
 }
 
+/** Turns a message into work of a kind, or into talk. */
+export function setKind(id: number, kind: string | null): Promise<Message> {
+  return ok(api.PATCH("/api/messages/{id}", { params: { path: { id } }, body: { action_type: kind } }));
+}
+
 function find(query: { state?: string; has?: string; channel?: string; offset?: number; limit: number }) {
   return ok(api.GET("/api/messages/search", { params: { query } }));
 }
@@ -121,7 +126,7 @@ export async function addReaction({ id, edited_at }: ReadMessage, reaction: Reac
       }),
     ).catch((error: unknown) => {
       const isEdited = error instanceof Problem && error.code === "edited_meanwhile";
-      throw isEdited ? new Problem(error.status, error.code, "The message was edited while you read it. Look at it again.") : error;
+      throw isEdited ? new Problem(error.status, error.code, "This message was edited while you were reading it. Review it again.") : error;
     });
   const answer = await post();
   // The same reaction once more takes it back. Where it was there already, in another tab perhaps, it is wanted still.

@@ -12,7 +12,7 @@ test("browsers are told by their names", () => {
     ["Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1", "Safari on iPhone"],
     ["Mozilla/5.0 (Android 15; Mobile; rv:140.0) Gecko/140.0 Firefox/140.0", "Firefox on Android"],
     ["curl/8.9", "curl/8.9"],
-    [null, "Unknown program"],
+    [null, "Unknown client"],
   ];
   for (const [agent, words] of table) expect(deviceOf(agent)).toBe(words);
 });

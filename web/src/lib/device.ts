@@ -19,7 +19,7 @@ const SYSTEMS: Array<[RegExp, string]> = [
 
 /** What a browser calls itself, in words that one recognises. What is unknown is left as it is. */
 export function deviceOf(userAgent: string | null | undefined): string {
-  if (!userAgent) return "Unknown program";
+  if (!userAgent) return "Unknown client";
   const nameIn = (names: Array<[RegExp, string]>) => names.find(([pattern]) => pattern.test(userAgent))?.[1];
   const browser = nameIn(BROWSERS);
   const system = nameIn(SYSTEMS);

@@ -15,7 +15,7 @@ export default function HistoryDialog({ message, onClose }: { message: Message; 
   const history = useQuery(historyQuery(message.id));
   const me = useQuery(meQuery).data?.user.username;
   return (
-    <Dialog title={`What changed in message ${message.id}`} onClose={onClose} isWide isText>
+    <Dialog title={`Edit history of message ${message.id}`} onClose={onClose} isWide isText>
       {history.isError ? <Failed error={history.error} retry={() => void history.refetch()} /> : null}
       {history.isLoading ? <Skeleton rows={2} /> : null}
       <div className="flex flex-col gap-4">

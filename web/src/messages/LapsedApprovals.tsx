@@ -16,7 +16,7 @@ export default function LapsedApprovals({ message, me }: { message: Message; me:
         {words}
       </span>
       <Button size="row" onClick={() => showHistory(message)}>
-        What changed
+        Show changes
       </Button>
     </span>
   );

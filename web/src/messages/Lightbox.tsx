@@ -66,13 +66,13 @@ export default function Lightbox() {
           </div>
           <div className="relative flex min-h-0 flex-1 items-center justify-center bg-panel p-2">
             {broken === file.sha256 ? (
-              <p className="text-muted">The picture cannot be shown. Download it instead.</p>
+              <p className="text-muted">This image cannot be displayed. Download it instead.</p>
             ) : !mayDraw && asked !== file.sha256 ? (
               <div className="flex flex-col items-center gap-2 text-muted">
                 {mayDraw === undefined ? null : (
                   <>
-                    <p>This picture is very large, or its size is unknown. Showing it may take much memory.</p>
-                    <Button onClick={() => setAsked(file.sha256)}>Show picture</Button>
+                    <p>This image is very large or its size is unknown. Showing it may use a lot of memory.</p>
+                    <Button onClick={() => setAsked(file.sha256)}>Show image</Button>
                   </>
                 )}
               </div>
@@ -87,10 +87,10 @@ export default function Lightbox() {
             )}
             {count > 1 ? (
               <>
-                <IconButton label="Previous picture" onClick={() => step(-1)} className="absolute left-2 border border-line bg-bg">
+                <IconButton label="Previous image" onClick={() => step(-1)} className="absolute left-2 border border-line bg-bg">
                   <ChevronLeft size={18} />
                 </IconButton>
-                <IconButton label="Next picture" onClick={() => step(1)} className="absolute right-2 border border-line bg-bg">
+                <IconButton label="Next image" onClick={() => step(1)} className="absolute right-2 border border-line bg-bg">
                   <ChevronRight size={18} />
                 </IconButton>
               </>

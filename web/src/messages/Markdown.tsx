@@ -39,7 +39,7 @@ export const Markdown = memo(function Markdown(props: MarkdownProps) {
       ) : (
         <Marked {...props} text={shown} />
       )}
-      {shown.length < text.length ? <ShowAll title="All of the text" text={text} isMarkdown /> : null}
+      {shown.length < text.length ? <ShowAll title="Full text" text={text} isMarkdown /> : null}
     </>
   );
 });
@@ -74,6 +74,7 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
   const isAsWritten = isOver && !isAsked;
   useEffect(() => {
     if (box.current?.querySelector(".sign")) void import("./nameSigns").then(({ nameSigns }) => box.current && nameSigns(box.current), () => undefined);
+    if (box.current?.querySelector("pre[data-language]")) void import("./colourCode").then(({ colourCode }) => box.current && colourCode(box.current), () => undefined);
     for (const block of box.current?.querySelectorAll("pre") ?? []) {
       if (block.querySelector("button")) continue;
       block.classList.add("relative", "group");
@@ -84,7 +85,7 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
       button.className =
         "absolute right-1 top-1 rounded-sm border border-line bg-bg px-1.5 text-xs text-muted hover:text-fg";
       button.addEventListener("click", () => {
-        void copy(codeIn(block)).then((isDone) => isDone && toast("Copied."));
+        void copy(codeIn(block)).then((isDone) => isDone && toast("Copied"));
       });
       block.append(button);
     }

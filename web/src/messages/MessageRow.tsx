@@ -17,8 +17,6 @@ import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
 import { showSource } from "./source";
 
-export { isWork } from "./work";
-
 const NoticeLink = lazy(() => import("./NoticeLink"));
 
 interface MessageRowProps {
@@ -84,7 +82,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         ) : null}
         {mention?.channel ? (
           <p className="text-sm text-muted">
-            Said in{" "}
+            Mentioned in{" "}
             <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent hover:underline">
               #{mention.channel}
             </Link>
@@ -92,7 +90,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         ) : null}
         {message.subject ? (
           <p className="max-w-[80ch] overflow-clip font-semibold [overflow-wrap:anywhere] [unicode-bidi:plaintext]">
-            <Shown text={message.subject} title="All of the subject" />
+            <Shown text={message.subject} title="Full subject" />
           </p>
         ) : null}
         {message.deleted_at ? (

@@ -20,7 +20,7 @@ export default function NoticeLink({ notice }: { notice: Message }) {
   if (agent !== undefined) {
     return (
       <Link to="/agents/$name" params={{ name: agent }} search={{ tab: "webhooks" }} className={LINK}>
-        Go to the webhooks of @{agent}
+        Open @{agent}'s webhooks
       </Link>
     );
   }
@@ -30,7 +30,7 @@ export default function NoticeLink({ notice }: { notice: Message }) {
   const place = about.channel ? { kind: "channel" as const, name: about.channel } : direct && placeOf(direct, me);
   return place ? (
     <Link {...linkTo(place, { at: about.message_id })} className={LINK}>
-      Go to the message
+      Open message
     </Link>
   ) : null;
 }

@@ -15,7 +15,7 @@ const OutgoingError = lazyPart(() => import("./OutgoingError").then((part) => pa
 export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Place }) {
   const me = useQuery(meQuery).data?.user;
   return (
-    <article aria-label="Your message, not sent yet" className="flex gap-3 px-6 py-2 max-md:px-4">
+    <article aria-label="Unsent message" className="flex gap-3 px-6 py-2 max-md:px-4">
       <div className="w-8 shrink-0">
         {me ? <Avatar name={me.username} kind="user" displayName={me.display_name} /> : null}
       </div>

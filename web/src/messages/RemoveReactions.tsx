@@ -16,7 +16,7 @@ export function RemoveReactions({ message, me, seat }: { message: Message; me: s
     try {
       const { reactions, workflow_state } = await removeReactionOf(message.id, one.reaction, one.from.name);
       changeMessage(client, message.id, (now) => ({ ...now, reactions, workflow_state }));
-      toast(`${removalWords(one, "Removed")}.`);
+      toast(removalWords(one, "Removed"));
     } catch (error) {
       toast(sentenceOf(error), { isError: true });
     }

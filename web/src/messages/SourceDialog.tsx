@@ -16,7 +16,7 @@ export default function SourceDialog({ message, onClose }: { message: Message; o
     <Dialog title={`Source of message ${message.id}`} onClose={onClose} isWide isText>
       <div className="flex flex-col gap-3">
         <p className="text-sm text-muted">
-          This is the exact text that agents read, from {fullName(message.from)}. Invisible characters are marked.
+          This is the exact text that agents read, from {fullName(message.from)}. Invisible characters are highlighted.
         </p>
         {message.subject ? <SourceText name="Subject" text={message.subject} /> : null}
         <SourceText name="Text" text={message.body} />
@@ -27,7 +27,7 @@ export default function SourceDialog({ message, onClose }: { message: Message; o
         ) : null}
         {message.edited_at ? (
           <div>
-            <Button onClick={() => showHistory(message)}>What changed</Button>
+            <Button onClick={() => showHistory(message)}>Show changes</Button>
           </div>
         ) : null}
       </div>

@@ -58,7 +58,7 @@ export default function ThreadPane({ id, place, onClose }: { id: number; place: 
         <span className="flex-1 truncate text-muted">
           {place.kind === "channel" ? `#${place.name}` : `with @${place.name}`}
         </span>
-        <IconButton label="Close the thread" onClick={onClose}>
+        <IconButton label="Close thread" onClick={onClose}>
           <X size={16} />
         </IconButton>
       </header>
@@ -101,7 +101,8 @@ export default function ThreadPane({ id, place, onClose }: { id: number; place: 
             <OutgoingRow key={one.key} outgoing={one} place={place} />
           ))}
         </div>
-        <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />
+        {/* Nobody reads replies to the hub. */}
+        {place.kind === "dm" && place.name === "system" ? null : <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />}
       </DropZone>
     </aside>
   );

@@ -11,7 +11,7 @@ import { removeFile, retryFile } from "./upload";
 /** The files that go with what is being written: how far each is, and why one is not there. */
 export default function UploadTray({ draft, files }: { draft: string; files: readonly DraftFile[] }) {
   return (
-    <ul aria-label="Files of this message" className="flex max-h-48 flex-wrap gap-2 overflow-y-auto px-3 pt-2 pb-1">
+    <ul aria-label="Attached files" className="flex max-h-48 flex-wrap gap-2 overflow-y-auto px-3 pt-2 pb-1">
       {files.map((file) => (
         <TrayFile key={file.key} file={file} draft={draft} />
       ))}
@@ -36,7 +36,7 @@ function TrayFile({ file, draft }: { file: DraftFile; draft: string }) {
         {file.error === null ? (
           <span className="block text-xs text-muted tabular-nums">
             {bytes(file.size)}
-            {isUploading ? (percent < 100 ? ` · ${percent} %` : " · being checked") : null}
+            {isUploading ? (percent < 100 ? ` · ${percent} %` : " · processing") : null}
           </span>
         ) : (
           <span role="alert" className="block text-xs text-rejected">
@@ -45,7 +45,7 @@ function TrayFile({ file, draft }: { file: DraftFile; draft: string }) {
         )}
       </div>
       {file.canRetry && file.error !== null ? (
-        <IconButton label={`Try ${name} again`} onClick={() => retryFile(draft, file.key)}>
+        <IconButton label={`Retry ${name}`} onClick={() => retryFile(draft, file.key)}>
           <RotateCw size={14} />
         </IconButton>
       ) : null}

@@ -17,7 +17,7 @@ export default function WholeDialog({ shown, onClose }: { shown: Whole; onClose:
         }}
       >
         <div className="flex items-center gap-2 text-sm text-muted">
-          <span className="flex-1">{bytes(text.length)}. Only the part in sight is drawn: scroll to read on.</span>
+          <span className="flex-1">{bytes(text.length)}. Scroll to read more.</span>
           <CopyButton text={text} label="Copy all" />
         </div>
         <LongText text={text} isMarkdown={isMarkdown} onSource={() => whole.set({ title: "Source", text })} />

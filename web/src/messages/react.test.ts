@@ -25,7 +25,7 @@ const by = (name: string, reaction: string) => ({
   created_at: AT,
 });
 const message = (reactions: object[] = [], workflow_state = "proposed") =>
-  ({ id: 1, body: "x", attachments: [], reactions, workflow_state }) as unknown as Message;
+  ({ id: 1, body: "x", attachments: [], metadata: { action_type: "publish" }, reactions, workflow_state }) as unknown as Message;
 
 const READ = { id: 1, edited_at: null };
 
@@ -65,7 +65,7 @@ test("the hub learns which text was read, and another one is shown instead of re
   await toggle(client, read, "approve");
   expect(calls.POST.mock.calls[0]![1]).toMatchObject({ body: { reaction: "approve", edited_at: AT } });
   expect(shown()).toMatchObject({ body: "y", reactions: [], workflow_state: "proposed" });
-  expect(toasts).toHaveBeenCalledWith("The message was edited while you read it. Look at it again.", { isError: true });
+  expect(toasts).toHaveBeenCalledWith("This message was edited while you were reading it. Review it again.", { isError: true });
 });
 
 test("a text that was never edited is named as such, also when an undo says it again", async () => {
@@ -83,15 +83,15 @@ test("a guest is not let to finish what somebody else has claimed, and can take 
   client.setQueryData(channelsQuery.queryKey, [{ name: "open", owner: "bob", is_member: false }] as Channel[]);
   await toggle(client, claimed, "published");
   expect(calls.POST).not.toHaveBeenCalled();
-  expect(toasts).toHaveBeenCalledWith("@bob has claimed it. Only they or a member of #open can mark it published.", { isError: true });
+  expect(toasts).toHaveBeenCalledWith("@bob claimed this. Only they or a member of #open can mark it published.", { isError: true });
   calls.DELETE.mockResolvedValueOnce({ action: "removed", reactions: [], workflow_state: "in_progress" });
   await toggle(client, claimed, "done");
   expect(calls.DELETE).toHaveBeenCalledOnce();
 });
 
 test("without the hub it is as it was", async () => {
-  calls.POST.mockRejectedValueOnce(new Problem(0, "unreachable", "The hub cannot be reached."));
-  calls.GET.mockRejectedValueOnce(new Problem(0, "unreachable", "The hub cannot be reached."));
+  calls.POST.mockRejectedValueOnce(new Problem(0, "unreachable", "Can't reach the server."));
+  calls.GET.mockRejectedValueOnce(new Problem(0, "unreachable", "Can't reach the server."));
   await setReaction(client, READ, "approve", true);
   expect(shown()).toMatchObject({ workflow_state: "proposed", reactions: [] });
 });
@@ -122,7 +122,7 @@ test("of quick clicks each waits for the one before, and the last one is shown",
 
 test("to take back what is gone is no error", async () => {
   client.setQueryData(messageQuery(1).queryKey, message([by("ada", "done")], "done"));
-  calls.DELETE.mockRejectedValueOnce(new Problem(404, "not_found", "There is no such reaction."));
+  calls.DELETE.mockRejectedValueOnce(new Problem(404, "not_found", "No such reaction."));
   calls.GET.mockResolvedValueOnce(message());
   await setReaction(client, READ, "done", false);
   expect(shown().workflow_state).toBe("proposed");

@@ -103,6 +103,6 @@ test("what the hub would not take is not uploaded: too long ones, more than ten,
 });
 
 test("which files have to be attached again", () => {
-  expect(unsentWords(["a.txt"])).toBe("a.txt was not sent along: attach it again.");
-  expect(unsentWords(["a.txt", "b.txt", "c.txt"])).toBe("a.txt, b.txt and c.txt were not sent along: attach them again.");
+  expect(unsentWords(["a.txt"])).toBe("a.txt was not sent. Attach it again.");
+  expect(unsentWords(["a.txt", "b.txt", "c.txt"])).toBe("a.txt, b.txt and c.txt were not sent. Attach them again.");
 });

@@ -38,14 +38,14 @@ export function addFiles(draft: string, files: readonly File[], folders: readonl
   });
   let room = MOST_FILES - filesOf(draft).filter(({ error }) => error === null).length;
   const added = files.map((file) => {
-    if (file.size > MOST_BYTES) return refuse(file.name, file.size, `A file may be at most ${MOST_BYTES} bytes long.`);
-    if (room <= 0) return refuse(file.name, file.size, `A message takes at most ${MOST_FILES} files.`);
+    if (file.size > MOST_BYTES) return refuse(file.name, file.size, "Files can be up to 50 MB.");
+    if (room <= 0) return refuse(file.name, file.size, `A message can have up to ${MOST_FILES} files.`);
     room--;
     const key = repeatKey();
     jobs.set(key, { draft, file, repeat: repeatKey(), request: null });
     return { key, name: file.name, size: file.size, part: 0, error: null, canRetry: false, attachment: null };
   });
-  added.push(...folders.map((name) => refuse(name, 0, "A folder cannot be sent. Choose the files in it.")));
+  added.push(...folders.map((name) => refuse(name, 0, "Folders cannot be uploaded. Choose the files instead.")));
   setFiles(draft, (now) => [...now, ...added]);
   goOn();
 }
@@ -112,7 +112,7 @@ function finish(key: string, { draft }: Job, attachment: Attachment): void {
   if (same) {
     // A message has each content once, and the hub calls it by its latest name.
     setFiles(draft, (now) => now.filter((one) => one.key !== key));
-    toast(`The hub already has ${shortName(attachment.filename)}.`);
+    toast(`${shortName(attachment.filename)} is already attached.`);
   }
   change(draft, same?.key ?? key, { part: 1, name: attachment.filename, attachment });
   goOn();
@@ -130,7 +130,7 @@ function fail(key: string, job: Job, problem: Problem): void {
 /** Which files have to be attached again. */
 export function unsentWords(names: readonly string[]): string {
   const all = new Intl.ListFormat("en-GB").format(names.map((name) => shortName(name)));
-  return names.length === 1 ? `${all} was not sent along: attach it again.` : `${all} were not sent along: attach them again.`;
+  return names.length === 1 ? `${all} was not sent. Attach it again.` : `${all} were not sent. Attach them again.`;
 }
 
 export function sayUnsent(names: readonly string[]): void {

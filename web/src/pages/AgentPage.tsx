@@ -62,7 +62,7 @@ export function AgentPage() {
   return (
     <Page key={name} title={agent.display_name} header={(title) => <AgentHeader agent={agent} title={title} />}>
       <Tabs
-        label={`Parts of @${name}`}
+        label={`Tabs of @${name}`}
         value={tab}
         onChange={(next) => void navigate({ search: { tab: next === "overview" ? undefined : next } })}
         tabs={AGENT_TABS.map((one) => ({ name: one, label: counts[one] ? `${TITLES[one]} ${counts[one]}` : TITLES[one] }))}

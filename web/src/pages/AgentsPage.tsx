@@ -46,13 +46,13 @@ export function AgentsPage() {
       {agents.isLoading ? <Skeleton /> : null}
       {agents.data?.length === 0 ? (
         <Empty title="You have no agents yet">
-          <p>An agent reads and writes here in its own name, and belongs to you.</p>
+          <p>An agent you own posts here under its own name.</p>
           <div className="mt-4 flex flex-wrap justify-center gap-2">
             <Link
               to="/welcome"
               className="inline-flex h-9 items-center rounded-md bg-accent px-4 font-medium text-on-accent hover:opacity-90 pointer-coarse:h-11"
             >
-              Bring in an agent, step by step
+              Add an agent step by step
             </Link>
             <Button size="form" onClick={() => making.set("agent")}>
               New agent
@@ -76,7 +76,7 @@ export function AgentsPage() {
             </SelectField>
           </div>
           {shown.length === 0 ? (
-            <Empty title="No agent matches">
+            <Empty title="No matching agents">
               <Button onClick={() => change({ q: undefined, status: undefined })}>Show all {agents.data.length}</Button>
             </Empty>
           ) : (
@@ -133,7 +133,7 @@ function Activity({ name, traces, span }: { name: string; traces: Parameters<typ
   const bars = barsOf(traces, span);
   return (
     <span className="flex items-center gap-2">
-      <Sparkline label={`Calls of @${name} over time`} values={bars.map((bar) => bar.calls)} className="h-6 w-24" />
+      <Sparkline label={`@${name}'s calls over time`} values={bars.map((bar) => bar.calls)} className="h-6 w-24" />
       <span className="text-muted">{traces.length}</span>
     </span>
   );

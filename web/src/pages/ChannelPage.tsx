@@ -10,7 +10,6 @@ import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
-import { WorkProvider } from "../messages/work";
 import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
@@ -61,10 +60,8 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <WorkProvider value={details?.channel.workflow_enabled ?? false}>
-            <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
-          </WorkProvider>
-          <Composer place={place} placeholder={`Message #${name}`} />
+          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          <Composer place={place} placeholder={`Message #${name}`} hasWork={details?.channel.workflow_enabled} />
         </DropZone>
       </Page>
       {thread === undefined ? null : (

@@ -8,11 +8,11 @@ import { Empty } from "../ui/States";
 export function Forbidden({ children }: { children: ReactNode }) {
   return (
     <Page title="Not allowed">
-      <Empty title="403: this page is not for you">
+      <Empty title="Admins only">
         <p>{children}</p>
         <p className="pt-2">
           <Link to="/inbox" className="text-accent underline">
-            Go to your inbox
+            Open inbox
           </Link>
         </p>
       </Empty>

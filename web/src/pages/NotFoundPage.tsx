@@ -16,7 +16,7 @@ export function NotFoundPage() {
   };
   return (
     <Page title="Page not found">
-      <Empty title="There is nothing here, or you are not allowed to see it">
+      <Empty title="Not found, or you don't have access">
         <form role="search" aria-label="Messages" className="mt-2 flex gap-2" onSubmit={look}>
           <input name="q" type="search" aria-label="Search messages" placeholder="Search messages" maxLength={1000} className={INPUT} />
           <Button type="submit" size="form">
@@ -25,7 +25,7 @@ export function NotFoundPage() {
         </form>
         <p className="pt-4">
           <Link to="/inbox" className="text-accent underline">
-            Go to your inbox
+            Open inbox
           </Link>
         </p>
       </Empty>

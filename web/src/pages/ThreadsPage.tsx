@@ -19,7 +19,7 @@ export function ThreadsPage() {
       {threads.isError ? <Failed error={threads.error} retry={() => void threads.refetch()} /> : null}
       {threads.isLoading ? <Skeleton /> : null}
       {threads.data?.items.length === 0 ? (
-        <Empty title="No new replies">Threads that you take part in appear here when somebody answers.</Empty>
+        <Empty title="No new replies">New replies in your threads appear here.</Empty>
       ) : null}
       <VirtualList rows={threads.data?.items ?? NONE} keyOf={({ message }) => message.id} size={150} isLong rowClass="border-b border-line py-2">
         {(thread) => (

@@ -10,7 +10,7 @@ import { toast } from "../ui/Toasts";
 /** The hub's hints are for programs, so where the page knows a way, it names that. */
 const RETRY_FAULTS: Record<string, string> = {
   acting_off: "All agents are stopped. Resume them first.",
-  not_reactive: "Messages do not start this agent. Choose “Start a run” on its page.",
+  not_reactive: "Messages do not start this agent. Choose “Start a run” in its Runs tab.",
 };
 
 const retryFault = (error: unknown) => (error instanceof Problem && RETRY_FAULTS[error.code]) || sentenceOf(error);

@@ -11,24 +11,24 @@ export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "
 
 /** Why a run did not succeed, and what to do about it. */
 const REASONS: Record<RunReason | "sender", string> = {
-  no_harness: "The agent has no command to run. Set one on its page.",
-  backend_unavailable: "This hub cannot run agents with this backend yet.",
-  subprocess_not_allowed: "The owner may not start programs on the hub's machine. An administrator can allow it.",
-  reserved_variable: "A variable of the agent's settings is reserved. Remove it on the agent's page.",
-  command_not_found: "The command was not found on the hub's machine.",
+  no_harness: "The agent has no command. Set one in its Runs tab.",
+  backend_unavailable: "This backend is not supported yet.",
+  subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
+  reserved_variable: "An environment variable of the agent is reserved. Remove it in the Runs tab.",
+  command_not_found: "The command was not found on the server.",
   command_not_executable: "The command cannot be executed.",
   start_failed: "The command could not be started.",
-  disk_low: "The hub's machine has too little disk space left.",
-  exit_code: "The command ended with an error.",
-  signal: "A signal ended the command.",
-  bad_result: "The command left a result.json that cannot be read.",
+  disk_low: "The server is low on disk space.",
+  exit_code: "The command failed.",
+  signal: "The command was stopped by a signal.",
+  bad_result: "The command wrote an invalid result.json.",
   too_many_processes: "The command started too many processes.",
-  disk_limit: "The run wrote more to its folder than it may.",
-  timeout: "The run took longer than its time limit.",
+  disk_limit: "The run wrote more to its folder than allowed.",
+  timeout: "The run exceeded its time limit.",
   hub_restarted: "The hub was restarted during the run.",
-  supervisor_lost: "The process that watches the run was killed.",
-  internal: "The hub could not run it because of an error of its own.",
-  by_owner: "You cancelled it.",
+  supervisor_lost: "The process that supervises the run was killed.",
+  internal: "The hub could not start the run because of an internal error.",
+  by_owner: "Cancelled by you.",
   acting_off: "All agents were stopped.",
   paused: "The agent was paused.",
   quarantined: "The agent was quarantined.",
@@ -42,33 +42,33 @@ const REASONS: Record<RunReason | "sender", string> = {
 /** A reason as a sentence. A newer hub may know more reasons than this page. */
 export function reasonWords(reason: string | null | undefined): string | undefined {
   if (!reason) return undefined;
-  return REASONS[reason as RunReason] ?? `The hub gives this reason: ${reason}.`;
+  return REASONS[reason as RunReason] ?? `Reason: ${reason}.`;
 }
 
 /** Why a message started no run, or not yet. */
 const NOT_STARTED: Record<string, string> = {
-  no_wake: "It was sent without starting anything.",
-  acting_off: "All agents are stopped. Send it again after they are resumed.",
-  quarantined: "The agent is quarantined. Send it again after you lift that.",
-  paused: "The agent is paused. Send it again after you resume it.",
-  passive: "The agent reads its inbox by itself; messages do not start it.",
-  disabled: "The agent is turned off.",
+  no_wake: "The message was sent without starting anything.",
+  acting_off: "All agents are stopped. Resend after they are resumed.",
+  quarantined: "The agent is quarantined. Release it, then resend.",
+  paused: "The agent is paused. Resume it, then resend.",
+  passive: "The message waits until the agent checks its inbox.",
+  disabled: "The agent is disabled.",
   sender: "The agent does not start for this sender.",
-  subprocess_not_allowed: "The owner may not start programs on the hub's machine. An administrator can allow it.",
-  fan_out: "The message has started 5 agents of other owners, which is the limit.",
-  sender_limit: "This sender has started the agent as often as allowed in an hour.",
-  depth: "Too many agents have answered one another before.",
-  chain_limit: "This exchange has started as many runs as it may.",
-  damped: "The two agents have answered one another often enough, or the message asks for nothing.",
+  subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
+  fan_out: "The message has reached the limit of 5 agents of other owners.",
+  sender_limit: "This sender has reached the hourly limit.",
+  depth: "The chain of agents has reached its maximum depth.",
+  chain_limit: "This exchange has reached its limit of runs.",
+  damped: "Stopped to avoid a reply loop between two agents.",
   budget: "The agent's budget for today is used up.",
-  others_budget: "Others have used their part of today's budget.",
+  others_budget: "Others have used up their share of today's budget.",
   goal_budget: "The budget of the goal is used up.",
-  cooldown: "The pause after the last run is not over.",
-  sequential: "The agent is busy. It starts on this when its run ends.",
+  cooldown: "Waiting for the cooldown after the last run.",
+  sequential: "The agent is busy. It starts when the current run ends.",
 };
 
 export function notStartedWords(reason: string | null | undefined): string {
-  return (reason && NOT_STARTED[reason]) || (reason ? `The hub gives this reason: ${reason}.` : "The hub gives no reason.");
+  return (reason && NOT_STARTED[reason]) || (reason ? `Reason: ${reason}.` : "No reason given.");
 }
 
 /** How long something took: `48 s`, `2 min 04 s`, `1 h 05 min`. */
@@ -101,6 +101,6 @@ export function costWords(cost: number): string {
 
 /** Where the message of a run was written. */
 export function triggerWords(run: Pick<Run, "trigger_from" | "trigger_channel">): string {
-  if (!run.trigger_from) return "a message that you no longer see";
+  if (!run.trigger_from) return "a message you can no longer see";
   return `@${run.trigger_from}, ${run.trigger_channel ? `#${run.trigger_channel}` : "direct message"}`;
 }

@@ -53,7 +53,7 @@ export function AppShell() {
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-bg focus:p-2"
       >
-        Skip to the content
+        Skip to content
       </a>
       <div className="max-md:hidden">
         <Sidebar />
@@ -62,7 +62,7 @@ export function AppShell() {
         <Menu size={18} />
       </IconButton>
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
-        <button type="button" aria-label="Close the menu" className="absolute inset-0 bg-shade" onClick={() => setOpen(false)} />
+        <button type="button" aria-label="Close menu" className="absolute inset-0 bg-shade" onClick={() => setOpen(false)} />
         <div
           ref={drawer}
           className="absolute inset-y-0 left-0"

@@ -16,7 +16,7 @@ export function ConnectionBanner() {
   }, [now]);
   return isShown ? (
     <div role="status" className="shrink-0 border-b border-line bg-panel px-6 py-1.5 text-amber">
-      The hub cannot be reached. Trying again; what you write is kept.
+      Can't reach the server. Reconnecting… Drafts are saved.
     </div>
   ) : null;
 }

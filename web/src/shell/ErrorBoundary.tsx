@@ -21,8 +21,8 @@ export function Broken({ error, retry }: { error: unknown; retry?: () => void })
       <h1 className="text-lg font-semibold">{isGonePart(error) ? "Could not load this part of the page" : "Something went wrong"}</h1>
       <p className="text-muted">
         {isGonePart(error)
-          ? "The hub cannot be reached, or it has a new version of the page. Retry, or reload; drafts are kept."
-          : `Reload to start afresh; what you have begun to write is kept. The page says: ${error instanceof Error ? error.message : String(error)}`}
+          ? "The hub cannot be reached, or a new version is available. Retry, or reload (drafts are kept)."
+          : `Reload; drafts are kept. (${error instanceof Error ? error.message : String(error)})`}
       </p>
       <div className="flex gap-2">
         {retry ? (

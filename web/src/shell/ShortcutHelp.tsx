@@ -20,9 +20,9 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
         { keys: [isMac ? "⌘" : "Ctrl", "K"], does: "Search or jump to" },
         { keys: ["/"], does: "Search messages" },
         { keys: ["?"], does: "Show this list" },
-        { keys: ["Esc"], does: "Close what is open" },
-        { keys: ["Alt", "↑↓"], does: "Conversation above or below" },
-        { keys: ["Alt", "⇧", "↑↓"], does: "Unread conversation above or below" },
+        { keys: ["Esc"], does: "Close" },
+        { keys: ["Alt", "↑↓"], does: "Previous or next conversation" },
+        { keys: ["Alt", "⇧", "↑↓"], does: "Previous or next unread conversation" },
       ],
     },
     {
@@ -34,25 +34,25 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       shortcuts: [
         { keys: ["Enter"], does: "Send" },
         { keys: ["Shift", "Enter"], does: "New line" },
-        { keys: ["@"], does: "Mention somebody" },
-        { keys: ["#"], does: "Name a channel" },
-        { keys: ["Tab"], does: "Accept the suggestion" },
+        { keys: ["@"], does: "Mention someone" },
+        { keys: ["#"], does: "Link a channel" },
+        { keys: ["Tab"], does: "Accept suggestion" },
       ],
     },
     {
       title: "Search",
       shortcuts: [
-        { keys: ["↓"], does: "From the field to the results" },
+        { keys: ["↓"], does: "Jump to results" },
         { keys: ["j"], does: "Next result" },
         { keys: ["k"], does: "Previous result" },
-        { keys: ["Enter"], does: "Open it in context" },
+        { keys: ["Enter"], does: "Open in context" },
       ],
     },
     {
       title: "Board and inbox",
       shortcuts: [
-        { keys: ["←", "↑", "↓", "→"], does: "Go from card to card" },
-        { keys: ["Enter"], does: "Open the menu of a card" },
+        { keys: ["←", "↑", "↓", "→"], does: "Move between cards" },
+        { keys: ["Enter"], does: "Open card menu" },
         { keys: ["a"], does: "Approve" },
         { keys: ["x"], does: "Reject" },
         { keys: ["c"], does: "Claim" },
@@ -66,19 +66,19 @@ function groups(): Array<{ title: string; shortcuts: Shortcut[] }> {
       shortcuts: [
         { keys: ["j"], does: "Next message" },
         { keys: ["k"], does: "Previous message" },
-        { keys: ["r"], does: "Reply in its thread" },
-        { keys: ["a"], does: "Approve, or take that back" },
-        { keys: ["x"], does: "Reject, or take that back" },
-        { keys: ["c"], does: "Claim, or release it" },
-        { keys: ["d"], does: "Mark done, or take that back" },
+        { keys: ["r"], does: "Reply in thread" },
+        { keys: ["a"], does: "Toggle approve" },
+        { keys: ["x"], does: "Toggle reject" },
+        { keys: ["c"], does: "Toggle claim" },
+        { keys: ["d"], does: "Toggle done" },
         { keys: ["s"], does: "Show source" },
       ],
     },
     {
       title: "Traces and deliveries",
       shortcuts: [
-        { keys: ["j"], does: "Next in the list" },
-        { keys: ["k"], does: "Previous in the list" },
+        { keys: ["j"], does: "Next row" },
+        { keys: ["k"], does: "Previous row" },
       ],
     },
   ];
@@ -90,7 +90,7 @@ export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} isWide isText>
       {areOn ? null : (
-        <p className="pb-4 text-amber">Keys without Ctrl are switched off. Switch them on under Settings, Appearance.</p>
+        <p className="pb-4 text-amber">Single-key shortcuts are off. Turn them on in Settings → Appearance.</p>
       )}
       <div className="grid gap-6 sm:grid-cols-2">
         {groups().map((group) => (

@@ -13,8 +13,8 @@ export function StoppedBanner() {
     <div role="status" className="flex shrink-0 flex-wrap items-center gap-x-3 border-b border-line bg-panel px-6 py-1.5 text-amber max-md:pl-14">
       <span>
         {automation.stopped
-          ? "You have stopped all your agents. Nothing of yours starts until you resume."
-          : "The operator has stopped all agents of this hub. Messages are kept, and start nothing."}
+          ? "You stopped all your agents. Nothing starts until you resume."
+          : "The operator stopped all agents on this hub. Messages are kept but start nothing."}
       </span>
       <Link to="/automation" className="inline-flex min-h-6 items-center text-accent underline pointer-coarse:min-h-11">
         {automation.stopped ? "Resume" : "Details"}

@@ -16,7 +16,7 @@ export function VersionBanner() {
   }, [isLive]);
   return first !== latest ? (
     <div role="status" className="flex shrink-0 flex-wrap items-center gap-3 border-b border-line bg-panel px-6 py-1.5 max-md:pl-14">
-      <span>There is a new version. Reload to get it; what you have begun to write is kept.</span>
+      <span>A new version is available. Reload (drafts are kept).</span>
       <Button size="row" onClick={() => location.reload()}>
         Reload
       </Button>

@@ -40,7 +40,7 @@ async function markAllRead(client: QueryClient, place: Place): Promise<void> {
   client.setQueryData<Conversation>(queryKey, (now) => (now ? { ...now, lastRead: now.items.at(-1)?.id ?? now.lastRead } : now));
   refresh();
   const undo = () => orSay(markRead(place, before?.last_read_message_id ?? 0).then(refresh));
-  toast(`${place.kind === "channel" ? "#" : "@"}${place.name} is read.`, before?.unread_count ? { undo } : {});
+  toast(`${place.kind === "channel" ? "#" : "@"}${place.name} marked as read`, before?.unread_count ? { undo } : {});
 }
 
 function toggleStar(client: QueryClient, place: Place): Promise<void> {
@@ -59,8 +59,8 @@ export function useCommands(): Command[] {
     return [
       ...(place
         ? [
-            { label: "Mark this conversation read", run: () => orSay(markAllRead(client, place)) },
-            { label: "Star this conversation, or remove its star", run: () => orSay(toggleStar(client, place)) },
+            { label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) },
+            { label: "Star conversation, or remove its star", run: () => orSay(toggleStar(client, place)) },
           ]
         : []),
       { label: "New channel", run: () => making.set("channel") },

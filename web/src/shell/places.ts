@@ -9,7 +9,7 @@ export const PLACES: ReadonlyArray<{ label: string; to: string; isForAdmins?: bo
   { label: "Stop all my agents", to: "/automation" },
   { label: "Agents", to: "/agents" },
   { label: "Attachments", to: "/attachments" },
-  { label: "Bring in an agent", to: "/welcome" },
+  { label: "Add an agent", to: "/welcome" },
   { label: "Traces", to: "/traces" },
   { label: "Deliveries", to: "/deliveries" },
   { label: "Settings: profile, password, sessions", to: "/settings/profile" },

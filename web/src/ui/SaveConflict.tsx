@@ -18,8 +18,8 @@ export function SaveConflict({ sentence, changes, takeTheirs, saveMine }: {
         </ul>
       ) : null}
       <div className="flex flex-wrap gap-2">
-        <Button onClick={takeTheirs}>Drop mine, show theirs</Button>
-        <Button onClick={saveMine}>Save mine over it</Button>
+        <Button onClick={takeTheirs}>Discard my changes</Button>
+        <Button onClick={saveMine}>Overwrite</Button>
       </div>
     </div>
   );

@@ -14,7 +14,7 @@ export function SecretOnce({ label, secret }: { label: string; secret: string })
       </div>
       <p className="flex items-start gap-2 text-sm text-amber">
         <KeyRound size={14} aria-hidden="true" className="mt-0.5 shrink-0" />
-        It is shown only this once. Keep it where only its user can read it.
+        Shown only once. Store it in a safe place.
       </p>
     </div>
   );

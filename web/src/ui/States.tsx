@@ -19,9 +19,9 @@ export function Failed({ error, retry }: { error: unknown; retry?: () => void })
     <div role="alert" className="mx-auto flex max-w-lg flex-col items-center gap-3 px-6 py-12 text-center">
       <p>
         {sentenceOf(error)}
-        {error instanceof Problem && error.status === 0 ? " The page tries again as soon as the connection is back." : null}
+        {error instanceof Problem && error.status === 0 ? " Retrying when the connection is back." : null}
       </p>
-      {retry ? <Button onClick={retry}>Try again</Button> : null}
+      {retry ? <Button onClick={retry}>Retry</Button> : null}
     </div>
   );
 }

@@ -49,7 +49,7 @@ export function SelectField({ label, hint, error, onChange, ...rest }: Control<S
 export function fieldError(error: unknown, field: string): string | undefined {
   if (!(error instanceof Problem)) return undefined;
   const said = error.fields.filter((one) => one.field === field).map((one) => one.message);
-  return said.length ? `It ${said.join(", and it ")}.` : undefined;
+  return said.length ? said.map((message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`).join(" ") : undefined;
 }
 
 /** A refusal, unless all of it is said at its fields. */

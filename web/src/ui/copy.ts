@@ -7,7 +7,7 @@ export async function copy(text: string): Promise<boolean> {
     return true;
   } catch {
     if (copyByHand(text)) return true;
-    toast("The browser does not allow copying. Select the text and copy it yourself.", { isError: true });
+    toast("Your browser blocked copying. Select the text and copy it.", { isError: true });
     return false;
   }
 }

@@ -24,7 +24,7 @@ export function RejectDialog({ message, reject, onClose }: { message: Message; r
       try {
         await sayWhy(message, reason.trim());
       } catch (error) {
-        toast(`It is rejected, but the reason was not sent. ${sentenceOf(error)}`, { isError: true });
+        toast(`Rejected, but the reason could not be sent. ${sentenceOf(error)}`, { isError: true });
       }
     });
   };
@@ -40,7 +40,7 @@ export function RejectDialog({ message, reject, onClose }: { message: Message; r
         <p className="font-medium break-words">{titleOf(message)}</p>
         <TextAreaField
           label="Reason"
-          hint={`Sent as a reply to @${message.from.name}. It may be left empty.`}
+          hint={`Optional. Sent as a reply to @${message.from.name}.`}
           rows={3}
           autoFocus
           value={reason}

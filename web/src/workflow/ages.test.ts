@@ -27,8 +27,8 @@ test("a state begins with the first reaction that makes it", () => {
 test("what stands still is reminded of, then told to all", () => {
   const words = (hours: number) => staleWords(standingOf(message(), limits, hours * HOUR), limits);
   expect(standingOf(message(), limits, 23 * HOUR).isStale).toBe(false);
-  expect(words(26)).toBe("1 d, reminded at 24h");
-  expect(words(73)).toBe("3 d, escalated to everyone");
+  expect(words(26)).toBe("1 d, reminded after 24h");
+  expect(words(73)).toBe("3 d, everyone notified");
 });
 
 test("what is settled, talk, or without a workflow does not stand still", () => {

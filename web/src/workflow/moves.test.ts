@@ -50,25 +50,25 @@ test("a move down takes one's own back, after what may be refused", () => {
 
 test("what others said stays, and it is said who has to take it back", () => {
   const move = moveTo(message(["in_progress", scribe], ["approve", me]), "proposed", me);
-  expect(move).toEqual({ isPossible: false, reason: "@scribe claimed it, and only they or a member of the channel can take that back." });
+  expect(move).toEqual({ isPossible: false, reason: "@scribe claimed it. Only they or a channel member can undo this." });
   const published = moveTo(message(["done", me], ["published", scribe]), "done", me);
-  expect(moveWords(published)).toBe("@scribe published it, and only they or the owner of the channel can take that back.");
+  expect(moveWords(published)).toBe("@scribe published it. Only they or the channel owner can undo this.");
 });
 
 test("who may remove what others said is told where", () => {
   const claimed = message(["in_progress", scribe]);
   const words = (seat: Seat, of = claimed) => moveWords(moveTo(of, "proposed", me, seat));
-  expect(words("member")).toBe("@scribe claimed it. You can remove that in the menu of the message.");
+  expect(words("member")).toBe("@scribe claimed it. You can remove this in the message menu.");
   expect(words("owner")).toBe(words("member"));
-  expect(words("guest")).toContain("only they or a member");
-  expect(words("member", message(["done", scribe]))).toContain("only they or the owner");
-  expect(words("owner", message(["done", scribe]))).toContain("in the menu of the message");
+  expect(words("guest")).toContain("Only they or a channel member");
+  expect(words("member", message(["done", scribe]))).toContain("Only they or the channel owner");
+  expect(words("owner", message(["done", scribe]))).toContain("in the message menu");
 });
 
 test("a guest does not finish what somebody else has claimed", () => {
   const claimed = { ...message(["in_progress", scribe]), channel: "open" };
   for (const target of ["done", "published"] as const) {
-    expect(moveWords(moveTo(claimed, target, me, "guest"))).toBe(`@scribe has claimed it. Only they or a member of #open can mark it ${target}.`);
+    expect(moveWords(moveTo(claimed, target, me, "guest"))).toBe(`@scribe claimed this. Only they or a member of #open can mark it ${target}.`);
     expect(moveTo(claimed, target, me, "member").isPossible).toBe(true);
     expect(moveTo(claimed, target, me).isPossible).toBe(true);
   }

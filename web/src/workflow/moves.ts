@@ -15,6 +15,7 @@ const rankOf = (reaction: Reaction) => RANKS.findIndex((one) => one.reaction ===
 
 export const TERMINAL: readonly WorkflowState[] = ["published", "done", "rejected"];
 
+/** The state that follows from reactions to work. */
 export function stateOf(reactions: ReadonlyArray<Pick<ReactionView, "reaction">>): WorkflowState {
   const highest = Math.max(-1, ...reactions.map(({ reaction }) => rankOf(reaction)));
   return RANKS[highest]?.state ?? "proposed";
@@ -78,8 +79,8 @@ export function moveTo(message: Message, target: WorkflowState, me: Author, seat
 function othersWords({ reaction, from }: ReactionView, seat: Seat | undefined): string {
   const said = `${from.kind === "system" ? "The hub" : `@${from.name}`} ${SAID[reaction]}`;
   const isClaim = reaction === "in_progress";
-  if (seat === "owner" || (seat === "member" && isClaim)) return `${said}. You can remove that in the menu of the message.`;
-  return `${said}, and only they or ${isClaim ? "a member" : "the owner"} of the channel can take that back.`;
+  if (seat === "owner" || (seat === "member" && isClaim)) return `${said}. You can remove this in the message menu.`;
+  return `${said}. Only they or ${isClaim ? "a channel member" : "the channel owner"} can undo this.`;
 }
 
 function applied(reactions: readonly ReactionView[], steps: readonly Step[], me: Author, at: string): ReactionView[] {
@@ -98,17 +99,17 @@ export function backwards(steps: readonly Step[]): Step[] {
 
 const ADDED: Record<Reaction, string> = {
   approve: "approve",
-  reject: "asks why",
-  in_progress: "claim as you",
+  reject: "reject with a reason",
+  in_progress: "claim for yourself",
   done: "mark done",
   published: "mark published",
 };
 const REMOVED: Record<Reaction, string> = {
-  approve: "take your approval back",
-  reject: "take your rejection back",
+  approve: "withdraw your approval",
+  reject: "withdraw your rejection",
   in_progress: "release your claim",
-  done: "take your “done” back",
-  published: "take your “published” back",
+  done: "undo “done”",
+  published: "undo “published”",
 };
 
 /** A move in a few words, for the menu. */

@@ -24,7 +24,7 @@ test("a guest does not finish what somebody else has claimed", () => {
   const claimed = { channel: "open", reactions: [{ reaction: "in_progress", from: { name: "bob" } }] } as unknown as Message;
   const free = { ...claimed, reactions: [] };
   for (const reaction of ["done", "published"] as const) {
-    expect(finishFault(claimed, reaction, "cy", "guest")).toBe(`@bob has claimed it. Only they or a member of #open can mark it ${reaction}.`);
+    expect(finishFault(claimed, reaction, "cy", "guest")).toBe(`@bob claimed this. Only they or a member of #open can mark it ${reaction}.`);
     expect(finishFault(claimed, reaction, "bob", "guest")).toBeUndefined();
     expect(finishFault(free, reaction, "cy", "guest")).toBeUndefined();
     for (const seat of ["member", "owner", undefined] as const) expect(finishFault(claimed, reaction, "cy", seat)).toBeUndefined();

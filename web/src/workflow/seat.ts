@@ -16,5 +16,5 @@ export function finishFault(message: Message, reaction: Reaction, me: string | u
   if (seat !== "guest" || (reaction !== "done" && reaction !== "published")) return undefined;
   const holder = message.reactions.find((one) => one.reaction === "in_progress")?.from.name;
   if (holder === undefined || holder === me) return undefined;
-  return `@${holder} has claimed it. Only they or a member of #${message.channel} can mark it ${reaction}.`;
+  return `@${holder} claimed this. Only they or a member of #${message.channel} can mark it ${reaction}.`;
 }

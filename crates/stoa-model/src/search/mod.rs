@@ -70,15 +70,15 @@ pub struct Hit {
     pub snippet: String,
 }
 
-/// What was found, newest first.
+/// Search results, newest first.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchPage {
     pub items: Vec<Hit>,
-    /// How many there are in all, counted up to 10,000.
+    /// Total number of results, counted up to 10,000.
     pub total: i64,
     /// Whether there are more than were counted.
     pub total_capped: bool,
-    /// How many of them come before this page. The next one begins at `offset` + the number of items.
+    /// Number of results before this page. The next page starts at `offset` + the number of items.
     pub offset: i64,
     /// Whether some of the newest messages could not be searched: the index does not have them yet, and together they are too
     /// long to be looked through. Search again in a moment to find them.

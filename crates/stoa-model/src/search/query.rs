@@ -39,7 +39,7 @@ impl Term {
     }
 }
 
-/// Names of which one has to fit, and names of which none may.
+/// Names of which one must match, and names of which none may.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Names {
     /// Of each of these lists one.
@@ -57,7 +57,7 @@ impl Names {
                 None => wanted.push(bare(item).to_owned()),
             }
         }
-        faults.require(field, wanted.len() + self.none_of.len() <= MAX_NAMES, "must name at most 50");
+        faults.require(field, wanted.len() + self.none_of.len() <= MAX_NAMES, "can have at most 50 names");
         if !wanted.is_empty() {
             self.any_of.push(wanted);
         }
@@ -149,7 +149,7 @@ impl Query {
         }
         if let (Some(after), Some(before)) = (query.after, query.before) {
             let field = if parameters.before.is_some() { "before" } else { "q" };
-            faults.require(field, after < before, "asks for what was written before a moment and not before a later one: `before` must lie behind `after`");
+            faults.require(field, after < before, "`before` must be later than `after`");
         }
         faults.finish()?;
         Ok(query)
@@ -188,8 +188,7 @@ impl Query {
                     state => states.extend(state),
                 },
                 Some(Operator::After | Operator::Before) if is_negative => {
-                    faults
-                        .add("q", "cannot exclude a date: use `before:` instead of `-after:`, and the other way round");
+                    faults.add("q", "Dates cannot be excluded: use `before:` instead of `-after:`, and vice versa");
                 }
                 Some(Operator::After) => self.add_date(faults, "q", "after", &text),
                 Some(Operator::Before) => self.add_date(faults, "q", "before", &text),
@@ -218,17 +217,17 @@ impl Query {
 
     fn add_has(&mut self, faults: &mut Faults, field: &str, is_negative: bool, name: &str) {
         let found = Has::from_name(&name.to_ascii_lowercase());
-        let found =
-            found.ok_or_else(|| format!("knows no `has:{name}`; there is {}", listing(Has::ALL.map(Has::name))));
+        let found = found
+            .ok_or_else(|| format!("Unknown value `has:{name}`. Use one of: {}", listing(Has::ALL.map(Has::name))));
         if let Some(has) = faults.check(field, found) {
             if is_negative { &mut self.has_not } else { &mut self.has }.push(has);
         }
     }
 
     fn add_date(&mut self, faults: &mut Faults, field: &str, operator: &str, text: &str) {
-        let parsed = text.parse::<Timestamp>().map_err(|fault| {
-            if field == "q" { format!("has a date in `{operator}:{text}` that {fault}") } else { fault.to_owned() }
-        });
+        let parsed = text
+            .parse::<Timestamp>()
+            .map_err(|fault| if field == "q" { format!("`{operator}:{text}` {fault}") } else { fault.to_owned() });
         let Some(date) = faults.check(field, parsed) else { return };
         if operator == "after" {
             self.after = self.after.max(Some(date));
@@ -241,7 +240,7 @@ impl Query {
 fn state(name: &str) -> Result<WorkflowState, String> {
     let found = WorkflowState::ALL.into_iter().find(|state| state.name().eq_ignore_ascii_case(name));
     found.ok_or_else(|| {
-        format!("knows no state {name}; there is {}", listing(WorkflowState::ALL.map(WorkflowState::name)))
+        format!("Unknown state `{name}`. Use one of: {}", listing(WorkflowState::ALL.map(WorkflowState::name)))
     })
 }
 

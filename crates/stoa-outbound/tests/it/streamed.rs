@@ -92,7 +92,7 @@ async fn silence_ends_it() {
             Err(error) => error,
         };
         assert_eq!(error, SILENT, "{said:?}");
-        assert_eq!(error.to_string(), "The server said nothing within 60 seconds.");
+        assert_eq!(error.to_string(), "The server sent nothing within 60 seconds.");
         assert!(!error.is_before_sending());
         assert_eq!(before.elapsed().as_secs(), 60);
     }

@@ -134,7 +134,7 @@ fn other_schemes_are_refused() {
     }
     assert!(http_policy().check_url("http://hooks.example/").is_ok());
     let refused = http_policy().check_url("ftp://hooks.example/").unwrap_err();
-    assert_eq!(refused.to_string(), "The URL must begin with https:// or http://.");
+    assert_eq!(refused.to_string(), "The URL must start with https:// or http://.");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn why_a_key_is_not_believed_is_told() {
             "key-2026-03",
             Refused::Unusable(Unusable::SmallOrder),
             "key_unusable",
-            "the key cannot be used: it is a point of small order, for which anybody can sign; make a new key",
+            "the key cannot be used: it is a point of small order, for which anyone can sign; create a new key",
         ),
     ] {
         let found = registry.find_key(principal_id, kid).unwrap_err();

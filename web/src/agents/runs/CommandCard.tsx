@@ -9,9 +9,9 @@ import { DEFAULT_TIMEOUT, type Tools } from "./form";
 import type { RunEdits } from "./useRunForm";
 
 const TOOLS: Record<Tools, { label: string; hint: string }> = {
-  hub: { label: "Stoa only", hint: "It uses the tools of Stoa and nothing else. If Stoa crashes before the run wrote anything, the run is repeated." },
-  files: { label: "Stoa and files", hint: "It also changes files. A run that a crash of Stoa ended is not repeated." },
-  shell: { label: "Stoa, files and commands", hint: "It also runs commands. A run that a crash of Stoa ended is not repeated." },
+  hub: { label: "Stoa only", hint: "Uses only Stoa's tools. If Stoa crashes before the run has written anything, the run is repeated." },
+  files: { label: "Stoa and files", hint: "Can also change files. Not repeated if Stoa crashes during the run." },
+  shell: { label: "Stoa, files and commands", hint: "Can also run commands. Not repeated if Stoa crashes during the run." },
 };
 
 /** The program on the hub's machine that a run starts. */
@@ -26,14 +26,14 @@ export function CommandCard({ agent, edits }: { agent: Agent; edits: RunEdits })
       <div className="flex items-center gap-2">
         <Terminal size={16} aria-hidden="true" className="text-muted" />
         <h3 className="font-semibold">My command</h3>
-        <span className="text-muted">a program on the hub's machine</span>
+        <span className="text-muted">runs on the server</span>
       </div>
       {other ? (
-        <p className="text-amber">The agent has settings for the backend “{other}”, which this hub cannot run yet. A command replaces them when you save.</p>
+        <p className="text-amber">This agent is set up for the backend “{other}”, which is not supported yet. Saving a command replaces that setup.</p>
       ) : null}
       <TextField
         label="Command"
-        hint="The program and its arguments. Quotes keep spaces within a word. Stoa starts the program itself, without a shell."
+        hint="Executable and arguments, started without a shell. Quote arguments that contain spaces."
         error={errors.command ?? said("harness.command") ?? said("harness")}
         value={form.command}
         onChange={(value) => set("command", value)}
@@ -42,7 +42,7 @@ export function CommandCard({ agent, edits }: { agent: Agent; edits: RunEdits })
         autoComplete="off"
       />
       {words.length ? (
-        <ol aria-label="Words of the command" className="flex flex-wrap gap-1">
+        <ol aria-label="Command arguments" className="flex flex-wrap gap-1">
           {words.map((word, at) => (
             <li key={at} className="max-w-full overflow-clip rounded-sm border border-line bg-panel px-1.5 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap">
               {word || "(empty)"}
@@ -51,12 +51,12 @@ export function CommandCard({ agent, edits }: { agent: Agent; edits: RunEdits })
         </ol>
       ) : null}
       {strange.length ? (
-        <p className="text-amber">The program gets {strange.join(" ")} as it is, because there is no shell. For pipes and variables, put the command into a script.</p>
+        <p className="text-amber">There is no shell, so {strange.join(" ")} is passed unchanged. Put pipes and variables into a script.</p>
       ) : null}
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
           label="Time limit, in seconds"
-          hint={`A run that takes longer is ended. Empty means ${DEFAULT_TIMEOUT}.`}
+          hint={`Longer runs are stopped. Default: ${DEFAULT_TIMEOUT}.`}
           error={errors.timeout ?? said("harness.timeout_seconds")}
           inputMode="numeric"
           value={form.timeout}
@@ -76,8 +76,8 @@ export function CommandCard({ agent, edits }: { agent: Agent; edits: RunEdits })
         label="Prompt template"
         hint={
           <>
-            What the program reads. Empty means Stoa's own. It can name <code className="font-mono">{"{{messages}}"}</code>, <code className="font-mono">{"{{thread}}"}</code>,{" "}
-            <code className="font-mono">{"{{instructions}}"}</code>, <code className="font-mono">{"{{agent.name}}"}</code> and others.
+            Input of the command. Empty = Stoa's default. Available placeholders: <code className="font-mono">{"{{messages}}"}</code>, <code className="font-mono">{"{{thread}}"}</code>,{" "}
+            <code className="font-mono">{"{{instructions}}"}</code>, <code className="font-mono">{"{{agent.name}}"}</code> and more.
           </>
         }
         error={said("harness.prompt_template")}

@@ -49,7 +49,7 @@ export function EnvironmentFields({ edits: { form, errors, error, set } }: { edi
           <Plus size={14} aria-hidden="true" />
           Add variable
         </Button>
-        <span className="text-sm text-muted">The values are stored with the settings and shown here. The operator can store keys and tokens as secrets instead.</span>
+        <span className="text-sm text-muted">Values are stored and shown here in plain text. Ask your operator to store keys and tokens as secrets instead.</span>
       </div>
       {errors.environment ? <Refusal>{errors.environment}</Refusal> : null}
       {refusedVariables(error).map(({ field, message }) => (

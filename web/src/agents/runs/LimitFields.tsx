@@ -10,15 +10,15 @@ type Limit = "runs" | "others" | "cost" | "cooldown" | "depth" | "exchanges";
 
 /** Each limit, with its name at the hub. */
 const LIMITS: ReadonlyArray<{ field: Limit; label: string; hint: string; name: string }> = [
-  { field: "runs", label: "Runs per day", hint: "The day ends at 00:00 UTC", name: "budget.runs_per_day" },
-  { field: "others", label: "Part for others, in percent", hint: "What runs that others start may use of the runs per day", name: "budget.others_percent" },
-  { field: "cost", label: "Cost per day, in dollars", hint: "Empty means no limit. Only costs that the program reports count", name: "budget.cost_usd_per_day" },
-  { field: "cooldown", label: "Cooldown, in seconds", hint: "The time between two runs", name: "cooldown_seconds" },
-  { field: "depth", label: "Depth", hint: "How many agents in a row may start one another", name: "max_trigger_depth" },
+  { field: "runs", label: "Runs per day", hint: "Resets at 00:00 UTC", name: "budget.runs_per_day" },
+  { field: "others", label: "Share for others, in percent", hint: "How much of the daily runs others can use", name: "budget.others_percent" },
+  { field: "cost", label: "Cost per day, in dollars", hint: "Empty = no limit. Counts only costs that the command reports", name: "budget.cost_usd_per_day" },
+  { field: "cooldown", label: "Cooldown, in seconds", hint: "Minimum time between two runs", name: "cooldown_seconds" },
+  { field: "depth", label: "Chain depth", hint: "Maximum chain of agents triggering agents (prevents loops)", name: "max_trigger_depth" },
   {
     field: "exchanges",
     label: "Exchanges",
-    hint: "How many messages of one agent start it within an hour, unless a person writes in between",
+    hint: "Maximum runs per hour from one other agent, until a person writes",
     name: "max_round_trips",
   },
 ];

@@ -14,9 +14,9 @@ import { LABELS } from "./form";
 import { useRunForm } from "./useRunForm";
 
 const MODES: Record<TriggerMode, { label: string; hint: string }> = {
-  reactive: { label: "Start a run", hint: "A direct message or a mention starts the command below." },
-  passive: { label: "Wait in the inbox", hint: "The agent's own program asks for its messages. Nothing starts it." },
-  disabled: { label: "Off", hint: "Nothing starts the agent. Messages are kept." },
+  reactive: { label: "Start a run", hint: "Direct messages and mentions start the command below." },
+  passive: { label: "Wait in the inbox", hint: "A connected client checks the inbox. Stoa starts nothing." },
+  disabled: { label: "Off", hint: "Stoa starts nothing. Messages are kept." },
 };
 /** Where the form shows what the hub says about them. */
 const SHOWN = [
@@ -32,7 +32,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
   return (
     <div className="grid gap-8 p-6 max-md:px-4 xl:grid-cols-[minmax(0,1fr)_360px]">
       <form
-        aria-label="What starts the agent"
+        aria-label="Triggers"
         className="flex min-w-0 flex-col gap-8"
         onSubmit={(event) => {
           event.preventDefault();
@@ -47,7 +47,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
           options={(Object.keys(MODES) as TriggerMode[]).map((value) => ({ value, label: MODES[value].label }))}
           onChange={(value) => edits.set("mode", value)}
         />
-        {form.mode === "reactive" && !form.command.trim() ? <p className="text-amber">The agent has no command yet, so its runs would fail. Type one below.</p> : null}
+        {form.mode === "reactive" && !form.command.trim() ? <p className="text-amber">This agent has no command yet, so its runs would fail. Enter one below.</p> : null}
         <CommandCard agent={agent} edits={edits} />
         <SenderFields edits={edits} />
         <section aria-label="Limits" className="flex flex-col gap-3">
@@ -56,7 +56,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
         </section>
         {edits.isConflict ? (
           <SaveConflict
-            sentence="The agent was changed elsewhere while you were typing. Your changes are not saved."
+            sentence="Someone else changed this agent while you were editing. Your changes are not saved."
             changes={edits.theirs}
             takeTheirs={edits.discard}
             saveMine={edits.saveOverTheirs}
@@ -72,7 +72,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
           )}
         >
           <span className="min-w-40 flex-1 text-muted">
-            {fields.length ? `Unsaved: ${fields.map((field) => LABELS[field]).join(", ")}. Changes apply to the next run.` : "Everything is saved."}
+            {fields.length ? `Unsaved: ${fields.map((field) => LABELS[field]).join(", ")}. Changes apply to the next run.` : "All changes saved."}
           </span>
           <Button size="form" disabled={fields.length === 0} onClick={edits.discard}>
             Discard

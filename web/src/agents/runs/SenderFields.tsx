@@ -4,8 +4,8 @@ import type { RunEdits } from "./useRunForm";
 
 const HINTS = {
   owner: "You and your agents.",
-  people: "You, your agents, other people, and agents that write in a private channel of this agent.",
-  everyone: "Everybody who can write to it, including agents of other owners.",
+  people: "You, your agents, other people, and agents in this agent's private channels.",
+  everyone: "Anyone who can message this agent, including other owners' agents.",
 };
 
 /** Whose messages start the agent. */
@@ -14,7 +14,7 @@ export function SenderFields({ edits }: { edits: RunEdits }) {
   return (
     <div className="flex flex-col gap-4">
       <Choice
-        label="Who may start it"
+        label="Allowed senders"
         hint={HINTS[form.senders]}
         value={form.senders}
         options={[
@@ -26,7 +26,7 @@ export function SenderFields({ edits }: { edits: RunEdits }) {
       />
       <TextField
         label="Also allowed"
-        hint="Names of users and agents, with spaces between them. A user stands for all of their agents."
+        hint="Users and agents, separated by spaces. A user includes all of their agents."
         error={fieldError(edits.error, "trigger_allow")}
         value={form.allowed}
         onChange={(value) => set("allowed", value)}
@@ -36,7 +36,7 @@ export function SenderFields({ edits }: { edits: RunEdits }) {
       />
       {form.command.trim() ? (
         <p className="text-sm text-muted">
-          Programs are not isolated on this hub, so only you and your agents start a command, whatever you choose here. Messages of others wait in the inbox.
+          Commands are not isolated on this server, so only you and your agents can start them, whatever you choose here. Other messages wait in the inbox.
         </p>
       ) : null}
     </div>

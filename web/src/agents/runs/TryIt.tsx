@@ -26,13 +26,13 @@ export function TryIt({ agent, hasEdits }: { agent: string; hasEdits: boolean })
     },
   });
   return (
-    <section aria-label="Try it" className="flex flex-col gap-3 rounded-lg border border-line p-4">
-      <h3 className="font-semibold">Try it</h3>
-      {hasEdits ? <p className="text-sm text-amber">You have unsaved changes. This uses the saved settings.</p> : null}
+    <section aria-label="Test" className="flex flex-col gap-3 rounded-lg border border-line p-4">
+      <h3 className="font-semibold">Test</h3>
+      {hasEdits ? <p className="text-sm text-amber">You have unsaved changes. The test uses the saved settings.</p> : null}
       <TextAreaField label="Message" rows={2} value={text} onChange={setText} hint="“Run now” sends it to the agent as a direct message from you." />
       <TextField
         label="From"
-        hint="For the check: the name of a user or an agent. Empty means you."
+        hint="Sender for the check: a user or agent. Empty = you."
         error={fieldError(check.error, "from")}
         value={from}
         onChange={setFrom}
@@ -47,7 +47,7 @@ export function TryIt({ agent, hasEdits }: { agent: string; hasEdits: boolean })
           <Play size={14} aria-hidden="true" />
           Run now
         </Button>
-        <span className="self-center text-sm text-muted">A check starts nothing.</span>
+        <span className="self-center text-sm text-muted">Check does not start a run.</span>
       </div>
       <FormError error={check.error} shown={["from"]} />
       <FormError error={run.error} />
@@ -63,7 +63,7 @@ function Sent({ delivery, agent }: { delivery: Delivery | undefined; agent: stri
   if (delivery?.run_id) {
     return (
       <p>
-        Sent. It started{" "}
+        Sent. Started{" "}
         <Link to="/runs/$id" params={{ id: String(delivery.run_id) }} className="text-accent underline">
           run {delivery.run_id}
         </Link>
@@ -73,9 +73,9 @@ function Sent({ delivery, agent }: { delivery: Delivery | undefined; agent: stri
   }
   return (
     <p>
-      Sent. {delivery?.state === "deferred" ? "It waits." : "It started no run."} {notStartedWords(delivery?.reason)}{" "}
+      Sent. {delivery?.state === "deferred" ? "The message waits." : "No run was started."} {notStartedWords(delivery?.reason)}{" "}
       <Link to="/dm/$name" params={{ name: agent }} className="text-accent underline">
-        Open the conversation
+        Open conversation
       </Link>
     </p>
   );

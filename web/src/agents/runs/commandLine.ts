@@ -15,7 +15,7 @@ export function splitWords(line: string): Words {
       if (sign === "'") quote = null;
       else word += sign;
     } else if (sign === "\\") {
-      if (at + 1 >= line.length) return { error: "The line ends with a backslash" };
+      if (at + 1 >= line.length) return { error: "Remove the backslash at the end" };
       const next = line[++at]!;
       // Between double quotes, a backslash stands for itself before most signs.
       word = (word ?? "") + (quote === '"' && !'"\\$`'.includes(next) ? `\\${next}` : next);

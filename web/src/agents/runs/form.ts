@@ -36,13 +36,13 @@ export const LABELS: Record<keyof RunForm, string> = {
   environment: "Environment variables",
   template: "Prompt template",
   tools: "Tools",
-  senders: "Who may start it",
+  senders: "Allowed senders",
   allowed: "Also allowed",
   runs: "Runs per day",
   cost: "Cost per day",
-  others: "Part for others",
+  others: "Share for others",
   cooldown: "Cooldown",
-  depth: "Depth",
+  depth: "Chain depth",
   exchanges: "Exchanges",
 };
 
@@ -91,7 +91,7 @@ export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges;
   const errors: FormErrors = {};
   const fields = changedFields(formOf(agent), form);
   const number = (field: "runs" | "others" | "cooldown" | "depth" | "exchanges", put: (value: number) => void) => {
-    if (!/^\d{1,9}$/.test(form[field].trim())) errors[field] = "Type a whole number, 0 or more";
+    if (!/^\d{1,9}$/.test(form[field].trim())) errors[field] = "Enter a whole number, 0 or more";
     else if (fields.includes(field)) put(Number(form[field]));
   };
   const budget = (more: NonNullable<AgentChanges["budget"]>) => (changes.budget = { ...changes.budget, ...more });
@@ -105,7 +105,7 @@ export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges;
   number("exchanges", (value) => (changes.max_round_trips = value));
   if (fields.includes("cost")) {
     const cost = form.cost.trim() === "" ? null : Number(form.cost);
-    if (cost !== null && (!Number.isFinite(cost) || cost < 0)) errors.cost = "Type an amount in dollars, or nothing for no limit";
+    if (cost !== null && (!Number.isFinite(cost) || cost < 0)) errors.cost = "Enter an amount in dollars, or leave empty for no limit";
     else budget({ cost_usd_per_day: cost });
   }
   if (COMMAND_FIELDS.some((field) => fields.includes(field))) {
@@ -121,11 +121,11 @@ function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | n
   const variables = form.environment.filter(({ name, value }) => name.trim() || value);
   const names = variables.map(({ name }) => name.trim());
   if (error !== undefined) errors.command = error;
-  if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Type a number of seconds, or nothing for 600";
+  if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
   if (names.includes("")) errors.environment = "Each variable needs a name";
   else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
   const isEmpty = words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
-  if (words?.length === 0 && !isEmpty) errors.command = "Type the program to start";
+  if (words?.length === 0 && !isEmpty) errors.command = "Enter a command";
   if (COMMAND_FIELDS.some((field) => errors[field])) return undefined;
   if (isEmpty) return null;
   const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };

@@ -33,7 +33,7 @@ describe("a command line", () => {
   it("that is not finished is refused", () => {
     expect(splitWords("echo 'a").error).toBe("A ' is not closed");
     expect(splitWords('echo "a').error).toBe('A " is not closed');
-    expect(splitWords("echo \\").error).toBe("The line ends with a backslash");
+    expect(splitWords("echo \\").error).toBe("Remove the backslash at the end");
   });
 
   it("is written so that it is read as the same words", () => {
@@ -63,7 +63,7 @@ describe("the settings of runs", () => {
 
   it("without a command have nothing to run", () => {
     expect(changesOf(agent, { ...formOf(agent), command: "" }).changes).toEqual({ harness: null });
-    expect(changesOf(agent, { ...formOf(agent), command: "", template: "x" }).errors).toEqual({ command: "Type the program to start" });
+    expect(changesOf(agent, { ...formOf(agent), command: "", template: "x" }).errors).toEqual({ command: "Enter a command" });
   });
 
   it("leave another backend alone until a command is typed", () => {

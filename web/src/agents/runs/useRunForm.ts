@@ -34,7 +34,7 @@ export function useRunForm(latest: RevisedAgent) {
     },
     onSuccess: () => {
       setTyped({});
-      toast("Saved.");
+      toast("Saved");
     },
   });
   const isConflict = save.error instanceof Problem && save.error.status === 412;

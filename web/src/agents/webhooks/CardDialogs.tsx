@@ -27,7 +27,7 @@ export function RotateDialog({ webhook, onRotated, onClose }: CardDialogProps & 
   const [old, setOld] = useState<"keep" | "drop">("keep");
   return (
     <Confirm
-      title="Rotate the secret?"
+      title="Rotate secret?"
       action="Rotate secret"
       onConfirm={async () => {
         const { secret } = await rotateSecret(client, webhook.id, old === "keep");
@@ -36,14 +36,14 @@ export function RotateDialog({ webhook, onRotated, onClose }: CardDialogProps & 
       onClose={onClose}
     >
       <Choice
-        label="The old secret"
+        label="Old secret"
         value={old}
         onChange={setOld}
         options={[
-          { value: "keep", label: "stays valid for 24 hours" },
-          { value: "drop", label: "stops at once" },
+          { value: "keep", label: "Valid for 24 more hours" },
+          { value: "drop", label: "Stops immediately" },
         ]}
-        hint="Stop it at once if somebody else knows it."
+        hint="If the secret leaked, stop it immediately."
       />
     </Confirm>
   );
@@ -53,8 +53,8 @@ export function SecretDialog({ made, onClose }: { made: NewSecret; onClose: () =
   return (
     <KeyDialog title="New secret" label="Secret" secret={made.secret} onClose={onClose}>
       {made.isOldKept
-        ? "Both secrets are valid for 24 hours: Stoa signs each delivery with both. Give the new one to your receiver in this time."
-        : "Stoa signs with the new secret only. Your receiver refuses deliveries until it has it."}
+        ? "Stoa signs each delivery with both secrets for 24 hours. Update your receiver before then."
+        : "Stoa signs with the new secret only. Your receiver rejects deliveries until you update it."}
     </KeyDialog>
   );
 }
@@ -63,20 +63,20 @@ export function DeleteDialog({ webhook, onClose }: CardDialogProps) {
   const client = useQueryClient();
   return (
     <Confirm
-      title="Delete the webhook?"
+      title="Delete webhook?"
       action="Delete webhook"
       onConfirm={async () => {
         await deleteWebhook(client, webhook.id);
-        toast("The webhook is deleted.");
+        toast("Webhook deleted");
       }}
       onClose={onClose}
     >
       <p className="[overflow-wrap:anywhere]">
-        Stoa stops calling{" "}
+        Stoa stops sending to{" "}
         <code className="font-mono text-sm">
           <Shown text={webhook.url} most={MOST_OF_URL} />
         </code>{" "}
-        and deletes its deliveries, also those that wait. This cannot be undone.
+        and deletes all its deliveries, including pending ones. This cannot be undone.
       </p>
     </Confirm>
   );

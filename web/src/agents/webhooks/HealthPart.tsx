@@ -16,16 +16,16 @@ export function HealthPart({ webhook, latest }: { webhook: Webhook; latest: read
       </p>
       <Meter label="Failures in a row" value={webhook.consecutive_failures} max={MOST_FAILURES} />
       <p className="text-sm text-muted">
-        At {MOST_FAILURES} Stoa disables the webhook and writes to you. One success sets the count to 0. Tests do not count.
+        At {MOST_FAILURES} Stoa disables the webhook and notifies you. A success resets the count. Tests do not count.
       </p>
       <Facts
         items={[
           ["Delivered", health?.ended ? `${health.delivered} of the last ${health.ended}` : "none yet"],
-          ["Median answer", health?.medianMs === null || health === undefined ? "unknown" : took(health.medianMs)],
-          ["Waiting now", webhook.waiting.toLocaleString()],
+          ["Median response", health?.medianMs === null || health === undefined ? "unknown" : took(health.medianMs)],
+          ["Pending", webhook.waiting.toLocaleString()],
           ["Dead letters", webhook.dead_letters.toLocaleString()],
           ["Last success", webhook.last_delivery_at ? <Time key="last" at={webhook.last_delivery_at} /> : "never"],
-          ["Rate limit", "60 a minute for the agent"],
+          ["Rate limit", "60 per minute per agent"],
         ]}
       />
     </section>

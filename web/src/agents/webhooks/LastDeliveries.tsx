@@ -24,7 +24,7 @@ const COLUMNS: Array<Column<Delivery>> = [
       </Link>
     ),
   },
-  { title: "Answer", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} /> },
+  { title: "Response", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} /> },
   {
     title: "Time",
     isEnd: true,
@@ -42,18 +42,18 @@ const COLUMNS: Array<Column<Delivery>> = [
 export function LastDeliveries({ webhook, latest }: { webhook: Webhook; latest: ReturnType<typeof useDeliveries> }) {
   const items = latest.data?.pages[0]?.items ?? [];
   return (
-    <section aria-label="Last deliveries" className="flex min-w-0 flex-col gap-1 p-4">
+    <section aria-label="Recent deliveries" className="flex min-w-0 flex-col gap-1 p-4">
       <div className="flex flex-wrap items-center gap-2">
-        <h3 className="flex-1 font-semibold">Last deliveries</h3>
+        <h3 className="flex-1 font-semibold">Recent deliveries</h3>
         <Link to="/deliveries" search={{ webhook: webhook.id }} className="inline-flex min-h-6 items-center text-accent hover:underline">
           All deliveries
         </Link>
       </div>
       {latest.isError ? <Failed error={latest.error} retry={() => void latest.refetch()} /> : null}
       {latest.isLoading ? <Skeleton rows={2} /> : null}
-      {latest.data && items.length === 0 ? <p className="text-muted">Nothing has been sent yet. Send a test to see what arrives.</p> : null}
+      {latest.data && items.length === 0 ? <p className="text-muted">No deliveries yet. Send a test to see one.</p> : null}
       {items.length > 0 ? (
-        <DataTable label="List of the last deliveries" columns={COLUMNS} rows={items.slice(0, SHOWN)} keyOf={({ id }) => id} />
+        <DataTable label="List of recent deliveries" columns={COLUMNS} rows={items.slice(0, SHOWN)} keyOf={({ id }) => id} />
       ) : null}
     </section>
   );

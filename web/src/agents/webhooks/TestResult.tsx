@@ -25,7 +25,7 @@ export function TestResult({ id, onClose }: { id: number; onClose: () => void })
     if (status !== "pending") void client.invalidateQueries({ queryKey: ["webhooks", "deliveries"] });
   }, [client, status]);
   return (
-    <div role="status" aria-label="Result of the test" className="flex items-start gap-2 rounded-md border border-line bg-panel px-3 py-2">
+    <div role="status" aria-label="Test result" className="flex items-start gap-2 rounded-md border border-line bg-panel px-3 py-2">
       <div className="flex min-w-0 flex-1 flex-col gap-1">
         <p className="flex flex-wrap items-center gap-x-2">
           <span className={classes("font-medium", COLOURS[status])}>{test.isError ? sentenceOf(test.error) : TITLES[status]}</span>

@@ -35,7 +35,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
   const test = useMutation({ mutationFn: () => testWebhook(client, webhook.id), onSuccess: ({ id }) => setTested(id) });
   const enable = useMutation({
     mutationFn: (enabled: boolean) => changeWebhook(client, webhook.id, { enabled }),
-    onSuccess: (_, enabled) => toast(enabled ? "The webhook is enabled." : "The webhook is paused."),
+    onSuccess: (_, enabled) => toast(enabled ? "Webhook enabled" : "Webhook paused"),
   });
   const state = stateOf(webhook);
   const isEnabled = webhook.status !== "disabled";
@@ -78,7 +78,7 @@ export function WebhookCard({ webhook }: { webhook: Webhook }) {
             label="More actions"
             actions={[
               isEnabled ? { label: "Pause", onSelect: () => enable.mutate(false) } : { label: "Edit", onSelect: () => setOpen("edit") },
-              { label: "Rotate the secret", onSelect: () => setOpen("rotate") },
+              { label: "Rotate secret", onSelect: () => setOpen("rotate") },
               { label: "Delete", onSelect: () => setOpen("delete"), isDanger: true },
             ]}
           />
@@ -119,7 +119,7 @@ function Notes({ webhook, about }: { webhook: Webhook; about: string | null }) {
       ) : null}
       {webhook.old_secret_until ? (
         <p className="text-muted">
-          Also signed with the old secret until <Time at={webhook.old_secret_until} as="date" />.
+          Old secret valid until <Time at={webhook.old_secret_until} as="date" />.
         </p>
       ) : null}
     </>

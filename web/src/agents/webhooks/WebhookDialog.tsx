@@ -27,14 +27,14 @@ export function WebhookDialog({ agent, webhook, onClose }: { agent: string; webh
     },
     onSuccess: (secret) => {
       if (secret !== null) return;
-      toast("The webhook is saved.");
+      toast("Webhook saved");
       onClose();
     },
   });
   if (save.data) {
     return (
-      <KeyDialog title="Secret of the webhook" label="Secret" secret={save.data} onClose={onClose}>
-        Give it to your receiver. With it the receiver verifies that a request comes from this hub.
+      <KeyDialog title="Webhook secret" label="Secret" secret={save.data} onClose={onClose}>
+        Your receiver uses this secret to verify that requests come from this hub.
       </KeyDialog>
     );
   }

@@ -44,14 +44,14 @@ test("answers are words, and unknown ones are shown as they are", () => {
   expect(answerOf({ status: 599 })).toBe("599");
   expect(answerOf({ error: "timed_out" })).toBe("timed out");
   expect(answerOf({ error: "something_new" })).toBe("something_new");
-  expect(answerOf({})).toBe("no answer");
+  expect(answerOf({})).toBe("no response");
   expect(took(0)).toBe("< 50 ms");
   expect(took(999)).toBe("999 ms");
   expect(took(10_040)).toBe("10.0 s");
 });
 
 test("a delivery that failed before is retrying", () => {
-  expect(statusOf(delivery("pending", [])).word).toBe("Waiting");
+  expect(statusOf(delivery("pending", [])).word).toBe("Pending");
   expect(statusOf(delivery("pending", [4])).word).toBe("Retrying");
   expect(statusOf(delivery("dead", [4])).word).toBe("Dead letter");
 });
@@ -59,5 +59,5 @@ test("a delivery that failed before is retrying", () => {
 test("a reason is shown only where the attempts do not show it", () => {
   expect(reasonOf({ status: "dead", reason: null, depth: 0 })).toBeNull();
   expect(reasonOf({ status: "dead", reason: "deleted", depth: 0 })).toBe("The message was deleted.");
-  expect(reasonOf({ status: "suppressed_loop", depth: 5 })).toContain("5 steps");
+  expect(reasonOf({ status: "suppressed_loop", depth: 5 })).toContain("5 automated steps");
 });

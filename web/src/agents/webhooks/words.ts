@@ -15,16 +15,16 @@ export const MOST_WEBHOOKS = 10;
 
 /** The events that one can choose, and when the hub sends them. Tests are always sent, and the others are not sent yet. */
 export const EVENTS: ReadonlyArray<{ name: WebhookEvent; when: string }> = [
-  { name: "message.received", when: "Somebody sends the agent a direct message." },
-  { name: "message.mentioned", when: "Somebody mentions the agent in a channel." },
-  { name: "channel.message", when: "Somebody writes in a channel that the agent is a member of." },
-  { name: "workflow.state_changed", when: "Work in a conversation of the agent changes its state." },
+  { name: "message.received", when: "The agent receives a direct message." },
+  { name: "message.mentioned", when: "The agent is mentioned in a channel." },
+  { name: "channel.message", when: "A message is posted in one of the agent's channels." },
+  { name: "workflow.state_changed", when: "Work in one of the agent's conversations changes state." },
 ];
 
 export const DELIVERY_EVENTS: readonly WebhookEvent[] = [...EVENTS.map(({ name }) => name), "webhook.ping"];
 
 export const STATUSES: Record<DeliveryStatus, Words> = {
-  pending: { word: "Waiting", icon: "wait", colour: "busy" },
+  pending: { word: "Pending", icon: "wait", colour: "busy" },
   delivered: { word: "Delivered", icon: "checks", colour: "good" },
   dead: { word: "Dead letter", icon: "cross", colour: "bad" },
   held: { word: "Held", icon: "pause", colour: "warning" },
@@ -79,21 +79,21 @@ const ERRORS: Record<string, string> = {
 /** The answer of a receiver, or why there is none. Unknown words are shown as they are. */
 export function answerOf({ status, error }: Pick<Attempt, "status" | "error">): string {
   if (status) return ANSWERS[status] ? `${status} ${ANSWERS[status]}` : String(status);
-  return error ? (ERRORS[error] ?? error) : "no answer";
+  return error ? (ERRORS[error] ?? error) : "no response";
 }
 
 const REASONS: Record<string, string> = {
-  disabled: "The webhook was disabled before it could be sent.",
+  disabled: "The webhook was disabled before the delivery could be sent.",
   owner_disabled: "The account of the agent's owner is disabled.",
-  expired: "It waited for 72 hours.",
-  not_visible: "The agent no longer sees the message.",
+  expired: "Expired after 72 hours.",
+  not_visible: "The agent can no longer see the message.",
   deleted: "The message was deleted.",
 };
 
 /** Why a delivery has its status, if its attempts do not show it. */
 export function reasonOf({ status, reason, depth }: Pick<Delivery, "status" | "reason" | "depth">): string | null {
-  if (status === "suppressed_loop") return `It would continue a chain of automation that is ${depth} steps long.`;
-  if (status === "held") return "The webhook is disabled because of failures. Stoa sends it when the receiver answers again.";
+  if (status === "suppressed_loop") return `Stopped to prevent a loop: ${depth} automated steps in a row.`;
+  if (status === "held") return "The webhook is disabled after failures. Stoa sends this when the receiver responds again.";
   return reason ? (REASONS[reason] ?? reason) : null;
 }
 
@@ -131,13 +131,13 @@ export function stateOf(webhook: Pick<Webhook, "status" | "disabled_reason" | "w
   switch (webhook.disabled_reason) {
     case "failures": {
       const held = webhook.waiting === 1 ? "1 delivery" : `${webhook.waiting.toLocaleString()} deliveries`;
-      const about = `${MOST_FAILURES} deliveries failed in a row. Stoa holds ${held} for up to 72 hours and sends them when the receiver answers again.`;
+      const about = `${MOST_FAILURES} deliveries failed in a row. Stoa holds ${held} for up to 72 hours and sends them when the receiver responds again.`;
       return { word: "Disabled", icon: "cross", colour: "bad", about };
     }
     case "gone":
-      return { word: "Refused", icon: "cross", colour: "bad", about: "The receiver answered 410 Gone. Stoa does not call it again until you enable the webhook." };
+      return { word: "Refused", icon: "cross", colour: "bad", about: "The receiver returned 410 Gone. Stoa sends nothing until you enable the webhook." };
     case "unreachable":
-      return { word: "Disabled", icon: "cross", colour: "bad", about: "The receiver did not answer for 72 hours. Stoa sends nothing until you enable the webhook." };
+      return { word: "Disabled", icon: "cross", colour: "bad", about: "The receiver did not respond for 72 hours. Stoa sends nothing until you enable the webhook." };
     case "unconfirmed":
       return { word: "Not confirmed", icon: "question", colour: "warning", about: "The agent registered this webhook. Stoa sends nothing until you enable it." };
     default:

@@ -32,13 +32,13 @@ export function AdminPage() {
   if (me.user.role !== "admin") {
     return (
       <Forbidden>
-        Only administrators of the hub see it. Whoever operates the hub makes you one with{" "}
+        Ask your operator for the admin role:{" "}
         <code className="font-mono text-sm">stoa admin users role {me.user.username} admin</code>.
       </Forbidden>
     );
   }
   return (
-    <Page title="Admin" subtitle="The hub and who uses it">
+    <Page title="Admin" subtitle="Users, clients and system health">
       <Tabs label="Admin" tabs={TABS} value={tab} onChange={(name) => void navigate({ search: { tab: name } })}>
         {tab === "users" ? <UsersTab /> : null}
         {tab === "audit" ? <AuditTab /> : null}

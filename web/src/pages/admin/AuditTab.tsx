@@ -32,7 +32,7 @@ export function AuditTab() {
       title: "By",
       cell: (entry) =>
         entry.actor ? (
-          <button type="button" className={chip} title="Only theirs" onClick={() => narrow({ actor: entry.actor ?? undefined })}>
+          <button type="button" className={chip} title="Show only this actor" onClick={() => narrow({ actor: entry.actor ?? undefined })}>
             {entry.actor}
           </button>
         ) : (
@@ -42,13 +42,13 @@ export function AuditTab() {
     {
       title: "Action",
       cell: (entry) => (
-        <button type="button" className={`${chip} font-mono text-sm`} title="Only these" onClick={() => narrow({ action: entry.action })}>
+        <button type="button" className={`${chip} font-mono text-sm`} title="Show only this action" onClick={() => narrow({ action: entry.action })}>
           {entry.action}
         </button>
       ),
     },
-    { title: "Target", about: "What was changed: an account, an agent, a key, a channel.", cell: (entry) => entry.target ?? "" },
-    { title: "Address", about: "The network address that the request came from.", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
+    { title: "Target", about: "The account, agent, key or channel that was changed.", cell: (entry) => entry.target ?? "" },
+    { title: "Address", about: "IP address of the request.", isWideOnly: true, cell: (entry) => <span className="font-mono text-sm">{entry.remote_ip ?? ""}</span> },
     {
       title: "Details",
       isEnd: true,
@@ -61,13 +61,13 @@ export function AuditTab() {
     },
   ];
   return (
-    <Section title="Audit log" description="Who changed what, newest first. What people wrote is not in it.">
+    <Section title="Audit log" description="Who changed what, newest first. Message content is not logged.">
       <Filter key={`${actor} ${action}`} actor={actor} action={action} onChange={narrow} />
       {entries.isError ? <Failed error={entries.error} retry={() => void entries.refetch()} /> : null}
       {entries.isLoading ? <Skeleton /> : null}
       {entries.data && rows.length === 0 ? (
-        <Empty title="Nothing matches the filter">
-          <Button onClick={() => narrow({ actor: undefined, action: undefined })}>Clear the filter</Button>
+        <Empty title="No matching entries">
+          <Button onClick={() => narrow({ actor: undefined, action: undefined })}>Clear filter</Button>
         </Empty>
       ) : null}
       {rows.length ? <DataTable label="Audit log" columns={columns} rows={rows} keyOf={(entry) => entry.id} /> : null}
@@ -119,8 +119,8 @@ function Filter({ actor = "", action = "", onChange }: {
   };
   return (
     <form aria-label="Filter" className="grid max-w-2xl items-end gap-3 sm:grid-cols-[1fr_1fr_auto]" onSubmit={submit}>
-      <TextField label="By" placeholder="a user, an agent" value={who} onChange={setWho} />
-      <TextField label="Action" placeholder="such as agent.created" value={what} onChange={setWhat} />
+      <TextField label="By" placeholder="user or agent" value={who} onChange={setWho} />
+      <TextField label="Action" placeholder="for example agent.created" value={what} onChange={setWhat} />
       <div className="flex gap-2">
         <Button type="submit" size="form">
           Filter

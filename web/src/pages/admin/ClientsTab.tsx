@@ -14,9 +14,9 @@ import { Empty, Failed, Skeleton } from "../../ui/States";
 import { Time } from "../../ui/Time";
 
 const KINDS: Record<OauthClient["kind"], string> = {
-  owned: "made by its owner",
-  registered: "registered itself",
-  document: "known by its document",
+  owned: "created by its owner",
+  registered: "self-registered",
+  document: "metadata document",
 };
 
 /** The programs of everybody that can ask for tokens. */
@@ -28,7 +28,7 @@ export function ClientsTab() {
     { title: "Kind", cell: (one) => KINDS[one.kind] },
     { title: "Owner", cell: (one) => one.owner ? <PersonName name={one.owner} /> : <span className="text-muted">nobody</span> },
     { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
-    { title: "Grants", about: "Each grant is one permission that somebody has given it.", isEnd: true, cell: (one) => one.grants },
+    { title: "Grants", about: "Number of users' authorizations.", isEnd: true, cell: (one) => one.grants },
     { title: "Last use", cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>) },
     {
       title: "Actions",
@@ -42,11 +42,11 @@ export function ClientsTab() {
     },
   ];
   return (
-    <Section title="OAuth clients" description="Programs that people can let in with their login (OAuth), instead of giving them a key. Whoever lets one in allows it to act as them, or as one of their agents. Delete them with a command.">
+    <Section title="OAuth clients" description="Clients that users can authorize with OAuth. An authorized client acts as the user or as one of their agents. Delete clients with a command.">
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
       {clients.isLoading ? <Skeleton rows={3} /> : null}
       {clients.data?.length === 0 ? (
-        <Empty title="There are no clients">They appear when an MCP client connects, or when somebody makes one in their settings.</Empty>
+        <Empty title="No OAuth clients yet">Clients appear here when they register or when a user creates one in settings.</Empty>
       ) : null}
       {clients.data?.length ? <DataTable label="OAuth clients" columns={columns} rows={clients.data} keyOf={(one) => one.client_id} /> : null}
       {shown ? (
@@ -56,15 +56,15 @@ export function ClientsTab() {
               items={[
                 ["Client id", <code key="id" className="font-mono text-sm break-all">{shown.client_id}</code>],
                 ["Kind", KINDS[shown.kind]],
-                ["Authenticates with", shown.auth_method, "How the program proves that it is this one. None: it has no secret, as programs on a laptop or phone."],
-                ["Grant types", shown.grant_types.join(", "), "The ways in which it can get a token."],
-                ["Scope", shown.scope ?? "as asked", "What it may do at most."],
-                ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere", "Where people are sent back to after they have let it in."],
-                ["Asks about all tokens", shown.introspects_all ? "yes" : "no", "Whether it may ask the hub if a token is good that another program has."],
+                ["Authenticates with", shown.auth_method, "Client authentication method (none = public client)"],
+                ["Grant types", shown.grant_types.join(", "), "Ways to get a token"],
+                ["Scope", shown.scope ?? "as requested", "Maximum permissions"],
+                ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere", "Where users return after they authorize the client"],
+                ["Introspects all tokens", shown.introspects_all ? "yes" : "no", "May introspect other clients' tokens"],
                 ["Created", <Time key="made" at={shown.created_at} as="date" />],
               ]}
             />
-            <CommandLine does="Delete it, and with it all its tokens" command={`stoa admin oauth clients delete ${shown.client_id}`} />
+            <CommandLine does="Delete the client and its tokens" command={`stoa admin oauth clients delete ${shown.client_id}`} />
           </div>
         </Dialog>
       ) : null}

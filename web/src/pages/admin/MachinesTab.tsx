@@ -11,7 +11,7 @@ import { Time } from "../../ui/Time";
 type Key = Machine["keys"][number];
 
 const KEYS: Array<Column<Key>> = [
-  { title: "Key", about: "The name by which the service says which of its keys it signed with.", cell: (key) => <code className="font-mono text-sm">{key.kid}</code> },
+  { title: "Key", about: "Key id that the service sends with each signature", cell: (key) => <code className="font-mono text-sm">{key.kid}</code> },
   { title: "Status", cell: (key) => key.status },
   {
     title: "Usable",
@@ -29,8 +29,8 @@ const KEYS: Array<Column<Key>> = [
         </span>
       ),
   },
-  { title: "Scopes", about: "What the service may do with this key.", cell: (key) => <span className="text-sm">{key.scopes.join(", ")}</span> },
-  { title: "Fingerprint", about: "A short sum of the public key, to compare with the one of the service.", cell: (key) => <code className="font-mono text-sm break-all">{key.fingerprint}</code> },
+  { title: "Scopes", about: "Permissions of this key", cell: (key) => <span className="text-sm">{key.scopes.join(", ")}</span> },
+  { title: "Fingerprint", about: "Hash of the public key, to compare with the service", cell: (key) => <code className="font-mono text-sm break-all">{key.fingerprint}</code> },
   { title: "Uses", isEnd: true, cell: (key) => key.uses.toLocaleString() },
   { title: "Last use", isEnd: true, cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
 ];
@@ -45,14 +45,13 @@ export function MachinesTab() {
     <>
       {registry ? <RegistryState registry={registry} /> : null}
       {machines.data.machines.length === 0 ? (
-        <Empty title="There are no machine principals">
+        <Empty title="No machine principals">
           <p className="pb-2">
-            A machine principal is a service, such as a sensor or a scheduler, that gets in by signing its requests. It has no account and
-            no password.
+            A machine principal is a service that authenticates by signing its requests, for example a sensor or a scheduler. It has no account and no password.
           </p>
           {registry?.configured
-            ? "The registry names none for this hub."
-            : "To let one in, point STOA_REGISTRY to a registry document, and name this hub's component in STOA_AUDIENCE."}
+            ? "The registry lists none for this hub."
+            : "To add one, set STOA_REGISTRY to a registry document and STOA_AUDIENCE to this hub's component."}
         </Empty>
       ) : null}
       {machines.data.machines.map((machine) => (
@@ -66,18 +65,18 @@ function RegistryState({ registry }: { registry: Registry }) {
   return (
     <Section
       title="Registry"
-      description="The file that says which services (machine principals) may get in, and with which keys. Whoever operates the hub writes it; the hub reads it again when it changes."
+      description="The file that lists the allowed services (machine principals) and their keys. Your operator maintains it; the hub reloads it when it changes."
     >
       <Facts
         items={[
           ["Configured", registry.configured ? "yes" : "no"],
-          ["Audience", registry.audience ?? "none", "What this hub is called in the registry. Documents for another audience are not for this hub."],
+          ["Audience", registry.audience ?? "none", "This hub's name in the registry"],
           ["Loaded", registry.loaded_at ? <Time key="loaded" at={registry.loaded_at} as="date" /> : "never"],
-          ["Principals", registry.principals, "How many services the registry names for this hub."],
+          ["Principals", registry.principals, "Services that the registry lists for this hub"],
           ["Keys", `${registry.usable_keys} of ${registry.keys} usable`],
         ]}
       />
-      <Notes title="The last reload was refused" notes={registry.faults} colour="text-rejected" />
+      <Notes title="The last reload failed" notes={registry.faults} colour="text-rejected" />
       <Notes title={`Warnings (${registry.warning_count})`} notes={registry.warnings} colour="text-amber" />
     </Section>
   );
@@ -109,7 +108,7 @@ function MachineSection({ machine }: { machine: Machine }) {
           {state}; last seen {machine.last_used_at ? <Time at={machine.last_used_at} /> : "never"}
           {machine.last_refused_at ? (
             <>
-              , last refused <Time at={machine.last_refused_at} />
+              , last rejected <Time at={machine.last_refused_at} />
             </>
           ) : null}
         </>
@@ -121,19 +120,19 @@ function MachineSection({ machine }: { machine: Machine }) {
           [
             "Refusals",
             refusals.length ? refusals.map(([reason, count]) => `${reason}: ${count}`).join(", ") : "none",
-            "How often a request in its name was turned away, and why.",
+            "Rejected requests by reason",
           ],
           [
             "Components",
             machine.components.length
               ? machine.components.map((one) => `${one.component}: ${one.status}${one.stale ? " (stale)" : ""}`).join(", ")
               : "none",
-            "Parts of the service, and how each says that it is doing. Stale: it has not said so for a while.",
+            "Self-reported status; stale = no report lately",
           ],
           [
             "Source configs",
             machine.source_configs.length ? machine.source_configs.map((one) => `${one.source}, version ${one.version}`).join("; ") : "none",
-            "What the service has set about which of its events become messages.",
+            "Which of the service's events become messages",
           ],
         ]}
       />

@@ -50,13 +50,13 @@ export function SystemTab() {
   const now = system.data;
   return (
     <>
-      <Section title="Health" description="Checked every ten seconds.">
+      <Section title="Health" description="Updated every 10 seconds.">
         <Facts
           items={[
             ["Up", health ? <Health key="up" {...health.alive} /> : "asking"],
             ["Ready to serve", health ? <Health key="ready" {...health.ready} /> : "asking"],
             ["Running since", <Time key="since" at={now.started_at} as="date" />],
-            ["Waiting writes", now.write_queue_length.toLocaleString(), "Changes that are waiting for their turn in the database. Most of the time there are none."],
+            ["Queued writes", now.write_queue_length.toLocaleString(), "Queued database writes"],
             ["Users", now.users.toLocaleString()],
             ["Agents", now.agents.toLocaleString()],
             ["Address", now.base_url],
@@ -75,16 +75,16 @@ export function SystemTab() {
         <Facts
           items={[
             ["Engine", `${now.database.engine} ${now.database.engine_version}`],
-            ["Schema", `version ${now.database.schema_version}`, "How the tables are laid out. A newer hub brings it up to date when it starts."],
+            ["Schema", `version ${now.database.schema_version}`, "Version of the tables. The hub migrates them at startup."],
             ["Size", bytes(now.database.size_bytes)],
           ]}
         />
       </Section>
-      <Section title="Listeners" description="Parts of the hub that work on what happens, such as the search index, and how many events each has yet to see.">
+      <Section title="Listeners" description="Background workers and how many events each is behind.">
         {now.listeners.length ? (
           <DataTable label="Listeners" columns={LISTENERS} rows={now.listeners} keyOf={(listener) => listener.name} />
         ) : (
-          <p className="text-muted">Nothing follows it in this hub.</p>
+          <p className="text-muted">Not used on this hub.</p>
         )}
       </Section>
     </>

@@ -37,8 +37,7 @@ export function UsersTab() {
         user.disabled_at ? (
           <span className="flex items-center gap-2">
             <Badge colour="bad" icon="✕">
-              Shut out
-            </Badge>
+              Deactivated </Badge>
             <Time at={user.disabled_at} />
           </span>
         ) : (
@@ -53,58 +52,55 @@ export function UsersTab() {
       isTitleHidden: true,
       isEnd: true,
       cell: (user) => (
-        <Button size="row" aria-label={`How to change ${user.username}`} onClick={() => setChanging(user)}>
-          How to change
-        </Button>
+        <Button size="row" aria-label={`Manage ${user.username}`} onClick={() => setChanging(user)}> Manage </Button>
       ),
     },
   ];
   return (
     <>
-      <Section title="Users" description="Accounts are created and changed with commands on the machine that runs the hub. This list is read-only.">
+      <Section title="Users" description="Read-only. Manage accounts with commands on the server.">
         {users.isError ? <Failed error={users.error} retry={() => void users.refetch()} /> : null}
         {users.isLoading ? <Skeleton rows={3} /> : null}
         {users.data ? <DataTable label="Users" columns={columns} rows={users.data} keyOf={(user) => user.id} /> : null}
       </Section>
       <Section
         title="New users"
-        description="There is no page on which one signs up. Whoever operates the hub lets people in with a command on the machine that runs it, in one of two ways."
+        description="There is no sign-up page. Add people from the server in one of two ways:"
       >
         <div className="flex max-w-2xl flex-col gap-3">
-          <h3 className="font-medium">You make the account</h3>
-          <CommandLine does="It asks for a password. Tell the new user their name and password; they can change the password in their settings." command="stoa admin users create NAME" />
+          <h3 className="font-medium">Create the account</h3>
+          <CommandLine does="Enter a password when asked and send the name and password to the user. They can change the password in their settings." command="stoa admin users create NAME" />
         </div>
         <div className="flex max-w-2xl flex-col gap-3">
-          <h3 className="font-medium">They make it themselves, with an invitation</h3>
+          <h3 className="font-medium">Send an invitation</h3>
           <CommandLine
-            does="1. Print an invitation: a word beginning with stoa_inv_, shown once, good for one account and for seven days. With --role admin it makes an administrator."
+            does="1. Create an invitation: a single-use code, valid 7 days and shown once. Use --role admin to invite an admin."
             command="stoa admin users invite --role member"
           />
           <CommandLine
-            does="2. Send them the invitation and this command. They put in the invitation, a name and a password of at least 8 characters, and run it where curl is installed."
+            does="2. Send the code and this command. The user fills in the code, a name and a password of at least 8 characters, and runs it."
             command={registerCommand(location.origin)}
           />
           <p className="text-sm text-muted">
-            3. They open {location.origin} and log in with that name and password. If the command answers with registration_closed, the
-            invitation is mistyped, used up or too old: print another.
+            3. The user logs in at {location.origin}. If the command returns registration_closed, the code is wrong, used or expired: create another one.
           </p>
         </div>
       </Section>
       {changing ? (
-        <Dialog title={`Change ${changing.username}`} onClose={() => setChanging(null)} isWide>
+        <Dialog title={`Manage ${changing.username}`} onClose={() => setChanging(null)} isWide>
           <div className="flex flex-col gap-3">
             {changing.role === "admin" ? (
-              <CommandLine does="Take the administrator's role away" command={`stoa admin users role ${changing.username} member`} />
+              <CommandLine does="Remove the admin role" command={`stoa admin users role ${changing.username} member`} />
             ) : (
-              <CommandLine does="Make them an administrator" command={`stoa admin users role ${changing.username} admin`} />
+              <CommandLine does="Make admin" command={`stoa admin users role ${changing.username} admin`} />
             )}
-            <CommandLine does="Set a new password; it ends all their sessions" command={`stoa admin users passwd ${changing.username}`} />
-            <CommandLine does="End all their sessions" command={`stoa admin users end-sessions ${changing.username}`} />
+            <CommandLine does="Set a new password (ends all sessions)" command={`stoa admin users passwd ${changing.username}`} />
+            <CommandLine does="End all sessions" command={`stoa admin users end-sessions ${changing.username}`} />
             {changing.disabled_at ? (
-              <CommandLine does="Let them in again" command={`stoa admin users enable ${changing.username}`} />
+              <CommandLine does="Reactivate" command={`stoa admin users enable ${changing.username}`} />
             ) : (
               <CommandLine
-                does="Shut them out, with all their sessions and their agents' keys"
+                does="Deactivate (ends sessions, disables agent keys)"
                 command={`stoa admin users disable ${changing.username}`}
               />
             )}

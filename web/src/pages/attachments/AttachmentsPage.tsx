@@ -51,13 +51,12 @@ export function AttachmentsPage() {
     },
   ];
   return (
-    <Page title="Attachments" subtitle="Files that you have uploaded">
+    <Page title="Attachments" subtitle="Files you uploaded">
       {list.isError ? <Failed error={list.error} retry={() => void list.refetch()} /> : null}
       {list.isLoading ? <Skeleton /> : null}
       {list.data && files.length === 0 ? (
-        <Empty title="You have not sent any files yet">
-          Drop or paste them into a <Link to="/channels" className="text-accent underline">channel</Link> or a direct message: images, PDFs and
-          text.
+        <Empty title="No files yet">
+          Drop or paste images, PDFs or text files into a <Link to="/channels" className="text-accent underline">channel</Link> or a direct message.
         </Empty>
       ) : null}
       {files.length > 0 ? (
@@ -77,8 +76,8 @@ function Digest({ sum }: { sum: string }) {
         {sum.slice(0, 12)}
       </code>
       <IconButton
-        label={`Copy the SHA-256 sum ${sum.slice(0, 12)}`}
-        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("Copied."))}
+        label={`Copy SHA-256 ${sum.slice(0, 12)}`}
+        onClick={() => void copy(sum).then((isCopied) => isCopied && toast("Copied"))}
       >
         <Copy size={14} />
       </IconButton>

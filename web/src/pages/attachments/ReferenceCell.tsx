@@ -13,7 +13,7 @@ const MOST_LINKS = 3;
 export function ReferenceCell({ sum }: { sum: string }) {
   const references = useQuery(referencesQuery);
   const me = useQuery(meQuery).data;
-  if (references.isError) return <span className="text-muted">not known</span>;
+  if (references.isError) return <span className="text-muted">unknown</span>;
   if (!references.data) return null;
   const messages = references.data.messages.get(sum) ?? [];
   if (messages.length === 0) return <span className="text-muted">{references.data.isWhole ? "not sent" : "no recent message"}</span>;

@@ -20,16 +20,16 @@ export function AutomationPage() {
   const query = useQuery({ ...automationQuery, refetchInterval: LOOKS_AGAIN_MS });
   const automation = query.data;
   return (
-    <Page title="Stop all my agents" subtitle="What may start by itself">
+    <Page title="Stop all my agents" subtitle="Automation">
       {query.isError && !automation ? <Failed error={query.error} retry={() => void query.refetch()} /> : null}
       {query.isLoading ? <Skeleton rows={3} /> : null}
       {automation ? (
         <div className="flex flex-col gap-6 p-6 max-md:px-4">
           <Switchboard automation={automation} />
           {automation.items.length ? (
-            <LongTable label="What may start by itself" columns={automationColumns} rows={automation.items} keyOf={({ kind, id }) => `${kind} ${id}`} />
+            <LongTable label="Automation" columns={automationColumns} rows={automation.items} keyOf={({ kind, id }) => `${kind} ${id}`} />
           ) : (
-            <Empty title="Nothing of yours starts by itself">Agents that messages start, webhooks and incoming webhooks appear here.</Empty>
+            <Empty title="No automation yet">Reactive agents, webhooks and incoming webhooks appear here.</Empty>
           )}
         </div>
       ) : null}
@@ -43,7 +43,7 @@ function Switchboard({ automation }: { automation: Automation }) {
   const { stopped, stopped_at, hub_stopped } = automation;
   return (
     <section aria-label="Status" className="flex max-w-3xl flex-col gap-3 rounded-lg border border-line bg-panel p-4">
-      <h2 className="font-semibold">{stopped ? "Everything of yours is stopped" : hub_stopped ? "The operator has stopped this hub" : "Your agents may start"}</h2>
+      <h2 className="font-semibold">{stopped ? "Your automation is stopped" : hub_stopped ? "Stopped by the operator" : "Your automation is running"}</h2>
       <p>
         {stopped ? (
           <>
@@ -52,16 +52,16 @@ function Switchboard({ automation }: { automation: Automation }) {
                 Stopped <Time at={stopped_at} />.{" "}
               </>
             ) : null}
-            No agent starts and no webhook is sent until you resume. Messages that arrive now are kept, but start no run.
+            No agents start and no webhooks are sent until you resume. New messages are kept but start no runs.
           </>
         ) : hub_stopped ? (
-          "Nothing starts for anybody. Only the operator can resume it. Messages that arrive now are kept, but start no run."
+          "Automation is stopped for everyone. Only the operator can resume it. New messages are kept but start no runs."
         ) : (
-          "Stop everything at once if agents do what you do not want. Runs end within 15 seconds, and nothing starts until you resume."
+          "Stop everything if your agents misbehave. Runs end within 15 seconds and nothing starts until you resume."
         )}{" "}
         {stateWords(automation)}
       </p>
-      {stopped && hub_stopped ? <p className="text-amber">The operator has stopped this hub, too. After you resume, nothing starts until the operator also resumes.</p> : null}
+      {stopped && hub_stopped ? <p className="text-amber">The operator also stopped this hub. Nothing starts until both of you resume.</p> : null}
       <div>
         {stopped ? (
           <Button look="filled" size="form" onClick={() => setAsked("resume")}>
@@ -79,13 +79,12 @@ function Switchboard({ automation }: { automation: Automation }) {
           action="Stop everything"
           onConfirm={async () => {
             await stopAll(client);
-            toast("All your agents are stopped.");
+            toast("All your agents stopped");
           }}
           onClose={() => setAsked(null)}
         >
           <p>
-            Runs that are under way are cancelled within 15 seconds. Messages that already wait for an agent and deliveries to webhooks go on waiting. When
-            you resume, you choose whether they run or are dropped. Messages that arrive in the meantime are kept, but start no run, also not later.
+            Active runs are cancelled within 15 seconds. Pending messages and deliveries stay pending; when you resume, you choose whether to run or drop them. New messages are kept but never start a run.
           </p>
         </Confirm>
       ) : null}

@@ -15,7 +15,7 @@ export function ResumeDialog({ onClose }: { onClose: () => void }) {
   const resume = useMutation({
     mutationFn: () => resumeAll(client, waiting),
     onSuccess: () => {
-      toast("Your agents may start again.");
+      toast("Automation resumed");
       onClose();
     },
   });
@@ -29,12 +29,12 @@ export function ResumeDialog({ onClose }: { onClose: () => void }) {
         }}
       >
         <Choice
-          label="What waits"
-          hint={waiting === "run" ? "Agents start on the messages that wait, and webhooks are sent." : "Waiting messages start nothing and waiting deliveries are not sent. The messages stay in the inboxes of your agents."}
+          label="Pending work"
+          hint={waiting === "run" ? "Pending messages start agents and pending deliveries are sent." : "Pending messages start nothing and pending deliveries are not sent. The messages stay in your agents' inboxes."}
           value={waiting}
           options={[
-            { value: "run", label: "Run it" },
-            { value: "drop", label: "Drop it" },
+            { value: "run", label: "Run" },
+            { value: "drop", label: "Drop" },
           ]}
           onChange={setWaiting}
         />

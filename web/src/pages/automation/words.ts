@@ -7,9 +7,9 @@ const count = (number: number, one: string, many: string) => `${number.toLocaleS
 /** What happens now, in a sentence. */
 export function stateWords({ queued_runs: queued, running_runs: running, items }: Automation): string {
   const waiting = items.reduce((sum, item) => sum + item.waiting, 0);
-  const parts = [running ? `${count(running, "run", "runs")} under way` : "no run under way"];
+  const parts = [running ? `${count(running, "run", "runs")} active` : "no run active"];
   if (queued) parts.push(`${count(queued, "run", "runs")} queued`);
-  if (waiting) parts.push(`${count(waiting, "message or delivery", "messages and deliveries")} waiting`);
+  if (waiting) parts.push(`${count(waiting, "message or delivery", "messages and deliveries")} pending`);
   const text = parts.join(", ");
   return `${text[0]!.toUpperCase()}${text.slice(1)}.`;
 }

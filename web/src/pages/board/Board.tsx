@@ -59,7 +59,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
         setRejecting(message);
         return;
       }
-      setWanted({ id: message.id, from: message.workflow_state });
+      setWanted({ id: message.id, from: message.workflow_state ?? undefined });
       void move(message, target).then((isDone) => {
         if (!isDone) setWanted({ id: message.id });
       });
@@ -140,11 +140,11 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
 function FirstCard({ channel }: { channel: string }) {
   return (
     <>
-      Nothing is proposed.{" "}
+      No proposed work.{" "}
       <Link to="/channels/$name" params={{ name: channel }} className="text-accent underline">
-        Write a message
+        Send a message
       </Link>{" "}
-      to put a card here.
+      to add a card.
     </>
   );
 }

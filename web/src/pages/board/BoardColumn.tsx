@@ -86,7 +86,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         <h2 className="flex items-center gap-1.5">{heading}</h2>
         <span className="flex-1" />
         {oldest >= 60_000 && state !== "done" && state !== "rejected" && state !== "published" ? (
-          <span title="How long the oldest is here" className="text-xs whitespace-nowrap text-muted">
+          <span title="Age of the oldest card" className="text-xs whitespace-nowrap text-muted">
             <span className="sr-only @min-[14.5rem]:not-sr-only">oldest </span>
             {hasMore ? "over " : ""}
             {duration(oldest)}
@@ -103,7 +103,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
           <div role="alert" className="flex flex-col items-start gap-2 p-2">
             <p>{sentenceOf(column.error)}</p>
             <Button size="row" onClick={column.retry}>
-              Try again
+              Retry
             </Button>
           </div>
         ) : null}
@@ -116,7 +116,7 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
         ) : null}
         {!column.isLoading && !column.error && cards.length === 0 ? (
           <p className="rounded-md border border-dashed border-line p-3 text-sm text-muted">
-            {isNarrowed && column.loaded > 0 ? "Nothing matches the filter." : (hint ?? "Nothing here.")}
+            {isNarrowed && column.loaded > 0 ? "No matching cards." : (hint ?? "No cards.")}
           </p>
         ) : null}
         <ul className="flex flex-col gap-2">{children}</ul>

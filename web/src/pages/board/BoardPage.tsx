@@ -27,7 +27,7 @@ export function BoardPage() {
       {channels.data && names.length === 0 ? (
         <Empty title="No channel has a workflow yet">
           <p>
-            Messages become cards in channels where the workflow is switched on: open the settings of a channel of yours, or{" "}
+            Messages become cards in channels with a workflow. Turn it on in the settings of a channel you own, or{" "}
             <Link to="/channels" className="text-accent underline">
               choose a channel
             </Link>

@@ -71,7 +71,7 @@ function ChannelStrip({ channel }: { channel: Channel }) {
   ];
   return (
     <>
-      <ul aria-label="Workflow of the channel" className="flex flex-wrap gap-x-2.5 text-xs text-muted max-sm:flex-nowrap">
+      <ul aria-label="Channel workflow" className="flex flex-wrap gap-x-2.5 text-xs text-muted max-sm:flex-nowrap">
         {facts.map(([what, value]) => (
           <li key={what} className="whitespace-nowrap">
             {what} <strong className="font-semibold text-fg">{value}</strong>
@@ -90,17 +90,17 @@ function SwitchedOff({ channel, isManager }: { channel: Channel; isManager: bool
   return (
     <Empty title="This channel has no workflow">
       <p>
-        With the workflow switched on, each message is a card that people and agents claim, approve and finish by reacting to it. Work that stands still gets a reminder.
+        With a workflow, each message is a card that people and agents claim, approve and finish by reacting to it. Stale work gets a reminder.
       </p>
       {isManager ? (
         <p className="mt-3">
           <Link to="/channels/$name/settings" params={{ name: channel.name }} className={SETTINGS}>
             <Settings2 size={14} aria-hidden="true" />
-            Switch it on in the settings
+            Turn it on in settings
           </Link>
         </p>
       ) : (
-        <p className="mt-3">Its owner, @{channel.owner}, switches it on in the settings of the channel.</p>
+        <p className="mt-3">@{channel.owner} (owner) can turn it on in channel settings.</p>
       )}
     </Empty>
   );

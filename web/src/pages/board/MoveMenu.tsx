@@ -90,7 +90,7 @@ export function MoveMenu({ menu, me, onMove, onClose, onClosed }: {
                 search={{ at: message.id, thread: message.id }}
                 className={ITEM}
               >
-                Open the thread
+                Open thread
               </Link>
             </Menu.Item>
           </Menu.Content>

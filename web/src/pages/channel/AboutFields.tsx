@@ -8,7 +8,7 @@ export function AboutFields({ form, set, error, isManager }: FieldsProps) {
     <>
       <TextField
         label="Topic"
-        hint="One line, shown beside the name."
+        hint="One-line topic, shown next to the name"
         maxLength={250}
         disabled={!isManager}
         value={form.topic}
@@ -17,7 +17,7 @@ export function AboutFields({ form, set, error, isManager }: FieldsProps) {
       />
       <TextAreaField
         label="Description"
-        hint="What the channel is for, and what newcomers should know."
+        hint="What the channel is for"
         rows={4}
         disabled={!isManager}
         value={form.description}
@@ -26,7 +26,7 @@ export function AboutFields({ form, set, error, isManager }: FieldsProps) {
       />
       <Switch
         label="Public"
-        hint="On: everybody on the hub can see it, and joins by writing. Off: only its members, and the owners of agents in it, can see it."
+        hint="Anyone can read and join. When off, only members (and owners of member agents) can see it."
         isOn={form.public}
         disabled={!isManager}
         onChange={(isOn) => set("public", isOn)}

@@ -39,7 +39,7 @@ export function AddMember({ details, own, isManager }: { details: ChannelDetails
       setTyped("");
       void client.invalidateQueries({ queryKey: ["channel", name] });
       void client.invalidateQueries({ queryKey: ["channels"] });
-      toast(`@${who} is in #${name}.`);
+      toast(`@${who} added to #${name}`);
     },
   });
   const take = (who: string | undefined) => {
@@ -72,7 +72,7 @@ export function AddMember({ details, own, isManager }: { details: ChannelDetails
     >
       <div className="flex items-end gap-2">
         <div className="relative min-w-0 flex-1">
-          <Field label={isManager ? "Add a person or an agent" : "Bring one of your agents in"}>
+          <Field label={isManager ? "Add a person or an agent" : "Add one of your agents"}>
             {(wiring) => (
               <input
                 {...wiring}

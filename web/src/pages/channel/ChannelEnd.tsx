@@ -39,7 +39,7 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
     await ok(api.POST("/api/channels/{name}/leave", params));
     await navigate({ to: "/channels" });
     refresh();
-    toast(`You have left #${name}.`, isTakenBack ? { undo: () => join.mutate() } : {});
+    toast(`Left #${name}`, isTakenBack ? { undo: () => join.mutate() } : {});
   };
   const remove = async () => {
     await ok(api.DELETE("/api/channels/{name}", params));
@@ -47,20 +47,20 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
     client.removeQueries({ queryKey: ["channel", name] });
     client.removeQueries({ queryKey: ["conversation", `channel:${name}`] });
     refresh();
-    toast(`#${name} is deleted.`);
+    toast(`#${name} deleted`);
   };
   return (
     <>
       <Section title={channel.is_member ? "Leave" : "Join"}>
         {isOwner ? (
-          <p>The owner of a channel cannot leave it. Hand it over first, or delete it.</p>
+          <p>Owners cannot leave their channel. Transfer or delete it first.</p>
         ) : channel.is_member ? (
           <>
             <p>
               {agents.length
-                ? `Your agents leave with you: ${agents.join(", ")}.`
-                : "You have no agents in it that would leave with you."}
-              {channel.public ? "" : " It is private: to come back, somebody has to add you."}
+                ? `Your agents will leave too: ${agents.join(", ")}.`
+                : "You have no agents in this channel."}
+              {channel.public ? "" : " This channel is private: to return, a member must add you."}
             </p>
             <div>
               <Button
@@ -79,16 +79,16 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
             </Button>
           </div>
         ) : (
-          <p className="text-muted">It is private. You see it through an agent of yours; to join it, ask its owner, @{channel.owner}.</p>
+          <p className="text-muted">This channel is private. You can see it because your agent is a member. To join, ask the owner, @{channel.owner}.</p>
         )}
       </Section>
       {isManager ? (
         <Section title="Delete">
           {name === GENERAL ? (
-            <p>#{GENERAL} is where everybody is. It cannot be deleted.</p>
+            <p>#{GENERAL} cannot be deleted: everyone is a member.</p>
           ) : (
             <>
-              <p>The channel is gone for everybody, with everything that was said in it.</p>
+              <p>Deletes the channel and all its messages for everyone.</p>
               <div>
                 <Button look="danger" onClick={() => setAsking("delete")}>
                   Delete #{name}
@@ -100,12 +100,12 @@ export function ChannelEnd({ details, me, isManager }: { details: ChannelDetails
       ) : null}
       {asking === "leave" ? (
         <Confirm title={`Leave #${name}?`} action="Leave" onClose={() => setAsking(null)} onConfirm={leave}>
-          <p>{agents.length ? `You leave, and with you your agents ${agents.join(", ")}.` : "You leave; you have no agents in it."}</p>
+          <p>{agents.length ? `You and your agents ${agents.join(", ")} will leave.` : "You will leave this channel."}</p>
         </Confirm>
       ) : null}
       {asking === "delete" ? (
-        <Confirm title={`Delete #${name}?`} action="Delete the channel" typed={name} onClose={() => setAsking(null)} onConfirm={remove}>
-          <p>All {channel.member_count} members lose it, with everything that was said in it. This cannot be undone.</p>
+        <Confirm title={`Delete #${name}?`} action="Delete channel" typed={name} onClose={() => setAsking(null)} onConfirm={remove}>
+          <p>The channel and all its messages are deleted for all {channel.member_count} members. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </>

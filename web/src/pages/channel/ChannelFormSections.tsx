@@ -26,7 +26,7 @@ export function ChannelFormSections({ name, latest, isManager }: { name: string;
           <FormFoot edits={edits} part={edits.about} isManager={isManager} />
         </form>
       </Section>
-      <Section title="Workflow" description="Whether messages here are work, and how much trust agents need for it. People are never limited by trust.">
+      <Section title="Workflow" description="Turn messages into work items and set how much trust agents need.">
         <form
           aria-label="Workflow"
           className="flex max-w-2xl flex-col gap-4"

@@ -37,7 +37,7 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
     onSettled: refresh,
   });
   // Agents of one's own can come back by themselves.
-  const outWords = (who: string) => `@${who} is out of #${channel.name}${own.includes(who) ? "" : " until somebody adds them again"}.`;
+  const outWords = (who: string) => `@${who} removed from #${channel.name}`;
   const agentsOf = (name: string) => members.filter((member) => member.owner === name);
   const mayRemove = (member: Member) =>
     member.name !== channel.owner && member.name !== me.user.username && (isManager || own.includes(member.name));
@@ -53,7 +53,7 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
         </span>
       ),
     },
-    { title: "Kind", cell: (member) => (member.kind === "agent" ? `agent of ${member.owner ?? "nobody"}` : member.kind) },
+    { title: "Kind", cell: (member) => (member.kind === "agent" ? `${member.owner ?? "nobody"}'s agent` : member.kind) },
     { title: "Joined", cell: (member) => <Time at={member.joined_at} /> },
     {
       title: "Last seen",
@@ -79,7 +79,7 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
   ];
   const hidden = channel.member_count - members.length;
   return (
-    <Section title="Members" description={`${channel.member_count} in all.`}>
+    <Section title="Members" description={`${channel.member_count} in total`}>
       {isManager || own.length ? <AddMember details={details} own={own} isManager={isManager} /> : null}
       <DataTable label="Members" columns={columns} rows={members} keyOf={(member) => member.name} />
       {hidden > 0 ? <p className="text-muted">{hidden} more are not shown.</p> : null}
@@ -94,7 +94,7 @@ export function ChannelMembers({ details, me, isManager }: { details: ChannelDet
             toast(outWords(removing.name));
           }}
         >
-          <p>They stay out until somebody adds them again. Their agents leave, too: {agentsOf(removing.name).map((agent) => `@${agent.name}`).join(", ")}.</p>
+          <p>They cannot return until someone adds them again. Their agents will leave too: {agentsOf(removing.name).map((agent) => `@${agent.name}`).join(", ")}.</p>
         </Confirm>
       ) : null}
     </Section>

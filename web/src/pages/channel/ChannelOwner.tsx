@@ -18,7 +18,7 @@ export function ChannelOwner({ details }: { details: RevisedChannel }) {
   const [isAsking, setAsking] = useState(false);
   const heir = heirs.find((member) => member.name === chosen) ?? heirs[0];
   return (
-    <Section title="Owner" description={`@${channel.owner} answers for the channel. It can be handed over to another person among its members.`}>
+    <Section title="Owner" description={`@${channel.owner} owns this channel. Ownership can be transferred to another member.`}>
       {heir ? (
         <form
           className="flex max-w-md items-end gap-2"
@@ -35,29 +35,29 @@ export function ChannelOwner({ details }: { details: RevisedChannel }) {
             </SelectField>
           </div>
           <Button type="submit" size="form">
-            Hand over
+            Transfer
           </Button>
         </form>
       ) : (
-        <p className="text-muted">There is no other person in it. Add one first.</p>
+        <p className="text-muted">No other people in this channel. Add one first.</p>
       )}
       {isAsking && heir ? (
         <Confirm
-          title={`Hand #${channel.name} over to ${heir.name}?`}
-          action="Hand over"
+          title={`Transfer #${channel.name} to @${heir.name}?`}
+          action="Transfer"
           onClose={() => setAsking(false)}
           onConfirm={async () => {
             const params = { path: { name: channel.name }, header: revision ? { "If-Match": revision } : {} };
             try {
               await withRevision(api.PATCH("/api/channels/{name}", { params, body: { owner: heir.name } }));
-              toast(`#${channel.name} is @${heir.name}’s now.`);
+              toast(`#${channel.name} transferred to @${heir.name}`);
             } finally {
               void client.invalidateQueries({ queryKey: ["channel", channel.name] });
               void client.invalidateQueries({ queryKey: ["channels"] });
             }
           }}
         >
-          <p>From then on @{heir.name} changes its settings, and only they can hand it back.</p>
+          <p>Only @{heir.name} can transfer it back.</p>
         </Confirm>
       ) : null}
     </Section>

@@ -39,7 +39,7 @@ export function ChannelSettingsPage() {
         <>
           {isManager ? null : (
             <p className="border-b border-line bg-panel px-6 py-3 max-md:px-4">
-              Only the owner, @{details.channel.owner}, and administrators can change this channel. You can look around, bring in your own agents, and leave.
+              Only the owner, @{details.channel.owner}, and admins can change this channel. You can add your own agents and leave.
             </p>
           )}
           <ChannelFormSections key={name} name={name} latest={details} isManager={isManager} />

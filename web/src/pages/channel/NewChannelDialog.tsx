@@ -39,14 +39,14 @@ export default function NewChannelDialog({ onClose }: { onClose: () => void }) {
       >
         <Field
           label="Name"
-          hint={name ? `It will be called #${name}` : "Lower-case letters, digits, - and _"}
+          hint={name ? `Will be created as #${name}` : "Lowercase letters, digits, - and _"}
           error={fieldError(make.error, "name")}
         >
           {(wiring) => <NameInput {...wiring} value={typed} onChange={setTyped} />}
         </Field>
         <TextField
           label="Topic"
-          hint="What it is about, in a line. You can change it later."
+          hint="One-line topic. You can change it later."
           error={fieldError(make.error, "topic")}
           value={topic}
           onChange={setTopic}
@@ -55,7 +55,7 @@ export default function NewChannelDialog({ onClose }: { onClose: () => void }) {
         />
         <label className="flex min-h-6 items-center gap-2 pointer-coarse:min-h-11">
           <input type="checkbox" checked={isPublic} onChange={(event) => setPublic(event.target.checked)} />
-          Everybody sees it
+          Public
         </label>
         <FormError error={make.error} shown={["name", "topic"]} />
         <div className="flex flex-wrap justify-end gap-2">

@@ -5,28 +5,28 @@ import { type FormField, faultOf } from "./draft";
 
 /** Whether messages are work, and the limits that then apply. */
 export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
-  const off = form.workflow_enabled ? "" : " It applies only while the workflow is on.";
+  const off = form.workflow_enabled ? "" : " Applies only while the workflow is on.";
   const problem = (field: FormField) => faultOf(field, form) ?? fieldError(error, field);
   return (
     <>
       <Switch
         label="Workflow"
-        hint="On: each message is a card on the board, open until a reaction settles it (published, done or rejected), with a reminder if that takes too long. Off: messages need no decision; reactions still show a state, but nothing follows from it."
+        hint="Each message becomes a card on the board until it is published, done or rejected. When off, reactions are only labels."
         isOn={form.workflow_enabled}
         disabled={!isManager}
         onChange={(isOn) => set("workflow_enabled", isOn)}
       />
       <Switch
-        label="Approve by trust"
-        hint={`On: a new message is approved at once if its agent has enough trust. Off: somebody has to approve it.${off}`}
+        label="Auto-approve trusted agents"
+        hint={`Approves new messages from agents with enough trust.${off}`}
         isOn={form.auto_approve}
         disabled={!isManager}
         onChange={(isOn) => set("auto_approve", isOn)}
       />
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Trust to approve"
-          hint={`0 to 1. The trust that an agent needs to approve, and to be approved by trust.${off}`}
+          label="Approve threshold"
+          hint={`0 to 1. Trust needed to approve, and to be auto-approved.${off}`}
           type="number"
           min={0}
           max={1}
@@ -37,8 +37,8 @@ export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
           error={problem("approve_threshold")}
         />
         <TextField
-          label="Trust to publish"
-          hint={`0 to 1. The trust that an agent needs to publish before a person has approved.${off}`}
+          label="Publish threshold"
+          hint={`0 to 1. Trust needed to publish without human approval.${off}`}
           type="number"
           min={0}
           max={1}
@@ -50,7 +50,7 @@ export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
         />
         <TextField
           label="Remind after"
-          hint={`30m, 24h, 7d; 0 is off. Work that stays open longer gets one reminder, to whoever claimed it or else to the owner.${off}`}
+          hint={`For example 30m, 24h or 7d; 0 = off. Sends one reminder for stale work, to its claimant or else the channel owner.${off}`}
           disabled={!isManager}
           value={form.stalemate_remind_after}
           onChange={(text) => set("stalemate_remind_after", text.trim())}
@@ -58,7 +58,7 @@ export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
         />
         <TextField
           label="Escalate after"
-          hint={`30m, 24h, 7d; 0 is off. After this time all people in the channel are told, once.${off}`}
+          hint={`For example 30m, 24h or 7d; 0 = off. Notifies everyone in the channel once.${off}`}
           disabled={!isManager}
           value={form.stalemate_escalate_after}
           onChange={(text) => set("stalemate_escalate_after", text.trim())}

@@ -30,9 +30,9 @@ export const LABELS: Record<FormField, string> = {
   description: "Description",
   public: "Public",
   workflow_enabled: "Workflow",
-  auto_approve: "Approve by trust",
-  approve_threshold: "Trust to approve",
-  publish_threshold: "Trust to publish",
+  auto_approve: "Auto-approve trusted agents",
+  approve_threshold: "Approve threshold",
+  publish_threshold: "Publish threshold",
   stalemate_remind_after: "Remind after",
   stalemate_escalate_after: "Escalate after",
 };
@@ -75,12 +75,12 @@ const DAYS: Record<string, number> = { m: 1 / 1440, h: 1 / 24, d: 1 };
 export function durationFault(text: string): string | undefined {
   const match = /^([1-9][0-9]{0,5})([mhd])$/.exec(text);
   const fits = text === "0" || (match !== null && Number(match[1]) * DAYS[match[2]!]! <= LONGEST_DAYS);
-  return fits ? undefined : "Write a time like 30m, 24h or 7d, at most 365d, or 0 for off.";
+  return fits ? undefined : "Enter a time such as 30m, 24h or 7d (at most 365d), or 0 for off.";
 }
 
 export function thresholdFault(text: string): string | undefined {
   const number = Number(text);
-  return text.trim() !== "" && number >= 0 && number <= 1 ? undefined : "Write a number between 0 and 1.";
+  return text.trim() !== "" && number >= 0 && number <= 1 ? undefined : "Enter a number between 0 and 1.";
 }
 
 /** What is wrong with a field, before the hub is asked. */

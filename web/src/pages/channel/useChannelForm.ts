@@ -51,7 +51,7 @@ export function useChannelForm(name: string, latest: RevisedChannel) {
       client.setQueryData(revisedChannelQuery(name).queryKey, saved);
       client.setQueryData(channelQuery(name).queryKey, { channel: saved.channel, members: saved.members });
       void client.invalidateQueries({ queryKey: ["channels"] });
-      toast("Saved.");
+      toast("Saved");
     },
     onError: (error) => {
       if (isConflict(error)) void client.invalidateQueries({ queryKey: revisedChannelQuery(name).queryKey });

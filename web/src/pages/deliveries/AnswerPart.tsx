@@ -10,9 +10,9 @@ export function AnswerPart({ attempts }: { attempts: readonly Attempt[] }) {
   const last = attempts.at(-1);
   if (!last?.status) return null;
   return (
-    <section aria-label="Last answer" className="flex min-w-0 flex-col gap-2">
+    <section aria-label="Last response" className="flex min-w-0 flex-col gap-2">
       <div className="flex flex-wrap items-baseline gap-2">
-        <h3 className="flex-1 text-sm text-muted">Last answer</h3>
+        <h3 className="flex-1 text-sm text-muted">Last response</h3>
         <span className="text-sm text-muted">
           <Shown text={answerOf(last)} most={MOST_OF_LINE} /> in {took(last.duration_ms)}
         </span>
@@ -21,14 +21,14 @@ export function AnswerPart({ attempts }: { attempts: readonly Attempt[] }) {
         <pre
           tabIndex={0}
           role="region"
-          aria-label="Text of the last answer"
+          aria-label="Body of the last response"
           className="max-h-[40vh] overflow-auto rounded-md border border-line bg-panel p-3 font-mono text-sm [overflow-wrap:anywhere] whitespace-pre-wrap"
         >
-          <Shown text={last.response_excerpt} most={MOST_OF_ANSWER} title="Last answer" />
+          <Shown text={last.response_excerpt} most={MOST_OF_ANSWER} title="Last response" />
         </pre>
       ) : (
         <p className="text-muted">
-          {last.response_excerpt === "" ? "It has no body." : "Its body is not kept, because the receiver is in a private network."}
+          {last.response_excerpt === "" ? "The response has no body." : "Response bodies from private networks are not stored."}
         </p>
       )}
     </section>

@@ -20,7 +20,7 @@ export function AttemptList({ delivery }: { delivery: Delivery }) {
   return (
     <section aria-label="Attempts" className="flex flex-col gap-1">
       <h3 className="text-sm text-muted">Attempts</h3>
-      {delivery.attempts.length === 0 ? <p>None yet.</p> : null}
+      {delivery.attempts.length === 0 ? <p>No attempts yet.</p> : null}
       <ol>
         {delivery.attempts.map((attempt, at) => (
           <li key={`${attempt.at} ${at}`} className="grid grid-cols-[4rem_1rem_minmax(0,1fr)_auto] items-baseline gap-x-2 py-0.5">
@@ -47,7 +47,7 @@ export function AttemptList({ delivery }: { delivery: Delivery }) {
       ) : null}
       {delivery.status === "dead" && last ? (
         <p className="text-sm text-muted">
-          No more attempts. You can retry it until {dateTime(new Date(Date.parse(last.at) + DEAD_DAYS * DAY_MS).toISOString())}.
+          No more attempts. You can retry this delivery until {dateTime(new Date(Date.parse(last.at) + DEAD_DAYS * DAY_MS).toISOString())}.
         </p>
       ) : null}
     </section>

@@ -44,7 +44,7 @@ export function DeliveriesPage() {
     <div className="flex min-w-0 flex-1" onKeyDown={onKeyDown}>
       <Page
         title="Deliveries"
-        subtitle="Requests that Stoa sends to webhooks"
+        subtitle="Requests sent to webhooks"
         tabs={<OperateTabs />}
         actions={
           <>
@@ -62,16 +62,16 @@ export function DeliveriesPage() {
         {list.isLoading ? <Skeleton /> : null}
         {list.data && items.length === 0 ? (
           hasFilter ? (
-            <Empty title="Nothing matches the filter">
-              <Button onClick={() => void navigate({ search: {} })}>Clear the filter</Button>
+            <Empty title="No matching deliveries">
+              <Button onClick={() => void navigate({ search: {} })}>Clear filter</Button>
             </Empty>
           ) : (
-            <Empty title="Nothing has been sent yet">
-              Add a webhook on the page of one of your{" "}
+            <Empty title="No deliveries yet">
+              Add a webhook to one of your{" "}
               <Link to="/agents" className="text-accent underline">
                 agents
               </Link>
-              . What Stoa sends to it appears here.
+              . Its deliveries appear here.
             </Empty>
           )
         ) : null}

@@ -47,7 +47,7 @@ function Details({ delivery, webhook }: { delivery: DeliveryDetails; webhook: We
   const reason = reasonOf(delivery);
   const retry = () =>
     void retryDelivery(client, delivery.id).then(
-      () => toast("Stoa sends it again."),
+      () => toast("Delivery queued for retry"),
       (error: unknown) => toast(sentenceOf(error), { isError: true }),
     );
   return (

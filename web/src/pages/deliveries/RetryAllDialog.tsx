@@ -31,7 +31,7 @@ export function RetryAllDialog({ webhooks, since: first, onClose }: {
       return retried;
     },
     onSuccess: (retried) => {
-      toast(retried === 1 ? "Stoa sends 1 delivery again." : `Stoa sends ${retried.toLocaleString()} deliveries again.`);
+      toast(retried === 1 ? "1 delivery queued for retry" : `${retried.toLocaleString()} deliveries queued for retry`);
       onClose();
     },
   });
@@ -54,14 +54,13 @@ export function RetryAllDialog({ webhooks, since: first, onClose }: {
                 </span>
               </span>
               <span className="tabular-nums">{webhook.dead_letters.toLocaleString()}</span>
-              {webhook.status === "disabled" ? <span className="basis-full text-sm text-amber">It is disabled. Enable it first.</span> : null}
+              {webhook.status === "disabled" ? <span className="basis-full text-sm text-amber">Disabled. Enable it first.</span> : null}
             </li>
           ))}
         </ul>
         <MomentField label="Since" value={since} onChange={setSince} />
         <p className="text-sm text-muted">
-          {since ? "Only dead letters from this moment on." : "Without a moment, all of them."} Oldest first, at most {MOST_RETRIED.toLocaleString()} of
-          each webhook at a time.
+          {since ? "Retries dead letters from this time on." : "Empty = all dead letters."} Oldest first, at most {MOST_RETRIED.toLocaleString()} per webhook at a time.
         </p>
         <FormError error={retry.error} />
         <div className="flex flex-wrap justify-end gap-2">

@@ -5,6 +5,6 @@ import { duration } from "../../lib/time";
 export function pausesOf(attempts: readonly Pick<Attempt, "at">[]): string[] {
   return attempts.map(({ at }, place) => {
     const before = attempts[place - 1];
-    return before ? `+${duration(Date.parse(at) - Date.parse(before.at))}` : "at once";
+    return before ? `+${duration(Date.parse(at) - Date.parse(before.at))}` : "immediately";
   });
 }

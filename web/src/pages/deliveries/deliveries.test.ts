@@ -43,5 +43,5 @@ test("a command has no signature and only visible characters", () => {
 
 test("attempts say how long they came after each other", () => {
   const at = ["10:02:07.114", "10:02:08.160", "10:02:13.201", "10:02:43.240"].map((time) => ({ at: `2026-11-16T${time}Z` }));
-  expect(pausesOf(at)).toEqual(["at once", "+1 s", "+5 s", "+30 s"]);
+  expect(pausesOf(at)).toEqual(["immediately", "+1 s", "+5 s", "+30 s"]);
 });

@@ -48,7 +48,7 @@ export function deliveryColumns(peek: (delivery: Delivery) => void): Array<Colum
         </span>
       ),
     },
-    { title: "Answer", width: "w-28", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} isShort /> },
+    { title: "Response", width: "w-28", isWideOnly: true, cell: (delivery) => <Answer delivery={delivery} isShort /> },
     { title: "Attempts", width: "w-20", isEnd: true, isWideOnly: true, cell: ({ attempts }) => attempts.length },
     { title: "When", width: "w-28", isEnd: true, cell: ({ created_at }) => <Time at={created_at} as="age" /> },
   ];

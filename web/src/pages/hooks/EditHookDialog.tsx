@@ -18,7 +18,7 @@ export function EditHookDialog({ hook, onClose }: { hook: Hook; onClose: () => v
   const save = useMutation({
     mutationFn: () => changeHook(client, hook.id, changes),
     onSuccess: () => {
-      toast("Saved.");
+      toast("Saved");
       onClose();
     },
   });

@@ -17,14 +17,14 @@ export function HookCreated({ created, onClose }: { created: CreatedHook; onClos
         {hook.kind === "github" ? <GithubSteps created={created} /> : null}
         {hook.kind === "standard" ? (
           <>
-            <p>Enter the URL and the secret at the other service.</p>
+            <p>Enter the URL and the secret in the other service.</p>
             <CopyField title="URL" text={created.url} />
             <SecretOnce label="Secret" secret={created.secret} />
           </>
         ) : null}
         {hook.kind === "url" ? (
           <>
-            <p>Enter this URL at the other service. Everybody who knows it can post, so treat it like a password.</p>
+            <p>Enter this URL in the other service. Anyone who knows it can post, so treat it like a password.</p>
             <SecretOnce label="URL" secret={created.url} />
             <CopyField
               title="Try it"

@@ -64,12 +64,12 @@ export function HookDetails({ hook }: { hook: Hook }) {
       >
         {hook.target_deleted ? (
           <p role="status" className="rounded-md border border-line bg-panel px-3 py-2">
-            The target of this hook was deleted, so the hub refuses its requests. Choose another target with Edit.
+            The target of this hook was deleted, so its requests are rejected. Edit the hook to choose another target.
           </p>
         ) : null}
         <Switch
           label="Enabled"
-          hint="The hub refuses the requests of a disabled hook."
+          hint="Requests to a disabled hook are rejected."
           isOn={hook.enabled}
           disabled={isSwitching}
           onChange={(isOn) => void enable(isOn)}
@@ -79,8 +79,7 @@ export function HookDetails({ hook }: { hook: Hook }) {
           <CopyField title="URL" text={hook.url} />
         ) : (
           <p className="max-w-[80ch] text-muted">
-            Its URL contains the secret, so the hub showed it only once. If you lost it, or somebody else knows it, delete this hook and create
-            another.
+            The URL contains the secret, so it was shown only once. Lost or leaked? Delete this hook and create another.
           </p>
         )}
       </Section>
@@ -93,11 +92,11 @@ export function HookDetails({ hook }: { hook: Hook }) {
           action="Delete hook"
           onConfirm={async () => {
             await deleteHook(client, hook.id, () => navigate({ to: "/settings/hooks", search: {} }));
-            toast(`The hook “${name}” was deleted.`);
+            toast(`Hook “${name}” deleted`);
           }}
           onClose={close}
         >
-          <p>The hub refuses its requests at once. Its messages stay. This cannot be undone.</p>
+          <p>Requests are rejected immediately. The hook's messages remain. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </>

@@ -31,7 +31,7 @@ export function HookFacts({ hook }: { hook: Hook }) {
         [
           "Messages",
           <Link key="messages" to="/search" search={{ q: `from:${hook.author}` }} className="inline-flex min-h-6 items-center text-accent hover:underline">
-            Search for its messages
+            Search messages
           </Link>,
         ],
         ["Created", <Time key="created" at={hook.created_at} />],

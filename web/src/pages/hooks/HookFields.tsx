@@ -19,7 +19,7 @@ export function HookFields({ form, onChange, error }: HookFieldsProps) {
     <>
       <TextField
         label="Name"
-        hint="The author that its messages show, for example the name of the service."
+        hint="Shown as the author of its messages, for example the service name."
         error={fieldError(error, "name")}
         value={form.name}
         onChange={(name) => onChange({ name })}
@@ -32,7 +32,7 @@ export function HookFields({ form, onChange, error }: HookFieldsProps) {
       {form.kind === "url" ? null : (
         <TextAreaField
           label="Events"
-          hint={`Only these become messages, for example ${form.kind === "github" ? "push, pull_request.opened" : "invoice.*, user.created"}. Leave it empty for all.`}
+          hint={`Only these become messages, for example ${form.kind === "github" ? "push, pull_request.opened" : "invoice.*, user.created"}. Empty = all events.`}
           error={eventsError(error, form)}
           rows={1}
           spellCheck={false}
@@ -63,7 +63,7 @@ function TargetFields({ form, onChange, error }: HookFieldsProps) {
       />
       <TextField
         label={isChannel ? "Channel" : "Agent"}
-        hint={isChannel ? "You must be able to write there." : "The agent gets a direct message for each request."}
+        hint={isChannel ? "You must be able to write there." : "The agent receives each request as a direct message."}
         error={fieldError(error, "target") ?? fieldError(error, isChannel ? "target.channel" : "target.agent")}
         value={form.target}
         onChange={(target) => onChange({ target })}

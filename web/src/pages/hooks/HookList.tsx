@@ -45,7 +45,7 @@ export function HookList({ hooks }: { hooks: Hook[] }) {
   return (
     <Section
       title="Hooks"
-      description="A hook turns requests of another service into messages in a channel or to an agent. It can write where you can write."
+      description="A hook turns requests from another service into messages to a channel or an agent. It can post wherever you can post."
       action={
         <Button look="filled" onClick={() => setCreating(true)}>
           New hook
@@ -53,7 +53,7 @@ export function HookList({ hooks }: { hooks: Hook[] }) {
       }
     >
       {hooks.length === 0 ? (
-        <Empty title="You have no hooks yet">Create one for each service: GitHub, a monitor, or any program that can send a request.</Empty>
+        <Empty title="No hooks yet">Create one for each service, for example GitHub or a monitoring tool.</Empty>
       ) : (
         <DataTable label="Hooks" columns={COLUMNS} rows={hooks} keyOf={(hook) => hook.id} />
       )}

@@ -22,7 +22,7 @@ const COLUMNS: Array<Column<KeyedRequest>> = [
     title: "Outcome",
     cell: ({ outcome }) => <Badge colour={OUTCOMES[outcome].colour}>{OUTCOMES[outcome].label}</Badge>,
   },
-  { title: "Answer", isWideOnly: true, cell: ({ outcome }) => <span className="whitespace-nowrap">{OUTCOMES[outcome].status}</span> },
+  { title: "Response", isWideOnly: true, cell: ({ outcome }) => <span className="whitespace-nowrap">{OUTCOMES[outcome].status}</span> },
   { title: "Event", cell: ({ event }) => <Foreign text={event} /> },
   { title: "Delivery", isWideOnly: true, cell: ({ delivery_id: id }) => <Foreign text={id} /> },
   {
@@ -36,11 +36,11 @@ const COLUMNS: Array<Column<KeyedRequest>> = [
 export function HookRequests({ hook }: { hook: Hook }) {
   const requests = useQuery(hookRequestsQuery(hook.id));
   return (
-    <Section title="Requests" description="The last 20 requests that reached this hook.">
+    <Section title="Requests" description="The last 20 requests to this hook.">
       {requests.isError ? <Failed error={requests.error} retry={() => void requests.refetch()} /> : null}
       {requests.isLoading ? <Skeleton rows={3} /> : null}
       {requests.data?.items.length === 0 ? (
-        <Empty title="No requests yet">Send one from the other service. It appears here within a few seconds.</Empty>
+        <Empty title="No requests yet">Send one from the other service. It appears here within seconds.</Empty>
       ) : null}
       {requests.data?.items.length ? (
         <DataTable label="Requests" columns={COLUMNS} rows={keyed(requests.data.items)} keyOf={(request) => request.key} />

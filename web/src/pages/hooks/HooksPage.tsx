@@ -28,8 +28,8 @@ export function HooksPage() {
       {hooks.data && id === undefined ? <HookList hooks={hooks.data} /> : null}
       {hook ? <HookDetails key={hook.id} hook={hook} /> : null}
       {hooks.data && id !== undefined && !hook ? (
-        <Empty title="There is no such hook">
-          It was deleted, or it belongs to somebody else.{" "}
+        <Empty title="Hook not found">
+          Deleted, or owned by someone else.{" "}
           <Link to="/settings/hooks" className="text-accent underline">
             Show all hooks
           </Link>

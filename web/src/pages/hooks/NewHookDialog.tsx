@@ -37,8 +37,8 @@ export function NewHookDialog({ onClose }: { onClose: (created?: Hook) => void }
         <HookFields form={form} onChange={change} error={create.error} />
         {form.kind === "url" ? null : (
           <TextField
-            label="Secret of the service"
-            hint="Only if the other service chooses the secret. Otherwise leave it empty: the hub creates one."
+            label="Service secret"
+            hint="Only if the other service provides the secret. Empty = the hub creates one."
             error={fieldError(create.error, "secret")}
             type="password"
             value={form.secret}

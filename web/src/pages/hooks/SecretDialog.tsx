@@ -21,14 +21,14 @@ export function SecretDialog({ hook, onClose }: { hook: Hook; onClose: () => voi
     mutationFn: () => changeHook(client, hook.id, { secret: source === "new" ? fresh : typed.trim() }),
     onSuccess: () => {
       if (source === "new") return;
-      toast("The secret was replaced.");
+      toast("Secret replaced");
       onClose();
     },
   });
   if (replace.isSuccess && source === "new") {
     return (
       <KeyDialog title="New secret" label="Secret" secret={fresh} onClose={onClose}>
-        Enter it at the other service now. Until then the hub refuses its requests.
+        Enter this secret in the other service now. Until then its requests are rejected.
       </KeyDialog>
     );
   }
@@ -41,19 +41,19 @@ export function SecretDialog({ hook, onClose }: { hook: Hook; onClose: () => voi
           replace.mutate();
         }}
       >
-        <p>The hub refuses requests that are signed with the current secret from then on.</p>
+        <p>Requests signed with the current secret will be rejected.</p>
         <Choice
           label="New secret"
           value={source}
           onChange={setSource}
           options={[
-            { value: "new", label: "Create one" },
-            { value: "theirs", label: "Use the one of the service" },
+            { value: "new", label: "Generate" },
+            { value: "theirs", label: "Enter service secret" },
           ]}
         />
         {source === "theirs" ? (
           <TextField
-            label="Secret of the service"
+            label="Service secret"
             error={fieldError(replace.error, "secret")}
             type="password"
             required

@@ -27,7 +27,7 @@ export function TemplateField({ kind, value, onChange, error }: TemplateFieldPro
     <div ref={box} className="flex flex-col gap-2">
       <TextAreaField
         label="Template"
-        hint="Text with placeholders for values of the request. Leave it empty for the default message."
+        hint="Text with placeholders for values from the request. Empty = default message."
         error={error}
         rows={3}
         spellCheck={false}

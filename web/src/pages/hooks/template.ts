@@ -59,12 +59,12 @@ export function previewOf(template: string, kind: HookKind): Preview {
   let at = 0;
   for (let open = template.indexOf("{{"); open >= 0; open = template.indexOf("{{", at)) {
     const close = template.indexOf("}}", open + 2);
-    if (close < 0) return { fault: "A {{ has no }} after it." };
+    if (close < 0) return { fault: "A {{ has no closing }}." };
     if (open > at) pieces.push({ kind: "text", text: template.slice(at, open) });
     const path = template.slice(open + 2, close).trim();
     const names = path.split(".");
     if (names.length > MOST_NAMES || !names.every((name) => NAME.test(name))) {
-      return { fault: "Write names like event or body.repository.full_name between {{ and }}." };
+      return { fault: "Use names such as event or body.repository.full_name between {{ and }}." };
     }
     values += 1;
     if (values > MOST_VALUES) return { fault: `A template can have at most ${MOST_VALUES} placeholders.` };

@@ -2,8 +2,8 @@ import type { HookKind, HookOutcome } from "../../api/hooks";
 
 export const KINDS: Record<HookKind, { label: string; about: string }> = {
   github: { label: "GitHub", about: "GitHub signs each request with the secret." },
-  standard: { label: "Standard Webhooks", about: "For services that sign requests as standardwebhooks.com describes." },
-  url: { label: "Secret URL", about: "For services that cannot sign, for example those that post to Slack. The URL contains the secret." },
+  standard: { label: "Standard Webhooks", about: "For services that follow standardwebhooks.com." },
+  url: { label: "Secret URL", about: "For services that cannot sign requests, for example those made for Slack. The URL contains the secret." },
 };
 
 interface OutcomeWords {

@@ -6,22 +6,22 @@ import { Empty } from "../../ui/States";
 /** Where to go when nothing waits. */
 export function EmptyInbox({ me }: { me: Me | undefined }) {
   return (
-    <Empty title="Nothing waits for you">
+    <Empty title="You're all caught up">
       <p>
-        Mentions, work to approve and what you have claimed appear here.{" "}
+        Mentions, approvals and claimed work appear here.{" "}
         {me?.agents.length ? (
           <>
-            See what is happening on the{" "}
+            Check the{" "}
             <Link to="/board" className="text-accent underline">
               board
             </Link>
-            , or{" "}
+            {" "} or{" "}
           </>
         ) : (
-          "Meanwhile, "
+          "You can "
         )}
         <Link to="/channels" className="text-accent underline">
-          look around the channels
+          browse channels
         </Link>
         .
       </p>

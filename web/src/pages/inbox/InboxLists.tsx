@@ -31,7 +31,7 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
   useInboxKeys({ rows, open, setAt, actionsOf });
   return (
     <div className="pb-4">
-      {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here waits for you" /> : null}
+      {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here needs you" /> : null}
       {shown.map((kind) => (
         <section key={kind} aria-label={TITLES[kind]}>
           <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">{TITLES[kind]}</h2>
@@ -55,7 +55,7 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
         </section>
       ))}
       {(show === "all" || show === "unread") && groups.unread.length > 0 ? <UnreadList unread={groups.unread} /> : null}
-      {show === "unread" && groups.unread.length === 0 ? <Empty title="You have read everything" /> : null}
+      {show === "unread" && groups.unread.length === 0 ? <Empty title="No unread messages" /> : null}
       {rejecting ? (
         <Reject message={rejecting} reject={() => move(rejecting, "rejected")} onClose={() => setRejecting(null)} />
       ) : null}

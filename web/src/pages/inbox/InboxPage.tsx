@@ -48,7 +48,7 @@ export function InboxPage() {
   return (
     <Page
       title="Inbox"
-      subtitle={waits > 0 && !inbox.isLoading ? `${waits} ${waits === 1 ? "thing waits" : "things wait"} for you` : undefined}
+      subtitle={waits > 0 && !inbox.isLoading ? `${waits} ${waits === 1 ? "item needs" : "items need"} you` : undefined}
       actions={
         groups?.unread.length ? (
           <Button look="plain" onClick={() => void readAll(groups.unread)}>
@@ -64,7 +64,7 @@ export function InboxPage() {
       {isEmpty && !inbox.errors.length ? <EmptyInbox me={me} /> : null}
       {groups && me && counts && !inbox.isLoading && !isEmpty ? (
         <Tabs
-          label="Parts of the inbox"
+          label="Inbox filters"
           value={show}
           onChange={(next) => void navigate({ search: { show: next === "all" ? undefined : next }, replace: true })}
           tabs={(Object.keys(TABS) as Part[]).map((part) => ({
@@ -79,11 +79,9 @@ export function InboxPage() {
           <InboxLists groups={groups} me={me} show={show} />
           {inbox.hasMoreOpen ? (
             <p className="px-6 py-3 text-muted max-md:px-4">
-              Only the latest 200 are counted.{" "}
+              Showing only the latest 200.{" "}
               <Link to="/board" className="text-accent underline">
-                The board
-              </Link>{" "}
-              has the rest.
+                See the rest on the board</Link>.
             </p>
           ) : null}
         </Tabs>

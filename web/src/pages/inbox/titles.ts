@@ -5,6 +5,6 @@ export const TITLES: Record<RowKind | "unread", string> = {
   mentions: "Mentions",
   approvals: "Waiting for your approval",
   claimed: "Claimed by you and your agents",
-  stale: "Work that stands still",
+  stale: "Stale work",
   unread: "Unread",
 };

@@ -23,7 +23,7 @@ export function useReadAll() {
         }
         refresh();
       };
-      toast("Everything is marked as read.", { undo: () => void undo() });
+      toast("All marked as read", { undo: () => void undo() });
     } catch (error) {
       toast(sentenceOf(error), { isError: true });
     }
@@ -47,7 +47,7 @@ export function useReadUpTo() {
     const before = client.getQueryData<Unread[]>(["unread"])?.find((one) => one.kind === "channel" && one.name === channel);
     try {
       await mark(channel, message.id);
-      toast(`#${channel} is read up to here.`, {
+      toast(`#${channel} marked as read`, {
         undo: () => void mark(channel, before?.last_read_message_id ?? 0).catch((error: unknown) => toast(sentenceOf(error), { isError: true })),
       });
     } catch (error) {

@@ -17,7 +17,7 @@ export function MessagePart({ message }: { message: Message }) {
         <AuthorName from={message.from} />
       </p>
       <p className="whitespace-pre-wrap">
-        <Shown text={message.body} most={MOST_OF_MESSAGE} title="All of the message" />
+        <Shown text={message.body} most={MOST_OF_MESSAGE} title="Full message" />
       </p>
     </Box>
   );

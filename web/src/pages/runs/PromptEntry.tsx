@@ -19,7 +19,7 @@ export function PromptEntry({ harness, time }: { harness: HarnessRun; time: stri
       icon={<FileText size={13} />}
       title="Prompt"
       note={
-        prompt === null ? "not shown, because you no longer see all messages in it" : (
+        prompt === null ? "hidden because you can no longer see all its messages" : (
           <>
             {bytes(prompt.length)} {harness.truncated && isFull(prompt) ? <CutNotice /> : null}
           </>

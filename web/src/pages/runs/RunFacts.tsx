@@ -67,7 +67,7 @@ function runItems({ run, harness_run: harness, agent }: RunDetails): Item[] {
     ["Backend", harness?.backend ?? agent?.harness?.backend ?? "none"],
     ["Attempt", String(run.attempt)],
     ["Depth", agent ? `${run.depth} of ${agent.max_trigger_depth}` : String(run.depth)],
-    ["Started by", run.foreign ? "somebody else" : "you or your agents"],
+    ["Started by", run.foreign ? "someone else" : "you or your agents"],
   ];
   if (harness?.model) items.push(["Model", <Shown key="model" text={harness.model} most={MOST_OF_SESSION} />]);
   if (harness?.session_id) items.push(["Session", <code key="session" className="font-mono text-sm [overflow-wrap:anywhere]"><Shown text={harness.session_id} most={MOST_OF_SESSION} /></code>]);

@@ -58,7 +58,7 @@ export function RunOutput({ steps, isLive }: { steps: readonly RunStep[]; isLive
           {choice(isErrorsOnly, `Errors ${errors}`, () => setErrorsOnly(true))}
         </div>
         {isLive ? <Switch label="Follow" isOn={isFollowed} onChange={setFollowed} /> : null}
-        <IconButton label="Copy the output" onClick={() => void copy(outputText(steps)).then((isDone) => isDone && toast("Copied."))}>
+        <IconButton label="Copy output" onClick={() => void copy(outputText(steps)).then((isDone) => isDone && toast("Copied"))}>
           <Copy size={14} />
         </IconButton>
       </div>
@@ -68,7 +68,7 @@ export function RunOutput({ steps, isLive }: { steps: readonly RunStep[]; isLive
             {(row) => <Line row={row} />}
           </VirtualList>
         ) : (
-          <p className="font-sans text-muted">{isErrorsOnly ? "No errors." : "Nothing yet."}</p>
+          <p className="font-sans text-muted">{isErrorsOnly ? "No errors." : "No output yet."}</p>
         )}
       </div>
     </section>
@@ -86,7 +86,7 @@ function Line({ row }: { row: OutputRow }) {
       {/* The words of a program: plain text, and nothing of it is hidden. */}
       <span className="min-w-0 flex-1 overflow-clip [overflow-wrap:anywhere] whitespace-pre-wrap">
         {step.kind === "tool_call" ? <span className="font-sans">Tool call: </span> : null}
-        <Shown text={step.text} most={MOST_OF_LINE} title="All of the line" />
+        <Shown text={step.text} most={MOST_OF_LINE} title="Full line" />
       </span>
     </div>
   );

@@ -24,11 +24,11 @@ export function RunTimeline({ details }: { details: RunDetails }) {
         time={<Time at={begin} as="second" />}
         icon={<MessageSquare size={13} />}
         title="Trigger message"
-        note={trigger ? whereOf(trigger) : "deleted, or you no longer see it"}
+        note={trigger ? whereOf(trigger) : "deleted, or no longer visible to you"}
         action={trigger ? <OpenMessage message={trigger} /> : null}
       >
         {trigger ? <MessagePart message={trigger} /> : null}
-        {others > 0 ? <p className="text-sm text-muted">The run also answers {others === 1 ? "1 other message" : `${others} other messages`} that waited.</p> : null}
+        {others > 0 ? <p className="text-sm text-muted">The run also covers {others === 1 ? "1 other pending message" : `${others} other pending messages`}.</p> : null}
       </TimelineEntry>
       {run.started_at ? (
         <TimelineEntry time={after(run.started_at)} icon={<Play size={13} />} title="Started" note={`depth ${run.depth}, attempt ${run.attempt}`} />
@@ -77,7 +77,7 @@ function NowEntry({ details: { run, steps } }: { details: RunDetails }) {
   const last = steps.at(-1);
   const note =
     run.status === "queued"
-      ? "for a free place, or until its agent may run"
+      ? "for a free slot, or until the agent can run"
       : [summaryOf(steps), last ? `last step ${spanWords(now - Date.parse(last.at))} ago` : "no output yet"].filter(Boolean).join(", ");
   return <TimelineEntry time="now" icon={<span className="text-in-progress">◐</span>} title={run.status === "queued" ? "Waiting" : "Working"} note={note} />;
 }
@@ -95,7 +95,7 @@ function EndEntry({ details: { run, harness_run: harness, steps }, time }: { det
       title={isGood ? "Finished" : STATUSES[run.status].word}
       note={
         <>
-          {isGood ? null : <Shown text={said} most={MOST_OF_LINE} title="All of the reason" />} {isCodeSaid ? "" : `exit code ${code}`}
+          {isGood ? null : <Shown text={said} most={MOST_OF_LINE} title="Full reason" />} {isCodeSaid ? "" : `exit code ${code}`}
         </>
       }
     />

@@ -48,8 +48,8 @@ export function RunsPage() {
       {runs.isLoading ? <Skeleton /> : null}
       {runs.data && items.length === 0 ? (
         hasFilter || offset > 0 ? (
-          <Empty title="Nothing matches the filter">
-            <Button onClick={() => void navigate({ search: {} })}>Clear the filter</Button>
+          <Empty title="No matching runs">
+            <Button onClick={() => void navigate({ search: {} })}>Clear filter</Button>
           </Empty>
         ) : (
           <Empty title="No runs yet">
@@ -57,7 +57,7 @@ export function RunsPage() {
             <Link to="/agents" className={LINK}>
               agents
             </Link>
-            , choose “Start a run” under Runs, and send it a message. What it does appears here.
+            , choose “Start a run” in its Runs tab and send it a message.
           </Empty>
         )
       ) : null}
@@ -70,7 +70,7 @@ export function RunsPage() {
             keyOf={(run) => run.id}
             onRow={(run) => void navigate({ to: "/runs/$id", params: { id: String(run.id) } })}
           />
-          <Pager offset={offset} count={items.length} total={total} size={RUNS_PAGE} onTurn={turn} note="A dash means that the program does not report it." />
+          <Pager offset={offset} count={items.length} total={total} size={RUNS_PAGE} onTurn={turn} note="– = not reported by the command." />
         </div>
       ) : null}
     </Page>

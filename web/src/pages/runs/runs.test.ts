@@ -41,18 +41,18 @@ describe("the words of runs", () => {
   });
 
   it("name each reason, also one of a newer hub", () => {
-    expect(reasonWords("timeout")).toBe("The run took longer than its time limit.");
-    expect(reasonWords("melted")).toBe("The hub gives this reason: melted.");
+    expect(reasonWords("timeout")).toBe("The run exceeded its time limit.");
+    expect(reasonWords("melted")).toBe("Reason: melted.");
     expect(reasonWords(null)).toBeUndefined();
     expect(notStartedWords("paused")).toMatch(/^The agent is paused\./);
     expect(notStartedWords("melted")).toContain("melted");
-    expect(notStartedWords(undefined)).toBe("The hub gives no reason.");
+    expect(notStartedWords(undefined)).toBe("No reason given.");
   });
 
   it("say where the message was written", () => {
     expect(triggerWords({ trigger_from: "mira", trigger_channel: "ops" })).toBe("@mira, #ops");
     expect(triggerWords({ trigger_from: "mira", trigger_channel: null })).toBe("@mira, direct message");
-    expect(triggerWords({ trigger_from: null, trigger_channel: null })).toBe("a message that you no longer see");
+    expect(triggerWords({ trigger_from: null, trigger_channel: null })).toBe("a message you can no longer see");
   });
 });
 

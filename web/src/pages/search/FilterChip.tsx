@@ -20,7 +20,7 @@ export function FilterChip({ filter, value, isWrong, onEdit, onRemove }: {
         isWrong ? "border-rejected" : "border-line",
       )}
     >
-      <button type="button" title="Change it" onClick={onEdit} className="min-h-6 min-w-0 py-0.5 pl-2 text-left break-words pointer-coarse:min-h-11">
+      <button type="button" title="Edit" onClick={onEdit} className="min-h-6 min-w-0 py-0.5 pl-2 text-left break-words pointer-coarse:min-h-11">
         <span className="text-muted">{filter}:</span>
         {isList(filter)
           ? itemsOf(value).map((item, at) => (

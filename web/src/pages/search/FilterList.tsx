@@ -50,8 +50,8 @@ export function FilterOption({ name, icon, standing, onChange, children }: {
       <button
         type="button"
         aria-pressed={isOut}
-        aria-label={`Leave out ${name}`}
-        title={isOut ? "Left out" : "Leave out"}
+        aria-label={`Exclude ${name}`}
+        title={isOut ? "Excluded" : "Exclude"}
         onClick={() => onChange(isOut ? "off" : "out")}
         className="inline-flex h-6 min-w-6 shrink-0 items-center justify-center rounded-sm text-sm text-muted hover:text-fg aria-pressed:text-rejected pointer-coarse:size-11"
       >

@@ -72,7 +72,7 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
         <h2 ref={title} tabIndex={-1} className="flex-1 text-lg font-semibold outline-none">
           Filters
         </h2>
-        <IconButton label="Close the filters" onClick={onClose}>
+        <IconButton label="Close filters" onClick={onClose}>
           <X size={16} />
         </IconButton>
       </div>
@@ -106,10 +106,10 @@ export function FilterRail({ search, onSearch, authors, isOpen, onClose }: Filte
         <legend className="pb-1 text-sm font-semibold text-muted">Date</legend>
         <DayField label="From" value={search.after} onChange={(after) => onSearch({ ...search, after })} />
         <DayField label="Before" value={search.before} onChange={(before) => onSearch({ ...search, before })} />
-        <p className="text-sm text-muted">Days begin at 00:00 UTC.</p>
+        <p className="text-sm text-muted">Days start at 00:00 UTC.</p>
       </fieldset>
       <Button size="form" className="lg:hidden" onClick={onClose}>
-        Show the results
+        Show results
       </Button>
     </aside>
   );

@@ -15,7 +15,7 @@ export function HitCount({ total, isCapped, shown, isIndexing }: Props) {
         {total.toLocaleString()} {total === 1 ? "message" : "messages"}
       </strong>
       {shown ? <span className="text-muted"> · showing 1 to {shown.toLocaleString()}, newest first</span> : null}
-      {isIndexing ? <span className="text-muted"> · Some new messages are still being indexed. Search again in a moment.</span> : null}
+      {isIndexing ? <span className="text-muted"> · Some new messages are still being indexed. Retry in a moment.</span> : null}
     </>
   );
 }

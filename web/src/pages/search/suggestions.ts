@@ -19,12 +19,12 @@ export const HAS: ReadonlyArray<{ name: string; label: string }> = [
 
 /** What can be typed, and what it finds. */
 export const HELP: ReadonlyArray<{ filter: Filter; typed: string; about: string }> = [
-  { filter: "channel", typed: "channel:ops,-general", about: "in one channel, not in another" },
-  { filter: "agent", typed: "agent:scout", about: "written by somebody, agent or person" },
-  { filter: "after", typed: "after:2027-01-01", about: "on that day and later" },
-  { filter: "before", typed: "before:2027-02-01", about: "before that day" },
-  { filter: "state", typed: "state:done,approved", about: "in a state of the workflow" },
-  { filter: "has", typed: "has:link,-image", about: "with a link, and without an image" },
+  { filter: "channel", typed: "channel:ops,-general", about: "in #ops but not #general" },
+  { filter: "agent", typed: "agent:scout", about: "from this agent or person" },
+  { filter: "after", typed: "after:2027-01-01", about: "on or after this day" },
+  { filter: "before", typed: "before:2027-02-01", about: "before this day" },
+  { filter: "state", typed: "state:done,approved", about: "in one of these states" },
+  { filter: "has", typed: "has:link,-image", about: "with a link but no image" },
 ];
 
 export interface Suggestion {

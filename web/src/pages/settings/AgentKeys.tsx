@@ -34,9 +34,7 @@ const COLUMNS: Array<Column<Agent>> = [
         search={{ tab: "keys" }}
         aria-label={`Keys of @${agent.name}`}
         className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
-      >
-        Its keys
-      </Link>
+      > Manage keys </Link>
     ),
   },
 ];
@@ -49,7 +47,7 @@ export function AgentKeys({ agents }: { agents: Agent[] }) {
   return (
     <Section
       title="Agents' own keys"
-      description="Every agent has one key of its own from the moment it is made. It can do all that the agent can, and it works until you replace it on the agent's page."
+      description="Each agent has one key with full access. It works until you replace it on the agent's page."
     >
       <DataTable label="Agents' own keys" columns={COLUMNS} rows={shown} keyOf={(agent) => agent.id} />
       {shown.length < agents.length ? (

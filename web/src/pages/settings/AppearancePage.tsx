@@ -12,12 +12,12 @@ export function AppearancePage() {
   const chosen = useStore(appearance);
   return (
     <>
-      <Section title="Look" description="Saved in this browser. It applies at once, in other tabs too.">
+      <Section title="Theme" description="Stored per browser.">
         <Choice
           label="Theme"
           value={chosen.theme ?? "system"}
           options={[
-            { value: "system", label: "Follow the system" },
+            { value: "system", label: "System" },
             { value: "light", label: "Light" },
             { value: "dark", label: "Dark" },
           ]}
@@ -55,10 +55,10 @@ export function AppearancePage() {
           onChange={(zone) => chooseAppearance({ zone })}
         />
       </Section>
-      <Section title="Keyboard" action={<Button onClick={() => shortcutHelp.set(true)}>Show the shortcuts</Button>}>
+      <Section title="Keyboard" action={<Button onClick={() => shortcutHelp.set(true)}>Show shortcuts</Button>}>
         <Switch
           label="Single-key shortcuts"
-          hint="Letters such as g and j are shortcuts while you are not typing. Switch them off if you use speech input, or hit keys by accident. Ctrl+K always works."
+          hint="Use letters such as g and j as shortcuts while not typing. Turn this off if you use speech input. Ctrl+K always works."
           isOn={chosen.keys !== "off"}
           onChange={(isOn) => chooseAppearance({ keys: isOn ? "on" : "off" })}
         />

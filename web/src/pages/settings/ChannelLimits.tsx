@@ -8,7 +8,7 @@ export function ChannelLimits({ limits, onToggle }: { limits: readonly string[];
   const channels = useQuery(channelsQuery);
   return (
     <fieldset className="flex flex-col gap-1">
-      <legend className="mb-1 font-medium">Only in these channels</legend>
+      <legend className="mb-1 font-medium">Channels</legend>
       <div
         role="region"
         aria-label="Channels"
@@ -28,10 +28,10 @@ export function ChannelLimits({ limits, onToggle }: { limits: readonly string[];
             </label>
           )}
         </VirtualList>
-        {channels.isError ? <span className="text-rejected">The channels could not be loaded.</span> : null}
+        {channels.isError ? <span className="text-rejected">Could not load channels.</span> : null}
       </div>
       <p className="text-sm text-muted">
-        {limits.length ? `${limits.length} chosen.` : "None chosen: no limit."} It limits channels and search, not direct messages.
+        {limits.length ? `${limits.length} selected.` : "Empty = all channels."} Direct messages are always allowed.
       </p>
     </fieldset>
   );

@@ -28,13 +28,13 @@ export function ConnectedApps() {
       ),
     },
     { title: "Acts as", cell: (grant) => (grant.agent ? <AgentName name={grant.agent} /> : "you") },
-    { title: "May do", cell: (grant) => <span title={grant.scope}>{scopeWords(grant.scope)}</span> },
-    { title: "Allowed", cell: (grant) => <Time at={grant.created_at} /> },
+    { title: "Permissions", cell: (grant) => <span title={grant.scope}>{scopeWords(grant.scope)}</span> },
+    { title: "Authorized", cell: (grant) => <Time at={grant.created_at} /> },
     {
       title: "Last use",
       cell: (grant) => (grant.last_used_at ? <Time at={grant.last_used_at} /> : <span className="text-muted">never</span>),
     },
-    { title: "Ends", cell: (grant) => <Time at={grant.expires_at} /> },
+    { title: "Expires", cell: (grant) => <Time at={grant.expires_at} /> },
     {
       title: "Actions",
       isTitleHidden: true,
@@ -47,11 +47,11 @@ export function ConnectedApps() {
     },
   ];
   return (
-    <Section title="Connected apps" description="Programs that you let in with your login. Each acts as you or as one of your agents.">
+    <Section title="Connected apps" description="Apps you authorized. Each acts as you or as one of your agents.">
       {grants.isError ? <Failed error={grants.error} retry={() => void grants.refetch()} /> : null}
       {grants.isLoading ? <Skeleton rows={2} /> : null}
       {grants.data?.length === 0 ? (
-        <Empty title="No connected apps">When an MCP client asks to connect and you allow it, it appears here.</Empty>
+        <Empty title="No connected apps">MCP clients that you authorize appear here.</Empty>
       ) : null}
       {grants.data?.length ? <DataTable label="Connected apps" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
       {ending ? (
@@ -62,10 +62,10 @@ export function ConnectedApps() {
           onConfirm={async () => {
             await ok(api.DELETE("/api/oauth/grants/{id}", { params: { path: { id: ending.id } } }));
             await client.invalidateQueries({ queryKey: grantsQuery.queryKey });
-            toast(`${ending.client.name} is disconnected.`);
+            toast(`${ending.client.name} disconnected`);
           }}
         >
-          <p>It loses its access at once. To come back, it has to ask you again.</p>
+          <p>The app loses access immediately and must ask you again to reconnect.</p>
         </Confirm>
       ) : null}
     </Section>
@@ -74,5 +74,5 @@ export function ConnectedApps() {
 
 /** The scopes of OAuth in words. */
 function scopeWords(scope: string): string {
-  return scope.split(" ").includes("mcp:write") ? "Read and write" : "Only read";
+  return scope.split(" ").includes("mcp:write") ? "Read and write" : "Read only";
 }

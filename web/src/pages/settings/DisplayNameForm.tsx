@@ -18,11 +18,11 @@ export function DisplayNameForm({ me }: { me: Me }) {
     onSuccess: ({ user }) => {
       client.setQueryData<Me>(meQuery.queryKey, (now) => now && { ...now, user });
       setName(user.display_name);
-      toast("Your name is saved.");
+      toast("Name saved");
     },
   });
   return (
-    <Section title="Name" description={`You log in as ${me.user.username}, and others mention you as @${me.user.username}. That name cannot be changed.`}>
+    <Section title="Name" description={`Your username is @${me.user.username}. It cannot be changed.`}>
       <form
         className="flex max-w-md flex-col gap-3"
         onSubmit={(event) => {

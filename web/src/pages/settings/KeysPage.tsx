@@ -36,12 +36,12 @@ const COLUMNS: Array<Column<ApiKey>> = [
       </span>
     ),
   },
-  { title: "May do", cell: (key) => <span className="block max-w-64 text-sm">{permissionWords(key.permissions)}</span> },
+  { title: "Permissions", cell: (key) => <span className="block max-w-64 text-sm">{permissionWords(key.permissions)}</span> },
   {
     title: "Channels",
     cell: (key) => (
       <span className="block max-w-48 text-sm">
-        <KeyChannels of={key} none={<span className="text-muted">no limit</span>} />
+        <KeyChannels of={key} none={<span className="text-muted">all</span>} />
       </span>
     ),
   },
@@ -85,7 +85,7 @@ export function KeysPage() {
     <>
       <Section
         title="Managed keys"
-        description="Further keys that you made. With one, a program acts as one of your agents, within the limits of the key."
+        description="Extra keys with limits. Each acts as one of your agents."
         action={
           agents.length ? (
             <Button look="filled" onClick={() => setMaking(true)}>
@@ -97,14 +97,14 @@ export function KeysPage() {
         {keys.isError ? <Failed error={keys.error} retry={() => void keys.refetch()} /> : null}
         {keys.isLoading ? <Skeleton rows={3} /> : null}
         {keys.data && active.length === 0 ? (
-          <Empty title="There are no managed keys">
+          <Empty title="No managed keys">
             {agents.length ? (
-              "Your agents still get in with their own keys, which are below. Make a managed key for a program that should have limits, or an end."
+              "Agents can still use their own keys. Create one for limited or expiring access."
             ) : (
               <>
-                A key belongs to an agent, and you have none yet.{" "}
+                A key belongs to an agent, and you have no agents yet.{" "}
                 <Link to="/welcome" className="text-accent underline">
-                  Make an agent first
+                  Create an agent
                 </Link>
                 .
               </>
@@ -115,25 +115,24 @@ export function KeysPage() {
       </Section>
       <AgentKeys agents={agents} />
       {revoked.length ? (
-        <Section title="Revoked" description="They no longer work.">
+        <Section title="Revoked" description="These keys no longer work.">
           <DataTable label="Revoked keys" columns={COLUMNS} rows={revoked} keyOf={(key) => key.id} />
         </Section>
       ) : null}
       {isMaking ? <NewKey agents={agents} onClose={() => setMaking(false)} /> : null}
       {revoking ? (
         <Confirm
-          title="Revoke the key?"
+          title="Revoke key?"
           action="Revoke"
           onClose={() => setRevoking(null)}
           onConfirm={async () => {
             await ok(api.DELETE("/api/keys/{id}", { params: { path: { id: revoking.id } } }));
             await client.invalidateQueries({ queryKey: keysQuery.queryKey });
-            toast(`The key “${revoking.name}” is revoked.`);
+            toast(`Key “${revoking.name}” revoked`);
           }}
         >
           <p>
-            Whatever uses “{revoking.name}” is shut out at once and cannot act as @{revoking.agent} with it again. This cannot be
-            undone.
+            Anything using “{revoking.name}” loses access as @{revoking.agent} immediately. This cannot be undone.
           </p>
         </Confirm>
       ) : null}

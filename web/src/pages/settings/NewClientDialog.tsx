@@ -23,7 +23,7 @@ export function NewClientDialog({ agents, onClose }: { agents: Agent[]; onClose:
   });
   if (make.data) {
     return (
-      <Dialog title={`The client “${make.data.client.name}”`} onClose={onClose} isKept isWide>
+      <Dialog title={`Client “${make.data.client.name}”`} onClose={onClose} isKept isWide>
         <div className="flex flex-col gap-4">
           <CopyField title="Client id" text={make.data.client.client_id} />
           <SecretOnce label="Client secret" secret={make.data.client_secret} />
@@ -46,7 +46,7 @@ export function NewClientDialog({ agents, onClose }: { agents: Agent[]; onClose:
         }}
       >
         <TextField label="Name" required autoFocus maxLength={100} value={name} onChange={setName} error={fieldError(make.error, "name")} />
-        <SelectField label="Agent" hint="Who acts with its tokens." value={agent} onChange={setAgent} error={fieldError(make.error, "agent")}>
+        <SelectField label="Agent" hint="Agent this client acts as" value={agent} onChange={setAgent} error={fieldError(make.error, "agent")}>
           {agents.map((one) => (
             <option key={one.name}>{one.name}</option>
           ))}
@@ -57,7 +57,7 @@ export function NewClientDialog({ agents, onClose }: { agents: Agent[]; onClose:
             Cancel
           </Button>
           <Button type="submit" size="form" look="filled" disabled={make.isPending}>
-            Create the client
+            Create client
           </Button>
         </div>
       </form>

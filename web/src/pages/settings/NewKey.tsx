@@ -42,9 +42,9 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
     list.includes(item) ? list.filter((one) => one !== item) : [...list, item];
   if (make.data) {
     return (
-      <Dialog title={`The key “${make.data.api_key.name}”`} onClose={onClose} isKept isWide>
+      <Dialog title={`Key “${make.data.api_key.name}”`} onClose={onClose} isKept isWide>
         <div className="flex flex-col gap-4">
-          <p>With it, a program acts as @{make.data.api_key.agent}.</p>
+          <p>Any client that uses this key acts as @{make.data.api_key.agent}.</p>
           <SecretOnce label="Key" secret={make.data.key} />
           <div className="flex justify-end">
             <Button size="form" look="filled" onClick={onClose}>
@@ -66,7 +66,7 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
       >
         <TextField
           label="Name"
-          hint="What uses it and where, so that you recognise it later."
+          hint="Where you use this key, for example “laptop”"
           required
           autoFocus
           maxLength={100}
@@ -75,7 +75,7 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
           error={fieldError(make.error, "name")}
         />
         <div className="grid gap-4 sm:grid-cols-2">
-          <SelectField label="Agent" hint="Who acts with it." value={agent} onChange={setAgent} error={fieldError(make.error, "agent")}>
+          <SelectField label="Agent" hint="Agent this key acts as" value={agent} onChange={setAgent} error={fieldError(make.error, "agent")}>
             {agents.map((one) => (
               <option key={one.name}>{one.name}</option>
             ))}
@@ -89,19 +89,19 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
           </SelectField>
         </div>
         <Choice
-          label="May do"
+          label="Permissions"
           value={scope}
           onChange={setScope}
           options={[
-            { value: "all", label: "Everything" },
-            { value: "read", label: "Only read" },
-            { value: "chosen", label: "Choose" },
+            { value: "all", label: "Full access" },
+            { value: "read", label: "Read only" },
+            { value: "chosen", label: "Custom" },
           ]}
         />
         {scope === "chosen" ? (
           <PermissionTable chosen={chosen} onToggle={(permission) => setChosen((now) => toggle(now, permission))} />
         ) : null}
-        {scope === "chosen" && chosen.length === 0 ? <p className="text-amber">Choose at least one.</p> : null}
+        {scope === "chosen" && chosen.length === 0 ? <p className="text-amber">Select at least one permission.</p> : null}
         <ChannelLimits limits={limits} onToggle={(name) => setLimits((now) => toggle(now, name))} />
         <FormError error={make.error} shown={["name", "agent", "expires_at"]} />
         <div className="flex flex-wrap justify-end gap-2">
@@ -109,7 +109,7 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
             Cancel
           </Button>
           <Button type="submit" size="form" look="filled" disabled={make.isPending || permissions.length === 0}>
-            Create the key
+            Create key
           </Button>
         </div>
       </form>

@@ -57,7 +57,7 @@ export function NotificationsPage() {
   const levelOf = (name: string) => now.channels.find((one) => one.channel === name)?.level ?? "";
   const columns: Array<Column<Channel>> = [
     { title: "Channel", cell: (channel) => <ChannelNames names={[channel.name]} /> },
-    { title: "About", isWideOnly: true, cell: (channel) => <span className="text-muted"><Shown text={channel.topic} most={MOST_OF_LINE} /></span> },
+    { title: "Topic", isWideOnly: true, cell: (channel) => <span className="text-muted"><Shown text={channel.topic} most={MOST_OF_LINE} /></span> },
     {
       title: "Notify me about",
       isEnd: true,
@@ -83,7 +83,7 @@ export function NotificationsPage() {
   ];
   return (
     <>
-      <Section title="In general" description="What counts as unread for you. Direct messages always do.">
+      <Section title="Default" description="Choose what counts as unread. DMs always do.">
         <Choice
           label="Notify me about"
           value={now.default_level}
@@ -94,11 +94,11 @@ export function NotificationsPage() {
           onChange={(level) => change.mutate({ ...now, default_level: level })}
         />
       </Section>
-      <Section title="Channel by channel" description="Exceptions for single channels.">
+      <Section title="Per channel">
         {mine.length ? (
-          <LongTable label="Levels of channels" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
+          <LongTable label="Notification level per channel" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
         ) : (
-          <Empty title="You are not in any channel">Join one, and choose here what you hear of it.</Empty>
+          <Empty title="You are not in any channel">Join a channel to choose its notifications.</Empty>
         )}
       </Section>
     </>

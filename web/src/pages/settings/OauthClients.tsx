@@ -28,7 +28,7 @@ export function OauthClients() {
     { title: "Name", cell: (one) => <span className="font-medium">{one.name}</span> },
     { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
     { title: "Client id", cell: (one) => <code className="font-mono text-sm break-all">{one.client_id}</code> },
-    { title: "Made", cell: (one) => <Time at={one.created_at} /> },
+    { title: "Created", cell: (one) => <Time at={one.created_at} /> },
     {
       title: "Last use",
       cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>),
@@ -47,20 +47,20 @@ export function OauthClients() {
   return (
     <Section
       title="Your clients"
-      description="For services of yours that get their own tokens (client credentials). Each acts as one agent."
+      description="OAuth clients for your own services (client credentials). Each acts as one agent."
       action={agents.length ? <Button onClick={() => setMaking(true)}>New client</Button> : null}
     >
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
       {clients.isLoading ? <Skeleton rows={2} /> : null}
       {clients.data?.length === 0 ? (
-        <Empty title="You have no clients">
+        <Empty title="No clients yet">
           {agents.length ? (
-            "Make one for a service that speaks OAuth. For anything else a key is simpler."
+            "Create an OAuth client for a service. Otherwise use a key."
           ) : (
             <>
-              A client acts as an agent, and you have none yet.{" "}
+              A client acts as an agent, and you have no agents yet.{" "}
               <Link to="/welcome" className="text-accent underline">
-                Make an agent first
+                Create an agent
               </Link>
               .
             </>
@@ -77,10 +77,10 @@ export function OauthClients() {
           onConfirm={async () => {
             await ok(api.DELETE("/api/oauth/clients/{client_id}", { params: { path: { client_id: deleting.client_id } } }));
             await client.invalidateQueries({ queryKey: clientsQuery.queryKey });
-            toast(`${deleting.name} is deleted.`);
+            toast(`${deleting.name} deleted`);
           }}
         >
-          <p>Its tokens and its secret stop working at once. This cannot be undone.</p>
+          <p>Its tokens and its secret stop working immediately. This cannot be undone.</p>
         </Confirm>
       ) : null}
     </Section>

@@ -26,11 +26,11 @@ export function PasswordForm({ username }: { username: string }) {
       setAgain("");
       setTried(false);
       void client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
-      toast("Your password is changed. All your other sessions have ended.");
+      toast("Password changed. Your other sessions were ended.");
     },
   });
   const fault = passwordFault(next);
-  const differs = again !== "" && again !== next ? "It is not the same as the new password." : undefined;
+  const differs = again !== "" && again !== next ? "The passwords do not match." : undefined;
   const isWrong = change.error instanceof Problem && change.error.code === "invalid_credentials";
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -38,7 +38,7 @@ export function PasswordForm({ username }: { username: string }) {
     if (current && next && again && !fault && !differs) change.mutate();
   };
   return (
-    <Section title="Password" description="A new password ends all your other sessions. Your agents and their keys keep working.">
+    <Section title="Password" description="Changing it ends your other sessions. Agents and their keys keep working.">
       <form className="flex max-w-md flex-col gap-3" onSubmit={submit} noValidate>
         {/* For password managers, which want to know whose password it is. */}
         <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
@@ -51,7 +51,7 @@ export function PasswordForm({ username }: { username: string }) {
             setCurrent(text);
             if (isWrong) change.reset();
           }}
-          error={isTried && !current ? "Type the password that you have now." : isWrong ? sentenceOf(change.error) : undefined}
+          error={isTried && !current ? "Enter your current password." : isWrong ? sentenceOf(change.error) : undefined}
         />
         <TextField
           label="New password"
@@ -60,15 +60,15 @@ export function PasswordForm({ username }: { username: string }) {
           hint={PASSWORD_RULE}
           value={next}
           onChange={setNext}
-          error={isTried && !next ? "Type a new password." : (fault ?? fieldError(change.error, "new_password"))}
+          error={isTried && !next ? "Enter a new password." : (fault ?? fieldError(change.error, "new_password"))}
         />
         <TextField
-          label="New password again"
+          label="Confirm new password"
           type="password"
           autoComplete="new-password"
           value={again}
           onChange={setAgain}
-          error={isTried && !again ? "Type the new password once more." : differs}
+          error={isTried && !again ? "Confirm the new password." : differs}
         />
         {isWrong ? null : <FormError error={change.error} shown={["new_password"]} />}
         <div>

@@ -21,14 +21,14 @@ export function SessionList() {
   const [isEndingAll, setEndingAll] = useState(false);
   const end = useMutation({
     mutationFn: (id: Session["id"]) => ok(api.DELETE("/auth/sessions/{id}", { params: { path: { id } } })),
-    onSuccess: () => toast("The session has ended."),
+    onSuccess: () => toast("Session ended"),
     onError: (error) => toast(sentenceOf(error), { isError: true }),
     onSettled: () => void client.invalidateQueries({ queryKey: sessionsQuery.queryKey }),
   });
   const leave = () => void logOut().catch((error: unknown) => toast(sentenceOf(error), { isError: true }));
   const columns: Array<Column<Session>> = [
     {
-      title: "Where",
+      title: "Device",
       cell: (session) => (
         <span className="flex flex-wrap items-center gap-2" title={session.user_agent ?? undefined}>
           {deviceOf(session.user_agent)}
@@ -38,8 +38,8 @@ export function SessionList() {
     },
     { title: "Address", isWideOnly: true, cell: (session) => <span className="font-mono text-sm">{session.remote_ip ?? "unknown"}</span> },
     { title: "Last seen", cell: (session) => <Time at={session.last_seen_at} /> },
-    { title: "Began", isWideOnly: true, cell: (session) => <Time at={session.created_at} /> },
-    { title: "Ends", isWideOnly: true, cell: (session) => <Time at={session.expires_at} /> },
+    { title: "Started", isWideOnly: true, cell: (session) => <Time at={session.created_at} /> },
+    { title: "Expires", isWideOnly: true, cell: (session) => <Time at={session.expires_at} /> },
     {
       title: "Actions",
       isTitleHidden: true,
@@ -53,18 +53,16 @@ export function SessionList() {
           <Button
             size="row"
             disabled={end.isPending}
-            aria-label={`End the session of ${deviceOf(session.user_agent)}, ${session.remote_ip ?? ""}`}
+            aria-label={`Sign out ${deviceOf(session.user_agent)}, ${session.remote_ip ?? ""}`}
             onClick={() => end.mutate(session.id)}
-          >
-            End
-          </Button>
+          > Sign out </Button>
         ),
     },
   ];
   return (
     <Section
       title="Sessions"
-      description="Where you are logged in. End any session that you do not recognise, then change your password."
+      description="Where you are logged in. If you do not recognize a session, sign it out and change your password."
       action={
         <Button look="danger" onClick={() => setEndingAll(true)}>
           Log out everywhere
@@ -81,7 +79,7 @@ export function SessionList() {
           onClose={() => setEndingAll(false)}
           onConfirm={logOutEverywhere}
         >
-          <p>All your sessions end, this one too. Your agents keep working.</p>
+          <p>Ends all your sessions, including this one. Your agents keep working.</p>
         </Confirm>
       ) : null}
     </Section>

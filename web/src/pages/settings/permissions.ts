@@ -18,9 +18,9 @@ export const READS: Permission[] = AREAS.flatMap((area) => (area.read ? [area.re
 
 /** A set of permissions in a few words. */
 export function permissionWords(permissions: readonly Permission[]): string {
-  if (permissions.includes("*")) return "Everything";
+  if (permissions.includes("*")) return "Full access";
   const isAllReads = permissions.length === READS.length && READS.every((read) => permissions.includes(read));
-  return isAllReads ? "Everything, only to read" : permissions.join(", ");
+  return isAllReads ? "Read only" : permissions.join(", ");
 }
 
 export const LIFETIMES = [
@@ -28,7 +28,7 @@ export const LIFETIMES = [
   { value: "7", label: "In 7 days", days: 7 },
   { value: "30", label: "In 30 days", days: 30 },
   { value: "90", label: "In 90 days", days: 90 },
-  { value: "365", label: "In a year", days: 365 },
+  { value: "365", label: "In 1 year", days: 365 },
 ] as const;
 
 /** The moment when a key ends that is made now. */

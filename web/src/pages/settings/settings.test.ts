@@ -18,8 +18,8 @@ test("a level is set, changed and taken away; what is not seen any more is left 
 });
 
 test("permissions are told in few words", () => {
-  expect(permissionWords(["*"])).toBe("Everything");
-  expect(permissionWords([...READS].reverse())).toBe("Everything, only to read");
+  expect(permissionWords(["*"])).toBe("Full access");
+  expect(permissionWords([...READS].reverse())).toBe("Read only");
   expect(permissionWords(["messages:read"])).toBe("messages:read");
   expect(AREAS.flatMap((area) => [area.read, area.write].filter(Boolean))).toHaveLength(16);
 });

@@ -12,7 +12,7 @@ export function ActionCounts({ stats, chosen, onChoose }: {
   if (stats.length === 0) return null;
   const rest = stats.length - SHOWN_ACTIONS;
   return (
-    <ul aria-label="Counts per action" className="flex flex-wrap gap-2 px-6 py-4 max-md:px-4">
+    <ul aria-label="Calls per action" className="flex flex-wrap gap-2 px-6 py-4 max-md:px-4">
       {stats.slice(0, SHOWN_ACTIONS).map((one) => (
         <li key={one.action}>
           <button
@@ -28,7 +28,7 @@ export function ActionCounts({ stats, chosen, onChoose }: {
           </button>
         </li>
       ))}
-      {rest > 0 ? <li className="flex h-7 items-center text-muted">and {rest} more in the filter</li> : null}
+      {rest > 0 ? <li className="flex h-7 items-center text-muted">and {rest} more in the filter list</li> : null}
     </ul>
   );
 }

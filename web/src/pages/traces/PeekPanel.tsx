@@ -51,7 +51,7 @@ export function PeekPanel({ id, trace, isLoading, onStep, hasNext, hasPrevious, 
         </>
       ) : (
         <p className="text-muted">
-          {isLoading ? "Loading" : "This trace is not on this page of the list. Page through the list, or clear the filter."}
+          {isLoading ? "Loading" : "This trace is not on the current page. Go to another page or clear the filter."}
         </p>
       )}
     </PeekPane>

@@ -42,7 +42,7 @@ export function TracesPage() {
     <div className="flex min-w-0 flex-1" onKeyDown={onKeyDown}>
       <Page
         title="Traces"
-        subtitle="What you and your agents did"
+        subtitle="Activity of you and your agents"
         tabs={<OperateTabs />}
         actions={
           <>
@@ -60,11 +60,11 @@ export function TracesPage() {
         {traces.isLoading ? <Skeleton /> : null}
         {traces.data && items.length === 0 ? (
           hasFilter || offset > 0 ? (
-            <Empty title="Nothing matches the filter">
-              <Button onClick={() => void navigate({ search: {} })}>Clear the filter</Button>
+            <Empty title="No matching traces">
+              <Button onClick={() => void navigate({ search: {} })}>Clear filter</Button>
             </Empty>
           ) : (
-            <Empty title="Nothing has been done yet">What you and your agents do over MCP and the API appears here.</Empty>
+            <Empty title="No activity yet">Calls by you and your agents over MCP and the API appear here.</Empty>
           )
         ) : null}
         {items.length ? (

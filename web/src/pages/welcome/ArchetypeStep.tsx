@@ -15,7 +15,7 @@ export function ArchetypeStep({ name, archetype, setArchetype, onBack }: Archety
   return (
     <>
       <StepLead title={`What does ${name} do?`}>
-        Choose what comes closest. It tells people what the agent is for, and changes nothing about what it may do.
+        Pick the closest match. This is only a label; it does not change permissions.
       </StepLead>
       <fieldset className="grid gap-2 sm:grid-cols-2">
         <legend className="sr-only">Archetype</legend>

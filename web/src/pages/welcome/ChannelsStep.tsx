@@ -27,9 +27,8 @@ export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }:
   const others = useMemo(() => (channels.data ?? []).filter((channel) => channel.name !== EVERYBODY), [channels.data]);
   return (
     <>
-      <StepLead title="Where does it listen?">
-        A channel is a room for one subject. In the ones that you choose, the agent can read and write, and people can call it with @{name}.
-        It can join others later. The button below makes the agent.
+      <StepLead title="Choose channels">
+        The agent can read and post in these channels, and people there can mention it as @{name}. You can add more channels later.
       </StepLead>
       {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
       {channels.isLoading ? <Skeleton rows={3} /> : null}
@@ -38,7 +37,7 @@ export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }:
         <label className="flex min-h-9 items-center gap-3 border-b border-line py-1">
           <input type="checkbox" checked disabled />
           <span className="font-medium">#{EVERYBODY}</span>
-          <span className="text-muted">everybody is here</span>
+          <span className="text-muted">everyone is a member</span>
         </label>
         <VirtualList rows={others} keyOf={({ id }) => id} size={37}>
           {(channel) => (
@@ -60,7 +59,7 @@ export function ChannelsStep({ name, joined, setJoined, error, isBusy, onBack }:
           )}
         </VirtualList>
       </fieldset>
-      {channels.data && others.length === 0 ? <p className="text-muted">There are no other channels yet.</p> : null}
+      {channels.data && others.length === 0 ? <p className="text-muted">No other channels yet.</p> : null}
       <FormError error={error} />
       <StepButtons onBack={onBack} isBusy={isBusy} next={`Create @${name}`} />
     </>

@@ -29,27 +29,26 @@ export function ConnectStep({ agent }: { agent: Agent }) {
         <Avatar name={name} kind="agent" size="large" />
         <StepLead title={`Connect ${agent.display_name}`}>
           {contact.isConnected
-            ? `A program acts as @${name} already. You can go on to the first message, or connect another program as well.`
-            : `@${name} is made, but no program acts as it yet. Whatever a program does here with its key is done as @${name}.`}
+            ? `@${name} is connected. Continue, or connect another client.`
+            : `@${name} exists but nothing is connected yet. Any client that uses its key acts as @${name}.`}
         </StepLead>
       </div>
       <ol className="flex max-w-[70ch] list-decimal flex-col gap-1 pl-6">
-        <li>Choose your program, and copy what stands below into it.</li>
-        <li>Start the program anew, and say to it: “What is my status in Stoa?”</li>
+        <li>Choose your client and copy the settings below into it.</li>
+        <li>Restart the client and ask it: “What is my status in Stoa?”</li>
         <li>
-          It calls here, and within a few seconds the line below the settings says so. If it still waits after a minute, open “It does not
-          connect”.
+          The status below changes to “connected” within seconds. If not, see Troubleshooting.
         </li>
       </ol>
       <ClientSettings
         name={name}
         noKey={
           <>
-            The key was shown once, before this page was reloaded.{" "}
+            The key was shown only once, before you reloaded this page.{" "}
             <button type="button" className="min-h-6 underline" onClick={() => setAsked(true)}>
-              Make a new one
+              Create a new one
             </button>
-            , or put the one you saved into the variable STOA_MCP_KEY.
+            , or set the environment variable STOA_MCP_KEY to the key you saved.
           </>
         }
       />
@@ -60,12 +59,12 @@ export function ConnectStep({ agent }: { agent: Agent }) {
           size="form"
           onClick={() => void navigate({ search: { agent: name, step: "message" } })}
         >
-          {contact.isConnected ? "Continue to first message" : "Continue without it"}
+          {contact.isConnected ? "Continue to first message" : "Skip for now"}
         </Button>
       </div>
       {contact.isConnected ? null : <NoContact name={name} />}
       <p className="text-sm text-muted">
-        You can leave now. The agent's page has all of this under{" "}
+        You can do this later: these settings are also on the agent's page, under{" "}
         <Link to="/agents/$name" params={{ name }} search={{ tab: "connect" }} className="text-accent underline">
           Connect
         </Link>
@@ -73,12 +72,12 @@ export function ConnectStep({ agent }: { agent: Agent }) {
       </p>
       {isAsked ? (
         <Confirm
-          title={`Replace the key of @${name}?`}
-          action="Replace the key"
+          title={`Replace @${name}'s key?`}
+          action="Replace key"
           onConfirm={async () => rememberKey(name, await rotateKey(client, name))}
           onClose={() => setAsked(false)}
         >
-          <p>The key from before stops working at once.</p>
+          <p>The old key stops working immediately.</p>
         </Confirm>
       ) : null}
     </div>

@@ -33,7 +33,7 @@ export function CreateSteps() {
     mutationFn: async () => {
       const found = await ok(api.GET("/api/directory", { params: { query: { q: name, limit: 20 } } }));
       if (found.items.some((card) => card.name.toLowerCase() === name)) {
-        throw new Problem(409, "name_taken", `Somebody is already called ${name}.`, "Choose another name.");
+        throw new Problem(409, "name_taken", `“${name}” is taken.`, "Choose another name.");
       }
     },
     onSuccess: () => setStep("archetype"),

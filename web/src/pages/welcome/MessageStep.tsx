@@ -15,7 +15,7 @@ import { StepLead } from "./StepLead";
 
 const route = getRouteApi("/welcome");
 
-const ASK = "Read your inbox in Stoa, do what it asks and answer there.";
+const ASK = "Check your Stoa inbox, do what the messages ask and reply there.";
 
 /** Writes the first message to the agent, and waits for its answer. */
 export function MessageStep({ agent }: { agent: Agent }) {
@@ -30,8 +30,7 @@ export function MessageStep({ agent }: { agent: Agent }) {
   return (
     <div className="flex flex-col gap-5">
       <StepLead title={`Write to ${agent.display_name}`}>
-        Write it a message, as you would to a colleague. The message waits in the agent's inbox until its program looks there; most programs
-        look only when they are told to. The answer appears here.
+        Send a message as you would to a colleague. It waits in the agent's inbox until the client checks it; most clients check only when you ask them to. The reply appears here.
       </StepLead>
       <section aria-label={`Conversation with @${name}`} className="flex h-80 flex-col rounded-lg border border-line">
         <MessageList place={place} />
@@ -39,27 +38,27 @@ export function MessageStep({ agent }: { agent: Agent }) {
       </section>
       {contact.isConnected ? null : (
         <p className="text-amber">
-          No program has connected as @{name} yet. Your message is kept for it, but nobody answers until one has: go back to connect it.
+          @{name} is not connected yet. Your message is kept. Go back to connect a client.
         </p>
       )}
       {isAsked && !isAnswered ? (
         <>
-          <CopyField title="Now say this to your program, so that it looks into its inbox" text={ASK} />
+          <CopyField title="Tell your client to check its inbox:" text={ASK} />
           <details>
-            <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">No answer comes</summary>
+            <summary className="cursor-pointer py-1 text-accent pointer-coarse:py-3">No reply?</summary>
             <ul className="mt-2 flex max-w-[80ch] list-disc flex-col gap-1 pl-6">
-              <li>Some programs ask before they use a new service: allow it.</li>
-              <li>Look at the calls below. If there are none, the program has not looked: say it again, with the word Stoa in it.</li>
-              <li>If a call failed, the reason stands beside it.</li>
+              <li>If the client asks for permission to use Stoa, allow it.</li>
+              <li>If there are no calls below, the client has not checked its inbox. Ask it again and mention Stoa.</li>
+              <li>If a call failed, the reason is next to it.</li>
             </ul>
           </details>
         </>
       ) : null}
       <p role="status" className={isAnswered ? "font-medium text-approved" : "text-muted"}>
         {isAnswered
-          ? `✓ @${name} has answered. It is all set.`
+          ? `✓ @${name} replied. You're all set.`
           : isAsked
-            ? `Waiting for @${name} to answer…`
+            ? `Waiting for @${name} to reply…`
             : "Write the first message above."}
       </p>
       {isAsked ? <LiveCalls name={name} contact={contact} /> : null}
@@ -72,7 +71,7 @@ export function MessageStep({ agent }: { agent: Agent }) {
             isAnswered ? "border-accent bg-accent text-on-accent hover:opacity-90" : "border-line hover:bg-panel",
           )}
         >
-          Go to the page of @{name}
+          Open @{name}
         </Link>
         <Button size="form" onClick={() => void navigate({ search: { agent: name, step: "connect" } })}>
           Back

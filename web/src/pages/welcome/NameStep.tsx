@@ -20,9 +20,8 @@ interface NameStepProps {
 export function NameStep({ name, setName, displayName, setDisplayName, error, isBusy, forgetErrors }: NameStepProps) {
   return (
     <>
-      <StepLead title="What is your agent called?">
-        An agent is a program, such as Claude Code or one that you wrote, that reads and writes messages here under its own name. It
-        belongs to you, and you answer for what it does. Choose a name; nothing is made before the third step.
+      <StepLead title="Name your agent">
+        An agent is an identity for a client such as Claude Code: it reads and posts messages under its own name. You own it and are responsible for what it does. Nothing is created until step 3.
       </StepLead>
       <OwnAgents />
       <TextField
@@ -45,7 +44,7 @@ export function NameStep({ name, setName, displayName, setDisplayName, error, is
       />
       <TextField
         label="Display name"
-        hint="How people see it. Optional, and you can change it later."
+        hint="Optional. Shown to people; you can change it later."
         value={displayName}
         onChange={setDisplayName}
         maxLength={100}

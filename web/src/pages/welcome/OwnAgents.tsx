@@ -13,8 +13,8 @@ export function OwnAgents() {
   const agents = bySeen(useQuery(meQuery).data?.agents ?? []);
   if (agents.length === 0) return null;
   return (
-    <section aria-label="Agents that you have" className="rounded-lg border border-line bg-panel p-4">
-      <h3 className="font-medium">You have {agents.length === 1 ? "an agent" : `${agents.length} agents`} already</h3>
+    <section aria-label="Your agents" className="rounded-lg border border-line bg-panel p-4">
+      <h3 className="font-medium">You already have {agents.length === 1 ? "an agent" : `${agents.length} agents`}</h3>
       <ul className="mt-1 flex flex-col gap-2">
         {agents.slice(0, MOST_SHOWN).map((agent) => (
           <li key={agent.id} className="flex flex-wrap items-center gap-x-2 gap-y-1.5">
@@ -25,7 +25,7 @@ export function OwnAgents() {
               </span>
             ) : (
               <>
-                <span className="text-muted">has not connected yet:</span>
+                <span className="text-muted">is not connected yet:</span>
                 <Link
                   to="/welcome"
                   search={{ agent: agent.name, step: "connect" }}

@@ -9,7 +9,7 @@ import { classes } from "../../ui/classes";
 export function WelcomeFrame({ at, notes, children }: { at: WelcomeStep; notes: Partial<Record<WelcomeStep, string>>; children: ReactNode }) {
   const current = STEPS.indexOf(at);
   return (
-    <Page title="Bring in an agent" subtitle={`Step ${current + 1} of ${STEPS.length}: ${STEP_TITLES[at]}`}>
+    <Page title="Add an agent" subtitle={`Step ${current + 1} of ${STEPS.length}: ${STEP_TITLES[at]}`}>
       <div className="flex min-h-full">
         <ol aria-label="Steps" className="w-60 shrink-0 border-r border-line bg-panel p-6 max-lg:hidden">
           {STEPS.map((step, index) => (
