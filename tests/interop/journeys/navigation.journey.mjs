@@ -154,7 +154,7 @@ export async function unconnectedAgents({ hub, watcher }) {
 
 /** While the hub is away, the pages of the sidebar open, and one that is not loaded yet says so and comes when the hub is back. */
 export async function pagesWithoutHub({ hub, watcher }) {
-  watcher.allow(/ERR_|Failed to load|Failed to fetch|EventSource|dynamically imported/);
+  watcher.allow(/503|ERR_|Failed to load|Failed to fetch|EventSource|dynamically imported/);
   const context = await watcher.window(hub.admin);
   const page = await watcher.page(context);
   const asked = new Set();

@@ -216,7 +216,7 @@ export async function nothingIsLost({ hub, watcher }) {
 
 /** The hub has a new page while an old one is open: one is told, and what the old one can no longer load comes with the new one. */
 export async function newVersion({ hub, watcher }) {
-  watcher.allow(/404|ERR_|Failed to load|EventSource|dynamically imported/);
+  watcher.allow(/404|503|ERR_|Failed to load|EventSource|dynamically imported/);
   const page = await watcher.page(await watcher.window(hub.admin));
   let isNew = false;
   let isGone = true;
