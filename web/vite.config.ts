@@ -78,6 +78,8 @@ export default defineConfig({
   },
   test: {
     environment: "jsdom",
+    // A busy machine takes its time; what hangs ends all the same.
+    testTimeout: 60_000,
     // A window for each file takes eight times as long; tests put back what they change in it.
     isolate: false,
     include: ["src/**/*.test.{ts,tsx}"],

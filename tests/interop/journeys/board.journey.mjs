@@ -3,6 +3,7 @@
 import { equal, until } from "./frame.mjs";
 
 const STATES = { proposed: "Proposed", in_progress: "In progress", approved: "Approved", published: "Published", done: "Done" };
+const WORK = { metadata: { action_type: "publish" } };
 const column = (page, word) => page.getByRole("region", { name: word, exact: true });
 const card = (place, title) => place.locator("article", { hasText: title });
 
@@ -29,9 +30,9 @@ export async function boardMoves({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "work", topic: "What is to be done" });
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
   const [import_, links, notes] = [
-    await scribe.say("work", "Write the import section"),
-    await scribe.say("work", "Check every link"),
-    await scribe.say("work", "Short version of the notes"),
+    await scribe.say("work", "Write the import section", WORK),
+    await scribe.say("work", "Check every link", WORK),
+    await scribe.say("work", "Short version of the notes", WORK),
   ];
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/work`);
@@ -68,7 +69,7 @@ export async function boardMoves({ hub, watcher }) {
   // Others move cards as well, and write new ones.
   await scribe.call("POST", `/api/messages/${notes.id}/reactions`, { reaction: "in_progress" });
   await card(column(page, "In progress"), "Short version").getByText("scribe").waitFor();
-  await scribe.say("work", "Translate the known issues");
+  await scribe.say("work", "Translate the known issues", WORK);
   await card(column(page, "Proposed"), "Translate the known issues").waitFor();
   await checkColumns(page, hub.admin, "work");
   await watcher.checkAccess(page, "a board");
@@ -81,8 +82,8 @@ export async function boardRefusals({ hub, watcher }) {
   const bob = await hub.person("bob");
   await hub.admin.call("POST", "/api/channels", { name: "work" });
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
-  const wanted = await scribe.say("work", "Wanted by two");
-  const weak = await scribe.say("work", "Weak draft");
+  const wanted = await scribe.say("work", "Wanted by two", WORK);
+  const weak = await scribe.say("work", "Weak draft", WORK);
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/board`);
   await card(column(page, "Proposed"), "Wanted by two").waitFor();
@@ -141,7 +142,7 @@ export async function boardPages({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "work" });
   await hub.admin.say("work", "said before there was a workflow");
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
-  await Promise.all(Array.from({ length: 60 }, (_, at) => hub.admin.say("work", `task ${at}`)));
+  await Promise.all(Array.from({ length: 60 }, (_, at) => hub.admin.say("work", `task ${at}`, WORK)));
   const page = await watcher.page(await watcher.window(hub.admin));
   for (const path of ["/channels/work/board", "/board"]) {
     await page.goto(hub.url + path);
@@ -158,7 +159,7 @@ export async function boardPhone({ hub, watcher }) {
   const scribe = await hub.agent("scribe");
   await hub.admin.call("POST", "/api/channels", { name: "work" });
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
-  const draft = await scribe.say("work", "A draft with-a-very-long-word-that-does-not-fit-into-a-narrow-column-and-must-break-somewhere");
+  const draft = await scribe.say("work", "A draft with-a-very-long-word-that-does-not-fit-into-a-narrow-column-and-must-break-somewhere", WORK);
   const page = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, hasTouch: true, isMobile: true }));
   await page.goto(`${hub.url}/channels/work/board`);
   await card(page, "A draft").getByRole("button", { name: /^Move/ }).tap();

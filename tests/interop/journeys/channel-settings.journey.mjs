@@ -32,7 +32,7 @@ export async function settingsSave({ hub, watcher }) {
   await watcher.checkAccess(page, "the settings of a channel");
 
   // Messages are work; the hub approves what trusted agents propose; publishing takes trust.
-  const draft = await scribe.say("work", "A draft");
+  const draft = await scribe.say("work", "A draft", { metadata: { action_type: "publish" } });
   equal(draft.status, "pending", "the status of a new message");
   equal(draft.reactions.map(({ reaction, from }) => [reaction, from.name]), [["approve", "system"]], "who approved it");
   const refused = await scribe.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "published" }).catch((error) => String(error));

@@ -128,7 +128,7 @@ export async function hostileLists({ hub, watcher }) {
   await hub.admin.call("POST", "/api/channels", { name: "work" });
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
   await scout.call("POST", "/api/channels/work/join");
-  await all(50, (at) => scout.say("work", title("admin", at)));
+  await all(50, (at) => scout.say("work", title("admin", at), { metadata: { action_type: "plan" } }));
   const rejected = await scout.say("work", "a proposal", { metadata: { action_type: "plan" } });
   await hub.admin.call("POST", `/api/messages/${rejected.id}/reactions`, { reaction: "reject" });
   await hub.admin.say("work", KNOWN.directions, { reply_to: rejected.id });

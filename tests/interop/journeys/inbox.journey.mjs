@@ -2,6 +2,7 @@
 
 import { equal, until } from "./frame.mjs";
 
+const WORK = { metadata: { action_type: "publish" } };
 const part = (page, name) => page.getByRole("region", { name });
 const row = (place, text) => place.getByRole("listitem").filter({ hasText: text });
 
@@ -17,12 +18,12 @@ export async function inboxSettles({ hub, watcher }) {
   await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
   // Three that were approved before: a trust of 0.15.
   for (const at of [1, 2, 3]) {
-    const earlier = await scribe.say("work", `Earlier ${at}`);
+    const earlier = await scribe.say("work", `Earlier ${at}`, WORK);
     await hub.admin.call("POST", `/api/messages/${earlier.id}/reactions`, { reaction: "approve" });
     await hub.admin.call("POST", `/api/messages/${earlier.id}/reactions`, { reaction: "done" });
   }
-  const good = await scribe.say("work", "Good section\n\nWhen the connection drops, the import waits.");
-  const bad = await scribe.say("work", "Bad section");
+  const good = await scribe.say("work", "Good section\n\nWhen the connection drops, the import waits.", WORK);
+  const bad = await scribe.say("work", "Bad section", WORK);
   const own = await hub.admin.say("work", "Mine to do");
   await hub.admin.call("POST", `/api/messages/${own.id}/reactions`, { reaction: "in_progress" });
   const number = await hub.admin.say("general", "It is 42");
@@ -63,7 +64,7 @@ export async function inboxSettles({ hub, watcher }) {
   await page.getByText("You're all caught up").waitFor();
 
   // What comes now is there without being asked for.
-  await scribe.say("work", "One more section");
+  await scribe.say("work", "One more section", WORK);
   await row(approvals, "One more section").waitFor();
 
   await page.goto(`${hub.url}/agents/scribe`);

@@ -47,6 +47,36 @@ export async function sidebar({ hub, watcher }) {
   equal(await section(page, "Channels").getByRole("link", { name: "channel-20" }).count(), 0, "channels of the collapsed section");
 }
 
+/** A star moves a conversation to the top, by the button or the palette. If the hub refuses, it moves back. */
+export async function stars({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  await scout.dm("admin", "a question");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/general`);
+  const button = page.getByRole("main").getByRole("button", { name: "Star" });
+  await section(page, "Channels").getByRole("link", { name: "general" }).waitFor();
+  await button.click();
+  await section(page, "Starred").getByRole("link", { name: "general" }).waitFor();
+  equal(await section(page, "Channels").getByRole("link", { name: "general" }).count(), 0, "places of the starred channel");
+  await section(page, "Agents").getByRole("link", { name: /^scout/ }).click();
+  await page.getByRole("heading", { level: 1, name: "@scout" }).waitFor();
+  await page.keyboard.press("Control+k");
+  await page.keyboard.type("Star this");
+  await page.getByRole("option", { name: /Star conversation/ }).waitFor();
+  await page.keyboard.press("Enter");
+  await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
+  equal(await button.getAttribute("aria-pressed"), "true", "what the button says");
+  await watcher.checkAccess(page, "a starred conversation");
+  await page.reload();
+  await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
+  watcher.allow(/ERR_FAILED|Failed to load/);
+  await page.route("**/api/starred/**", (route) => route.abort());
+  await button.click();
+  await page.getByText("The hub cannot be reached").waitFor();
+  await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
+  equal(await button.getAttribute("aria-pressed"), "true", "what the button says after a refusal");
+}
+
 /** The pages of Operate are tabs with addresses of their own; the user menu leads to the rest, and tab bars do not scroll. */
 export async function operateAndMenu({ hub, watcher }) {
   const page = await watcher.page(await watcher.window(hub.admin));
@@ -124,7 +154,7 @@ export async function unconnectedAgents({ hub, watcher }) {
 
 /** While the hub is away, the pages of the sidebar open, and one that is not loaded yet says so and comes when the hub is back. */
 export async function pagesWithoutHub({ hub, watcher }) {
-  watcher.allow(/ERR_|Failed to load|Failed to fetch|EventSource|dynamically imported/);
+  watcher.allow(/503|ERR_|Failed to load|Failed to fetch|EventSource|dynamically imported/);
   const context = await watcher.window(hub.admin);
   const page = await watcher.page(context);
   const asked = new Set();

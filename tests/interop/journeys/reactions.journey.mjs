@@ -68,7 +68,7 @@ export async function twoClaimants({ hub, watcher }) {
   watcher.allow(/409/);
   await workplace(hub);
   const bob = await hub.person("bob");
-  const task = await hub.admin.say("work", "who takes this?");
+  const task = await hub.admin.say("work", "who takes this?", WORK);
   const pages = {
     admin: await watcher.page(await watcher.window(hub.admin)),
     bob: await watcher.page(await watcher.window(bob)),
@@ -138,7 +138,7 @@ export async function workOfOthers({ hub, watcher }) {
   equal(await reactionsOf(hub, task), ["system approve"], "what is left");
   const owner = await offers(hub.admin);
   await owner.page.getByRole("menuitem", { name: "Remove the hub's approval" }).click();
-  await owner.page.getByText("Removed the hub's approval.").waitFor();
+  await owner.page.getByText("Removed the hub's approval").waitFor();
   equal(await reactionsOf(hub, task), [], "what is left");
 }
 

@@ -37,10 +37,41 @@ export async function unreadInTabs({ hub, watcher }) {
   await watcher.checkAccess(page, "a channel with something new");
 }
 
+/** A channel that somebody has never opened opens at its first message, also far from the end. What was not in sight stays unread. */
+export async function neverOpened({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  for (const [name, count] of [["short", 3], ["long", 30], ["far", 80]]) {
+    await hub.admin.call("POST", "/api/channels", { name });
+    await scout.call("POST", `/api/channels/${name}/join`);
+    for (let at = 0; at < count; at++) await scout.say(name, `line ${at}\n\nand a second paragraph of it`);
+  }
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const unread = async (name) => (await hub.admin.call("GET", "/api/notifications/unread")).find((one) => one.name === name).unread_count;
+  const divider = page.getByRole("separator");
+  await page.goto(`${hub.url}/channels/short`);
+  await divider.getByText(/New since today, \d+:\d+.* · 3 messages/).waitFor();
+  await until("all that was in sight is read", async () => (await unread("short")) === 0);
+  for (const [name, words] of [["long", /· 30 messages/], ["far", /· 80 messages/]]) {
+    const all = await unread(name);
+    await page.goto(`${hub.url}/channels/${name}`);
+    await divider.getByText(words).waitFor();
+    await page.locator("article").first().getByText("line 0", { exact: true }).waitFor();
+    await until("what was in sight is read", async () => (await unread(name)) < all);
+    // Longer than it takes until something counts as read.
+    await page.waitForTimeout(1500);
+    equal((await unread(name)) > all / 2, true, `whether most of ${name} is unread`);
+    await watcher.checkAccess(page, `the channel ${name}, which was never opened`);
+    await page.getByRole("button", { name: "Latest" }).click();
+    await until("one is at the end", () => isAtEnd(page));
+    await until("all is read", async () => (await unread(name)) === 0);
+  }
+}
+
 /** Who reads further up is told how much has come, and is not moved. */
 export async function scrolledUp({ hub, watcher }) {
   const scout = await hub.agent("scout");
   await Promise.all(Array.from({ length: 45 }, (_, at) => scout.say("general", `line ${at}\n\nand a second paragraph of it`)));
+  await hub.admin.call("POST", "/api/notifications/mark-read", { channel: "general" });
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/channels/general`);
   await log(page).waitFor();
@@ -177,8 +208,7 @@ export async function nothingIsLost({ hub, watcher }) {
   await page.route("**/api/messages", end, { times: 1 });
   await field(page).press("Enter");
   await logIn(page, hub);
-  await article(page, "half a thought").getByRole("button", { name: "Retry" }).click();
-  await page.getByRole("button", { name: "Retry" }).waitFor({ state: "detached" });
+  // It goes by itself.
   await until("it is there as a message", async () => (await page.locator("article[id^=m]", { hasText: "half a thought" }).count()) === 1);
   equal(await article(page, "half a thought").count(), 1, "how often it is shown");
   await watcher.checkAccess(page, "after the login");
@@ -186,7 +216,7 @@ export async function nothingIsLost({ hub, watcher }) {
 
 /** The hub has a new page while an old one is open: one is told, and what the old one can no longer load comes with the new one. */
 export async function newVersion({ hub, watcher }) {
-  watcher.allow(/404|ERR_|Failed to load|EventSource|dynamically imported/);
+  watcher.allow(/404|503|ERR_|Failed to load|EventSource|dynamically imported/);
   const page = await watcher.page(await watcher.window(hub.admin));
   let isNew = false;
   let isGone = true;
@@ -308,7 +338,49 @@ export async function sharedBrowser({ hub, watcher }) {
   await first.goto(`${hub.url}/channels/general`);
   await logIn(first, hub);
   await until("the draft is there", async () => (await field(first).inputValue()) === "half a thought about bob");
-  await article(first, "about bob").getByRole("button", { name: "Retry" }).waitFor();
+  await first.locator("article[id^=m]", { hasText: "about bob" }).waitFor();
+  const { items } = await hub.admin.call("GET", "/api/channels/general/messages");
+  equal(items.map(({ body, from }) => `${from.name}: ${body}`), ["admin: about bob"], "what was sent, and by whom");
+}
+
+/** What is written while the hub is away is sent when it is back: once, in its order, and only by whoever wrote it. */
+export async function sentLater({ hub, watcher }) {
+  watcher.allow(/ERR_|Failed to load|EventSource|50[0-9]|40[1-4]/);
+  const bob = await hub.person("bob");
+  const context = await watcher.window(hub.admin);
+  const page = await watcher.page(context);
+  await page.goto(`${hub.url}/channels/general`);
+  await field(page).waitFor();
+  const write = async (text) => {
+    await field(page).fill(text);
+    await field(page).press("Enter");
+    await article(page, text).getByRole("button", { name: "Retry" }).waitFor();
+  };
+  const shown = (text) => page.locator("article[id^=m]", { hasText: text });
+  await hub.halt();
+  await write("first word");
+  await write("second word");
+  await article(page, "second word").getByText("It is sent when the hub is back.").waitFor();
+  await watcher.checkAccess(page, "messages that wait for the hub");
+  await hub.run();
+  await shown("second word").waitFor();
+  const said = async () => (await hub.admin.call("GET", "/api/channels/general/messages")).items.map(({ body }) => body).sort();
+  equal(await said(), ["first word", "second word"], "what arrived");
+  equal([await shown("first word").count(), await page.getByRole("button", { name: "Retry" }).count()], [1, 0], "what is shown, and what still waits");
+
+  // The session is somebody else's when the hub is back: nothing is sent in their name.
+  await hub.halt();
+  await write("third word");
+  const [own] = await context.cookies();
+  const become = ({ name, value }) => context.addCookies([{ name, value, url: hub.url }]);
+  await become({ name: own.name, value: bob.cookie.slice(own.name.length + 1) });
+  await hub.run();
+  await page.getByRole("navigation", { name: "Main" }).getByText("bob").first().waitFor();
+  equal(await article(page, "third word").count(), 0, "what the other one sees of it");
+  equal(await said(), ["first word", "second word"], "what arrived by then");
+  await become(own);
+  await page.reload();
+  await shown("third word").waitFor();
 }
 
 /** A page that came up without the hub says so, and comes to life with it. */

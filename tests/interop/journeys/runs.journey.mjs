@@ -175,7 +175,14 @@ export async function runIsStopped({ hub, watcher }) {
   await page.keyboard.press("Enter");
   const second = article(page, "Then write it down").first();
   await second.getByText(/Waiting/).waitFor();
-  await second.getByText("It starts when the current run ends.").waitFor();
+  await second.getByText("scout starts when run 2 ends.").waitFor();
+  await page.getByText("scout is working. It reads your next message when run 2 ends.").waitFor();
+  // A third one is taken back before it starts anything.
+  await page.getByLabel(/^Message @scout/).fill("And forget it");
+  await page.keyboard.press("Enter");
+  await article(page, "And forget it").first().getByRole("button", { name: "Withdraw" }).click();
+  await page.getByText("This message was deleted.").waitFor();
+  await page.getByLabel(/^Message @scout/).fill("");
   await watcher.checkAccess(page, "a message that waits");
   await page.setViewportSize({ width: 360, height: 740 });
   equal(await fits(page), true, "whether the conversation fits a phone");

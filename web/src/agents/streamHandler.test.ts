@@ -36,4 +36,6 @@ test("presence is noted wherever an agent is shown", () => {
   expect(client.getQueryData(["presence", "scout"])).toEqual({ isOnline: true, lastSeenAt: "2025-01-01T00:01:00Z" });
   expect((client.getQueryData(["presences"]) as Map<string, string>).get("scout")).toBe("working");
   expect(client.getQueryData(["me"])).toBe(me);
+  agentsHandler.events.presence(client, { name: "presence", data: { name: "scout", presence: "online", last_seen_at: "2025-01-01T00:02:00Z" } });
+  expect((client.getQueryData(["presences"]) as Map<string, string>).get("scout")).toBe("working");
 });

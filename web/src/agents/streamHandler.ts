@@ -29,6 +29,12 @@ export const agentsHandler = {
   },
 } satisfies StreamHandler;
 
+/** The event tells of connections only: an agent that works or is paused may connect as well. */
+function joined(known: PresenceState | undefined, now: PresenceState): PresenceState {
+  const isKept = known === "paused" ? now === "online" || now === "offline" : known === "working" && now === "online";
+  return isKept && known ? known : now;
+}
+
 function updatePresence(client: QueryClient, event: LiveEvent): void {
   const [name, lastSeenAt] = [textIn(event, "name"), textIn(event, "last_seen_at")];
   if (name === undefined || lastSeenAt === undefined) return;
@@ -36,7 +42,7 @@ function updatePresence(client: QueryClient, event: LiveEvent): void {
   const presence: Presence = { isOnline: now === "online" || now === "working", lastSeenAt };
   client.setQueryData<Presence | null>(["presence", name], presence);
   reloadSoon(client, "profile", name);
-  client.setQueryData<ReadonlyMap<string, PresenceState>>(PRESENCES_KEY, (known) => known && new Map(known).set(name, now as PresenceState));
+  client.setQueryData<ReadonlyMap<string, PresenceState>>(PRESENCES_KEY, (known) => known && new Map(known).set(name, joined(known.get(name), now as PresenceState)));
   const updated = (agent: Agent): Agent => (agent.name === name ? { ...agent, last_seen_at: lastSeenAt } : agent);
   client.setQueryData<Agent[]>(AGENTS_KEY, (agents) => agents?.map(updated));
   client.setQueryData<RevisedAgent>(agentKey(name), (revised) => revised && { ...revised, agent: updated(revised.agent) });

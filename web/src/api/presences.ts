@@ -16,10 +16,7 @@ export const presencesQuery = queryOptions({
     let cursor: string | undefined;
     for (let page = 0; page < MOST_PAGES; page++) {
       const { items, next_cursor } = await ok(api.GET("/api/directory", { params: { query: { limit: PAGE, cursor } } }));
-      for (const card of items) {
-        const { presence } = card as { presence?: PresenceState };
-        if (presence) presences.set(card.name, presence);
-      }
+      for (const { name, presence } of items) if (presence) presences.set(name, presence);
       if (!next_cursor) break;
       cursor = next_cursor;
     }

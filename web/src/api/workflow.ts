@@ -59,6 +59,11 @@ function isListed(message: Message): boolean {
   return message.workflow_state !== "proposed" || (message.reply_to ?? null) === null;
 }
 
+/** Turns a message into work of a kind, or into talk. */
+export function setKind(id: number, kind: string | null): Promise<Message> {
+  return ok(api.PATCH("/api/messages/{id}", { params: { path: { id } }, body: { action_type: kind } }));
+}
+
 function find(query: { state?: string; has?: string; channel?: string; offset?: number; limit: number }) {
   return ok(api.GET("/api/messages/search", { params: { query } }));
 }

@@ -17,7 +17,7 @@ export function load<T>(key: string, fallback: T, keeper: Keeper = "browser"): T
 let forgotten: string | null = null;
 
 /** Everything that a browser keeps of somebody begins with one of these. */
-const kindsOf = (person: string) => [`stoa.draft.${person}.`, `stoa.outgoing.${person}`];
+const kindsOf = (person: string) => [`stoa.draft.${person}.`, `stoa.outgoing.${person}`, `stoa.kinds.${person}.`];
 const isOf = (person: string, key: string) => kindsOf(person).some((kind) => key === kind || (kind.endsWith(".") && key.startsWith(kind)));
 
 /** Deletes what the browser and this tab keep of somebody: drafts, and what they have not sent. Returns how to keep such things again. */

@@ -62,6 +62,11 @@ export function dayName(at: string, now = new Date()): string {
   return formatted(at, { weekday: "long", day: "numeric", month: "long", year: isThisYear ? undefined : "numeric" });
 }
 
+/** A moment within a sentence: `today, 17:42`. */
+export function dayAndTime(at: string): string {
+  return `${dayName(at).replace(/^(Today|Yesterday)$/, (word) => word.toLowerCase())}, ${clockTime(at)}`;
+}
+
 const STEPS: Array<[number, string]> = [
   [60, "s"],
   [60, "min"],

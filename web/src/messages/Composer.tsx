@@ -1,11 +1,11 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { ArrowUp } from "lucide-react";
 import { Suspense, lazy, useId, useRef, useState } from "react";
 
 import type { Place } from "../api/types";
 import { useStore } from "../lib/store";
 import { lazyPart } from "../ui/lazyPart";
-import { AttachButton } from "./AttachButton";
+import { isKind } from "../workflow/kinds";
+import { ComposerFoot } from "./ComposerFoot";
 import { takeFiles } from "./DropZone";
 import { complete, partialAt } from "./completion";
 import { draftFiles, draftKey, setFiles } from "./drafts";
@@ -22,10 +22,12 @@ interface ComposerProps {
   replyTo?: number;
   placeholder: string;
   autoFocus?: boolean;
+  /** Whether what is written here can be proposed as work. */
+  hasWork?: boolean;
 }
 
 /** Writes a message. Its text is kept as a draft, even when the session or the connection ends. */
-export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerProps) {
+export function Composer({ place, replyTo, placeholder, autoFocus, hasWork }: ComposerProps) {
   const client = useQueryClient();
   const draft = draftKey(place, replyTo);
   const { body, change, sent } = useDraftText(draft);
@@ -37,7 +39,8 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
   const files = useStore(draftFiles, (all) => all[draft]) ?? [];
   const ready = files.flatMap(({ attachment }) => (attachment ? [attachment] : []));
   const isUploading = files.some(({ attachment, error }) => attachment === null && error === null);
-  const canSend = !isUploading && (body.trim() !== "" || ready.length > 0);
+  const [proposal, setProposal] = useState<string | null>(null);
+  const canSend = !isUploading && (proposal === null || isKind(proposal)) && (body.trim() !== "" || ready.length > 0);
 
   const partial = isClosed ? null : partialAt(body, caret);
   const choices = useCompletions(partial);
@@ -52,8 +55,9 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
   const submit = () => {
     if (!canSend) return;
     const sums = ready.map(({ sha256 }) => sha256);
-    send(client, place, { body: body.trim() ? body : "", reply_to: replyTo, attachments: sums }, ready);
+    send(client, place, { body: body.trim() ? body : "", reply_to: replyTo, attachments: sums, action_type: proposal ?? undefined }, ready);
     sent();
+    setProposal(null);
     // Files that failed to upload were not sent, and stay until the person removes them.
     setFiles(draft, (now) => now.filter(({ attachment }) => attachment === null));
     setCaret(0);
@@ -123,26 +127,18 @@ export function Composer({ place, replyTo, placeholder, autoFocus }: ComposerPro
           <UploadTray draft={draft} files={files} />
         </Suspense>
       ) : null}
-      <div className="flex items-center gap-2 px-2 pb-2">
-        <AttachButton
-          onChoose={(chosen) => {
-            takeFiles(draft, chosen);
-            area.current?.focus();
-          }}
-        />
-        <span className="flex-1 text-xs text-muted" role="status">
-          {isUploading ? "Uploading…" : body || ready.length ? "Draft saved" : ""}
-        </span>
-        <span className="text-xs text-muted max-md:hidden">↵ send · ⇧↵ new line</span>
-        <button
-          type="submit"
-          aria-label="Send"
-          disabled={!canSend}
-          className="inline-flex size-7 items-center justify-center rounded-md bg-accent text-on-accent disabled:bg-panel disabled:text-muted pointer-coarse:size-11"
-        >
-          <ArrowUp size={16} aria-hidden="true" />
-        </button>
-      </div>
+      <ComposerFoot
+        place={place}
+        hasWork={hasWork}
+        proposal={proposal}
+        onProposal={setProposal}
+        onFiles={(chosen) => {
+          takeFiles(draft, chosen);
+          area.current?.focus();
+        }}
+        status={isUploading ? "Uploading…" : body || ready.length ? "Draft saved" : ""}
+        canSend={canSend}
+      />
     </form>
   );
 }

@@ -2,7 +2,7 @@ import { Suspense, lazy } from "react";
 
 import type { Message } from "../api/types";
 import { useStore } from "../lib/store";
-import { clockTime, dayName } from "../lib/time";
+import { dayAndTime, dayName } from "../lib/time";
 import type { MessageListProps } from "./MessageList";
 import { MessageRow } from "./MessageRow";
 import { OutgoingRow } from "./OutgoingRow";
@@ -33,8 +33,8 @@ export function ConversationRow({ row, known, isPart, place, at, onThread }: Con
       return (
         <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
           <span className="h-px flex-1 bg-accent" />
-          New since {clockTime(row.since)}
-          {isPart ? null : ` · ${row.count}`}
+          New since {dayAndTime(row.since)} · {row.count}
+          {isPart ? "+" : ""} {row.count === 1 ? "message" : "messages"}
         </div>
       );
     case "message":

@@ -27,10 +27,12 @@ interface ConversationViewProps extends MessageListProps {
   data: Conversation;
   /** The key of that data in the cache. */
   dataKey: QueryKey;
+  /** How far the person had read, or null if nothing counts as unread for them. */
+  unreadAfter: number | null;
 }
 
 /** The messages of a conversation, or of a part from its middle. */
-export function ConversationView({ place, at, onThread, data, dataKey, onLeave }: ConversationViewProps) {
+export function ConversationView({ place, at, onThread, data, dataKey, unreadAfter, onLeave }: ConversationViewProps) {
   const key = placeKey(place);
   const me = useMe()?.user.username;
   const sending = useStore(outgoing);
@@ -38,10 +40,10 @@ export function ConversationView({ place, at, onThread, data, dataKey, onLeave }
   const mine = useMemo(() => sending.filter((one) => one.place === key && one.replyTo === null), [sending, key]);
   // The divider of unread messages stays where it was when the person came, although they read on.
   const lastRead = data.lastRead;
-  const [readBefore] = useState(lastRead ?? null);
+  const [readBefore] = useState(unreadAfter);
 
   const rows = useMemo(
-    () => rowsOf(data.items, mine, readBefore, me, data.starts),
+    () => rowsOf(data.items, mine, readBefore, me, data.starts, data.hasOlder),
     // In another time zone, days begin elsewhere.
     [data, mine, readBefore, me, zone],
   );
@@ -51,11 +53,12 @@ export function ConversationView({ place, at, onThread, data, dataKey, onLeave }
   const { virtual, focused } = useVirtualRows({ rows, box, at, isPart });
 
   const load = useLoadMore(place, dataKey);
-  const { isAtEnd, onScroll, stay, goToEnd } = useScrolling({ box, virtual, rows, at, isPart, load, waiting: mine.length, onLeave });
+  const { isAtEnd, inSight, onScroll, stay, goToEnd } = useScrolling({ box, virtual, rows, at, isPart, load, waiting: mine.length, onLeave });
   const [seenLast, setSeenLast] = useState<number | null>(null);
   const last = data.items.at(-1)?.id ?? null;
 
-  useMarkRead({ place, dataKey, last, lastRead, isAtEnd });
+  // A link to a message skips what comes before it, so that is not read.
+  useMarkRead({ place, dataKey, last: isAtEnd ? last : at === undefined ? inSight : null, lastRead });
 
   useEffect(() => {
     if (isAtEnd) setSeenLast(last);

@@ -74,6 +74,7 @@ function Marked({ text, className, channels, onSource }: MarkdownProps & { chann
   const isAsWritten = isOver && !isAsked;
   useEffect(() => {
     if (box.current?.querySelector(".sign")) void import("./nameSigns").then(({ nameSigns }) => box.current && nameSigns(box.current), () => undefined);
+    if (box.current?.querySelector("pre[data-language]")) void import("./colourCode").then(({ colourCode }) => box.current && colourCode(box.current), () => undefined);
     for (const block of box.current?.querySelectorAll("pre") ?? []) {
       if (block.querySelector("button")) continue;
       block.classList.add("relative", "group");

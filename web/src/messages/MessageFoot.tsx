@@ -3,9 +3,10 @@ import { type ReactNode, Suspense, lazy } from "react";
 
 import type { Message } from "../api/types";
 import { useMe } from "../shell/me";
+import { Badge } from "../ui/Badge";
 import { StateBadge } from "../ui/StateBadge";
-import { isForOwnAgent } from "./asked";
-import { useIsWork } from "./work";
+import { isAsking } from "./asked";
+import { isWork } from "./work";
 
 const ReactionBar = lazy(() => import("./ReactionBar"));
 const DeliveryLines = lazy(() => import("../runs/DeliveryLines"));
@@ -22,9 +23,9 @@ export function MessageFoot(props: FootProps) {
   const { message, onThread } = props;
   const me = useMe();
   const count = message.reply_count;
-  const isAsked = isForOwnAgent(message, me);
+  const isAsked = isAsking(message, me);
   // In a direct message, the line about the run says the same as the reactions of the agent.
-  const isWork = useIsWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
+  const isShownWork = isWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
   const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
   return (
     <>
@@ -33,11 +34,18 @@ export function MessageFoot(props: FootProps) {
           <DeliveryLines message={message} me={me!} />
         </Suspense>
       ) : null}
-      {isWork || hasLapsed || count > 0 ? (
+      {message.from.kind === "agent" && message.metadata["failed"] === true && !message.deleted_at ? (
+        <p className="mt-1">
+          <Badge colour="bad" icon="✕">
+            Failed
+          </Badge>
+        </p>
+      ) : null}
+      {isShownWork || hasLapsed || count > 0 ? (
         <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
-          {isWork ? (
-            <Suspense fallback={<StateBadge state={message.workflow_state} />}>
-              <ReactionBar {...props} />
+          {isShownWork ? (
+            <Suspense fallback={<StateBadge state={message.workflow_state!} />}>
+              <ReactionBar {...props} message={message} />
             </Suspense>
           ) : null}
           {hasLapsed ? (

@@ -17,8 +17,6 @@ import { MessageFoot } from "./MessageFoot";
 import { MessageMenu } from "./MessageMenu";
 import { showSource } from "./source";
 
-export { isWork } from "./work";
-
 const NoticeLink = lazy(() => import("./NoticeLink"));
 
 interface MessageRowProps {
@@ -88,7 +86,7 @@ export const MessageRow = memo(function MessageRow({ message, isContinued, isHig
         {mention?.channel ? (
           <p className="text-sm text-muted">
             Mentioned in{" "}
-            <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent hover:underline">
+            <Link to="/channels/$name" params={{ name: mention.channel }} search={{ at: mention.message_id }} className="text-accent underline">
               #{mention.channel}
             </Link>
           </p>

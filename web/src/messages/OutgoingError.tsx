@@ -10,8 +10,9 @@ export function OutgoingError({ outgoing, place }: { outgoing: Outgoing; place: 
   return (
     <div role="alert" className="mt-1 flex flex-wrap items-center gap-2">
       <span className="text-rejected">{outgoing.error}</span>
+      {outgoing.isRefused || outgoing.isOld ? null : <span className="text-muted">It is sent when the hub is back.</span>}
       <Button size="row" onClick={() => retry(client, place, outgoing)}>
-        Retry
+        {outgoing.isOld ? "Send now" : "Retry"}
       </Button>
       <Button size="row" onClick={() => void import("./rewrite").then(({ rewrite }) => rewrite(place, outgoing))}>
         Edit

@@ -3,13 +3,10 @@ import { useQuery } from "@tanstack/react-query";
 import { meQuery } from "../api/queries";
 import type { Place } from "../api/types";
 import { Avatar } from "../ui/Avatar";
-import { lazyPart } from "../ui/lazyPart";
 import { Attachments } from "./Attachments";
 import { Markdown } from "./Markdown";
+import { OutgoingError } from "./OutgoingError";
 import type { Outgoing } from "./outbox";
-
-/** It is loaded when the page is idle, so it is there when the connection breaks. */
-const OutgoingError = lazyPart(() => import("./OutgoingError").then((part) => part.OutgoingError));
 
 /** A message that is not there yet: on its way, or held up. */
 export function OutgoingRow({ outgoing, place }: { outgoing: Outgoing; place: Place }) {

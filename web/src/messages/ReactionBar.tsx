@@ -2,10 +2,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Clock } from "lucide-react";
 import type { MouseEvent, ReactNode } from "react";
 
-import { channelsQuery, repliesQuery } from "../api/queries";
+import { channelsQuery } from "../api/queries";
 import type { Message, Reaction } from "../api/types";
-import { briefOf } from "../lib/cut";
-import { spelled } from "../lib/hidden";
 import { fullName } from "../lib/names";
 import { duration } from "../lib/time";
 import { Button } from "../ui/Button";
@@ -14,27 +12,26 @@ import { useMinute } from "../ui/Time";
 import { standingOf, staleNote } from "../workflow/ages";
 import { finishFault } from "../workflow/seat";
 import { seatOf } from "../workflow/seatOf";
-import { type FootProps, ThreadLink } from "./MessageFoot";
+import type { FootProps } from "./MessageFoot";
+import { RejectReason } from "./RejectReason";
 import { keepFocus, toggleReaction } from "./act";
 import {
   REACTIONS,
   REACTION_NAMES,
   hasReacted,
+  isUnclaimed,
   isUndecided,
   leading,
   listed,
   publishedAt,
-  reasonOf,
   stateNote,
   whoReacted,
 } from "./reactions";
 import { showSource } from "./source";
-
-/** So much of a reason is shown, in plain characters. All of it is in the thread. */
-const MOST_OF_REASON = 200;
+import type { Work } from "./work";
 
 /** What was said of a message as work, and what one can say oneself. Most messages are none, so it is loaded with the first that is. */
-export default function ReactionBar({ message, me, onThread }: FootProps) {
+export default function ReactionBar({ message, me, onThread }: FootProps & { message: Work }) {
   const client = useQueryClient();
   const now = useMinute();
   const channel = useQuery(channelsQuery).data?.find(({ name }) => name === message.channel);
@@ -82,6 +79,11 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
           </Button>
         </Actions>
       ) : null}
+      {isUnclaimed(message) ? (
+        <Button size="row" look={message.workflow_state === "proposed" ? undefined : "plain"} onClick={press("in_progress")}>
+          <span aria-hidden="true">◐</span> Claim
+        </Button>
+      ) : null}
       {isMine ? (
         <Actions>
           <Button size="row" onClick={press("done")}>
@@ -92,7 +94,7 @@ export default function ReactionBar({ message, me, onThread }: FootProps) {
           </Button>
         </Actions>
       ) : null}
-      {message.workflow_state === "rejected" && !message.deleted_at ? <Reason message={message} me={me} onThread={onThread} /> : null}
+      {message.workflow_state === "rejected" && !message.deleted_at ? <RejectReason message={message} me={me} onThread={onThread} /> : null}
     </>
   );
 }
@@ -126,23 +128,4 @@ function Chip({ message, reaction, me, isOff, onPress }: {
       {verb.toLowerCase()} <span className="tabular-nums">{who.length}</span>
     </button>
   );
-}
-
-/** Why it was rejected, if whoever did so has answered; if it was oneself, the way to say so. */
-function Reason({ message, me, onThread }: FootProps) {
-  const replies = useQuery({ ...repliesQuery(message.id), enabled: message.reply_count > 0 });
-  // In its thread the answers are there to read, and none are counted.
-  const reason = message.reply_count > 0 ? reasonOf(message, replies.data ?? []) : undefined;
-  if (reason) {
-    return (
-      <ThreadLink message={message} onThread={onThread}>
-        <span className="inline-block max-w-[40ch] truncate align-bottom">Reason: {spelled(briefOf(reason.body, MOST_OF_REASON)) || "see the reply"}</span>
-      </ThreadLink>
-    );
-  }
-  return onThread && hasReacted(message, "reject", me) && (message.reply_count === 0 || replies.data) ? (
-    <Button size="row" look="plain" onClick={() => onThread(message.id)}>
-      Add reason
-    </Button>
-  ) : null;
 }

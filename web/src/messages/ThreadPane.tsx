@@ -101,7 +101,8 @@ export default function ThreadPane({ id, place, onClose }: { id: number; place: 
             <OutgoingRow key={one.key} outgoing={one} place={place} />
           ))}
         </div>
-        <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />
+        {/* Nobody reads replies to the hub. */}
+        {place.kind === "dm" && place.name === "system" ? null : <Composer place={place} replyTo={id} placeholder="Reply in thread" autoFocus />}
       </DropZone>
     </aside>
   );

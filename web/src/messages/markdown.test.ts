@@ -157,6 +157,25 @@ test("the language of code is drawn above it", () => {
   expect(html('```"onclick=alert(1)\nx\n```')).toBe("<pre><code>x\n</code></pre>");
 });
 
+test("columns keep their side, without a style", () => {
+  const cells = html("| a | b | c | d |\n|:--|:-:|--:|---|\n| 1 | 2 | 3 | 4 |");
+  expect(cells).toContain('<th class="to-left">a</th>');
+  expect(cells).toContain('<td class="to-center">2</td>');
+  expect(cells).toContain('<td class="to-right">3</td>');
+  expect(cells).toContain("<td>4</td>");
+  expect(cells).not.toContain("style");
+});
+
+test("a task in a list has a box that nobody can tick", () => {
+  const boxes = (text: string) => [...inPage(text).querySelectorAll("input")].map((box) => `${box.type} ${box.disabled} ${box.checked} ${box.getAttribute("aria-label")}`);
+  expect(boxes("- [x] done\n- [ ] open\n1. [X] also")).toEqual([
+    "checkbox true true Completed task", "checkbox true false Incomplete task", "checkbox true true Completed task",
+  ]);
+  expect(inPage("- [x] **done** now").textContent?.trim()).toBe("done now");
+  expect(boxes("[x] no list\n\n- [y] no\n- [x]no\n- `[x] no`\n- a [x] no\n- [x] \n\n<input type=text>")).toEqual([]);
+  expect(render("- [x] done\n- [ ] open", "ada").isPartial).toBe(false);
+});
+
 test("no word of a random text is lost without a notice", () => {
   let seed = 7;
   const draw = (count: number) => {

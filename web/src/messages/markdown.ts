@@ -222,14 +222,33 @@ markdown.core.ruler.push("honest", (state) => {
   }
 });
 
+// `[x]` at the beginning of an item of a list is a box, which nobody can tick here.
+markdown.core.ruler.push("task", ({ tokens, Token }) => {
+  for (const [at, { children, content }] of tokens.entries()) {
+    const first = children?.[0];
+    if (first?.type !== "text" || tokens[at - 2]?.type !== "list_item_open") continue;
+    const box = /^\[([ xX])\] ./.exec(content);
+    if (!box) continue;
+    first.content = first.content.slice(4);
+    const task = new Token("task", "", 0);
+    task.info = box[1] === " " ? "" : "x";
+    children!.unshift(task);
+  }
+});
+rules["task"] = (tokens, at) =>
+  tokens[at]!.info
+    ? '<input type="checkbox" class="task" disabled checked aria-label="Completed task">'
+    : '<input type="checkbox" class="task" disabled aria-label="Incomplete task">';
+
 // Links and marks are made of words that were one token before.
 markdown.core.ruler.push("count", (state) => {
   const env = state.env as unknown as Env;
   let nodes = 0;
   for (const token of state.tokens) {
     const { nesting, type, children } = token;
-    // Columns are aligned by styles, which the policy of the page forbids.
-    if (type === "th_open" || type === "td_open") token.attrs = null;
+    // The parser aligns columns by styles, which the policy of the page forbids.
+    const side = /(left|center|right)$/.exec(String(token.attrGet("style") ?? ""))?.[1];
+    if (type === "th_open" || type === "td_open") token.attrs = side ? [["class", `to-${side}`]] : null;
     if (nesting >= 0 && type !== "inline") nodes += 1;
     for (const child of children ?? []) nodes += child.nesting < 0 ? 0 : 1;
   }
@@ -252,10 +271,12 @@ interface Env {
 
 const ALLOWED = {
   ALLOWED_TAGS: [
-    "a", "bdi", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "s",
+    "a", "bdi", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p", "pre", "s",
     "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
   ],
-  ALLOWED_ATTR: ["class", "data-language", "data-run", "href", "rel", "start", "target"],
+  ALLOWED_ATTR: ["checked", "class", "data-language", "data-run", "disabled", "href", "rel", "start", "target", "type"],
+  // Every other value must look like an address.
+  ADD_URI_SAFE_ATTR: ["type"],
   ALLOWED_URI_REGEXP: /^(?:https?:|mailto:|\/(?!\/)|#)/i,
   RETURN_TRUSTED_TYPE: true,
 };
@@ -267,7 +288,7 @@ DOMPurify.addHook("afterSanitizeAttributes", (node) => {
     node.setAttribute("rel", "noopener noreferrer nofollow");
   }
   // Only the classes that are made here.
-  if (node.hasAttribute("class") && !/^(channel|sign|target|mention( mention-me)?)$/.test(node.getAttribute("class")!)) {
+  if (node.hasAttribute("class") && !/^(channel|sign|target|task|to-(left|center|right)|mention( mention-me)?)$/.test(node.getAttribute("class")!)) {
     node.removeAttribute("class");
   }
 });

@@ -6,6 +6,9 @@ export function sizeOf(row: Row | undefined): number {
   return row?.kind === "message" ? 64 + 20 * Math.floor(Math.min(row.message.body.length, MOST_SHOWN) / 100) : 32;
 }
 
+/** About so much of the window is above and below a conversation. */
+const AROUND = 200;
+
 /** The row where a conversation opens: the requested message, the first unread one, or the end. Null if it must be loaded first. */
 export function goalOf(rows: Row[], at: number | undefined): { index: number; align: "center" | "start" | "end" } | null {
   if (at !== undefined) {
@@ -13,7 +16,8 @@ export function goalOf(rows: Row[], at: number | undefined): { index: number; al
     return index < 0 ? null : { index, align: "center" };
   }
   const unread = rows.findIndex((row) => row.kind === "unread");
-  if (unread >= 0 && rows.length - unread > 12) return { index: unread, align: "start" };
+  const isMore = rows.slice(unread).reduce((sum, row) => sum + sizeOf(row), AROUND) > window.innerHeight;
+  if (unread >= 0 && isMore) return { index: unread, align: "start" };
   return { index: rows.length - 1, align: "end" };
 }
 

@@ -1,11 +1,12 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { api, ok, repeatKey } from "../api/client";
-import { sentenceOf } from "../api/problem";
+import { Problem, sentenceOf } from "../api/problem";
 import { type Attachment, type Place, type SendMessage, placeKey } from "../api/types";
 import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 import { store } from "../lib/store";
+import { link } from "../live/link";
 import type { components } from "../api/schema";
 import { addMessages } from "./cache";
 
@@ -23,7 +24,14 @@ export interface Outgoing {
   files?: readonly Attachment[];
   at: string;
   error: string | null;
+  /** Whether the hub refused it, so that sending the same again does not help. */
+  isRefused?: boolean;
+  /** Whether it is so old that the person must say whether to send it. */
+  isOld?: boolean;
 }
+
+/** A message that failed although the hub is there is sent again after this long. */
+const AGAIN_MS = 10_000;
 
 export const outgoing = store<Outgoing[]>(unsent());
 
@@ -39,7 +47,7 @@ function unsent(): Outgoing[] {
   return all.map((one) => ({ ...one, error: "Not sent: you left the page." }));
 }
 
-function change(key: string, next: Partial<Outgoing>): void {
+export function change(key: string, next: Partial<Outgoing>): void {
   outgoing.set((now) => now.map((one) => (one.key === key ? { ...one, ...next } : one)));
 }
 
@@ -70,11 +78,19 @@ export function send(
 }
 
 export function retry(client: QueryClient, place: Place, one: Outgoing): void {
-  change(one.key, { error: null });
   void deliver(client, place, one);
 }
 
-async function deliver(client: QueryClient, place: Place, one: Outgoing): Promise<void> {
+/** Sends what could not be sent, if the hub is there. */
+export function resendSoon(client: QueryClient): void {
+  if (link.get() === "live" && outgoing.get().some(({ error }) => error !== null)) {
+    void import("./resend").then(({ resend }) => resend(client), () => undefined);
+  }
+}
+
+/** Whether the hub has it now. */
+export async function deliver(client: QueryClient, place: Place, one: Outgoing): Promise<boolean> {
+  change(one.key, { error: null, isOld: false });
   try {
     const params = { header: { "Idempotency-Key": one.key } };
     const sent = await ok(api.POST("/api/messages", { params, body: one.request as Schemas }));
@@ -82,7 +98,12 @@ async function deliver(client: QueryClient, place: Place, one: Outgoing): Promis
     addMessages(client, place, [sent]);
     if (one.replyTo !== null) void client.invalidateQueries({ queryKey: ["replies", one.replyTo] });
     discard(one.key);
+    return true;
   } catch (error) {
-    change(one.key, { error: sentenceOf(error) });
+    // Who is logged out sends it after the next login.
+    const isRefused = error instanceof Problem && !error.isPassing && error.status !== 401;
+    change(one.key, { error: sentenceOf(error), isRefused });
+    if (!isRefused) setTimeout(() => resendSoon(client), AGAIN_MS);
+    return false;
   }
 }

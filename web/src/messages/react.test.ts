@@ -25,7 +25,7 @@ const by = (name: string, reaction: string) => ({
   created_at: AT,
 });
 const message = (reactions: object[] = [], workflow_state = "proposed") =>
-  ({ id: 1, body: "x", attachments: [], reactions, workflow_state }) as unknown as Message;
+  ({ id: 1, body: "x", attachments: [], metadata: { action_type: "publish" }, reactions, workflow_state }) as unknown as Message;
 
 const READ = { id: 1, edited_at: null };
 

@@ -1,12 +1,13 @@
 import type { QueryClient } from "@tanstack/react-query";
 
 import { sentenceOf } from "../api/problem";
-import { meQuery, messageQuery } from "../api/queries";
+import { channelsQuery, meQuery, messageQuery } from "../api/queries";
 import type { Author, Message, Reaction } from "../api/types";
 import { type ReadMessage, addReaction, removeReaction } from "../api/workflow";
 import { toast } from "../ui/Toasts";
 import { finishFault } from "../workflow/seat";
 import { seatOf } from "../workflow/seatOf";
+import { isTalk } from "../workflow/talk";
 import { briefly } from "../workflow/title";
 import { changeMessage } from "./cache";
 import { REACTIONS, hasReacted, withReaction } from "./reactions";
@@ -19,7 +20,8 @@ const turns = new Map<number, Promise<unknown>>();
 export async function toggle(client: QueryClient, message: Message, reaction: Reaction): Promise<void> {
   const me = client.getQueryData(meQuery.queryKey)?.user.username;
   const isThere = hasReacted(message, reaction, me);
-  const fault = isThere ? undefined : finishFault(message, reaction, me, seatOf(client, message));
+  const isOfTalk = isTalk(message, client.getQueryData(channelsQuery.queryKey));
+  const fault = isThere ? undefined : isOfTalk ? "This message is talk. Turn it into work first." : finishFault(message, reaction, me, seatOf(client, message));
   if (fault) toast(fault, { isError: true });
   else await setReaction(client, message, reaction, !isThere);
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Author, Message, Reaction } from "../api/types";
 import { fullName } from "../lib/names";
 import type { Seat } from "../workflow/seat";
-import { isUndecided, leading, listed, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
+import { isUnclaimed, isUndecided, leading, listed, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
 import { isWork } from "./work";
 
 const AT = "2026-11-14T09:00:00.000Z";
@@ -50,7 +50,9 @@ test("a reaction is added once and taken back, and the state follows", () => {
   expect(claimed.workflow_state).toBe("in_progress");
   expect(withReaction(claimed, "in_progress", person("ada"), false, AT)).toBe(claimed);
   expect(withReaction(claimed, "in_progress", person("bob"), false, AT).workflow_state).toBe("approved");
-  expect(withReaction(approved, "approve", person("ada"), false, AT)).toMatchObject({ reactions: [], workflow_state: "proposed" });
+  expect(withReaction(approved, "approve", person("ada"), false, AT)).toMatchObject({ reactions: [], workflow_state: null });
+  const work = { metadata: { action_type: "publish" } as unknown as Record<string, never> };
+  expect(withReaction(message([["approve", "ada"]], work), "approve", person("ada"), false, AT).workflow_state).toBe("proposed");
 });
 
 test("names are told as one says them, oneself first", () => {
@@ -77,14 +79,13 @@ test("the badge says who, and of claims how long ago", () => {
 test("only an agent's proposal that nobody has decided on waits for a decision", () => {
   const action = { metadata: { action_type: "publish" } as unknown as Record<string, never> };
   expect(isUndecided(message([], action))).toBe(true);
+  expect(isUndecided(message([], { ...action, from: person("ada") }))).toBe(false);
   expect(isWork(message([], action))).toBe(true);
-  expect(isWork(message())).toBe(false);
-  expect(isWork(message([], { ...action, from: person("ada") }))).toBe(false);
-  // Where messages are work, whatever an agent says is, except its answers.
-  expect(isWork(message([], { reply_to: null }), true)).toBe(true);
-  expect(isWork(message([], { reply_to: 7 }), true)).toBe(false);
-  expect(isWork(message([], { reply_to: null, from: person("ada") }), true)).toBe(false);
-  expect(isWork(message([], { reply_to: null, deleted_at: AT }), true)).toBe(false);
+  expect(isWork(message([], { workflow_state: null }))).toBe(false);
+  expect(isUnclaimed(message([], action))).toBe(false);
+  expect(isUnclaimed(message([], { ...action, from: person("ada") }))).toBe(true);
+  expect(isUnclaimed(message([], { ...action, workflow_state: "approved" }))).toBe(true);
+  expect(isUnclaimed(message([], { workflow_state: null }))).toBe(false);
   expect(isUndecided(message([], { ...action, workflow_state: "approved" }))).toBe(false);
   expect(isUndecided(message([], { ...action, deleted_at: AT }))).toBe(false);
   expect(isWork(message([], { workflow_state: "done", from: person("ada") }))).toBe(true);

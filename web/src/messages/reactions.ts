@@ -1,6 +1,7 @@
 import type { Author, Message, Reacted, Reaction, WorkflowState } from "../api/types";
 import { duration } from "../lib/time";
 import type { Seat } from "../workflow/seat";
+import { kindOf } from "./work";
 
 interface Kind {
   /** What one does with it. */
@@ -44,7 +45,8 @@ export function withReaction(message: Message, reaction: Reaction, from: Author,
     ? [...message.reactions, { reaction, from, metadata: {}, created_at: at }]
     : message.reactions.filter((one) => one.reaction !== reaction || one.from.name !== from.name);
   const first = leading(reactions);
-  const workflow_state = first ? REACTIONS[first].state : "proposed";
+  // Without reactions, what nobody proposed is talk.
+  const workflow_state = first ? REACTIONS[first].state : kindOf(message) ? "proposed" : null;
   if (!isWanted || !message.lapsed_approvals) return { ...message, reactions, workflow_state };
   // Who decides again has seen the text as it is now.
   const isDecision = reaction === "approve" || reaction === "reject" || reaction === "published";
@@ -65,10 +67,10 @@ export function listed(names: readonly string[], most = 2): string {
   return names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${names.at(-1)}` : (names[0] ?? "");
 }
 
-/** Who brought a message into its state, and for work that somebody has claimed, how long ago. */
+/** Who brought a message into its state, and for work that somebody has claimed, how long ago. For what is proposed, its kind. */
 export function stateNote(message: Message, me: string | undefined, now: number): string | undefined {
   const reaction = leading(message.reactions);
-  if (!reaction) return undefined;
+  if (!reaction) return kindOf(message);
   const who = whoReacted(message, reaction, me);
   if (reaction !== "in_progress") return `by ${listed(who)}`;
   const since = message.reactions.find((one) => one.reaction === reaction)!.created_at;
@@ -76,9 +78,15 @@ export function stateNote(message: Message, me: string | undefined, now: number)
   return `${listed(who)}, ${passed < 60_000 ? "just now" : duration(passed)}`;
 }
 
-/** Whether somebody should say yes or no. */
+/** Whether somebody should say yes or no: agents propose, and people decide. */
 export function isUndecided(message: Message): boolean {
-  return message.workflow_state === "proposed" && !message.deleted_at;
+  return message.workflow_state === "proposed" && message.from.kind === "agent" && !message.deleted_at;
+}
+
+/** Whether nobody works on it yet, and somebody may. */
+export function isUnclaimed(message: Message): boolean {
+  const { workflow_state: state, deleted_at } = message;
+  return !deleted_at && !isUndecided(message) && (state === "proposed" || state === "approved");
 }
 
 /** Why a message was rejected: what somebody who did so answered, as near as possible to when they did. */

@@ -46,4 +46,7 @@ test("what is new is divided from what is known, and one's own words are not new
   expect(rows.find((row) => row.kind === "unread")).toMatchObject({ count: 2 });
   expect(rowsOf(messages, [], 4, "ada").some((row) => row.kind === "unread")).toBe(false);
   expect(rowsOf(messages, [], null, "ada").some((row) => row.kind === "unread")).toBe(false);
+  // Who has read nothing finds the divider above everything, unless the first messages are not loaded.
+  expect(rowsOf(messages, [], 0, "ada").map((row) => row.key).slice(0, 3)).toEqual(["unread", "day 2026-11-14", "m1"]);
+  expect(rowsOf(messages, [], 0, "ada", [], true).some((row) => row.kind === "unread")).toBe(false);
 });

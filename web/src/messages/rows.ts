@@ -12,13 +12,17 @@ export type Row =
 /** Messages of one author this close together are one turn. */
 const TURN_MS = 5 * 60_000;
 
-/** The lines that a conversation is shown in. `unreadAfter` is how far the person had read when they came. */
+/**
+ * The lines that a conversation is shown in. `unreadAfter` is how far the person had read when they came. If older messages are not loaded,
+ * the first unread one may be among them.
+ */
 export function rowsOf(
   messages: Message[],
   outgoing: Outgoing[],
   unreadAfter: number | null,
   me: string | undefined,
   starts: number[] = [],
+  hasOlder = false,
 ): Row[] {
   const rows: Row[] = [];
   let before: Message | null = null;
@@ -26,12 +30,11 @@ export function rowsOf(
   const firstNew = messages.find(isNew);
   for (const message of messages) {
     const isNewDay: boolean = before === null || dayOf(before.created_at) !== dayOf(message.created_at);
-    if (isNewDay) rows.push({ kind: "day", key: `day ${dayOf(message.created_at)}`, at: message.created_at });
-    // Above everything new there is nothing to divide it from.
-    if (message === firstNew && message !== messages[0]) {
+    if (message === firstNew && (message !== messages[0] || !hasOlder)) {
       const count = messages.filter(isNew).length;
       rows.push({ kind: "unread", key: "unread", count, since: message.created_at });
     }
+    if (isNewDay) rows.push({ kind: "day", key: `day ${dayOf(message.created_at)}`, at: message.created_at });
     const isContinued: boolean =
       !isNewDay &&
       message !== firstNew &&

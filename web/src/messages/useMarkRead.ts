@@ -3,26 +3,32 @@ import { useEffect } from "react";
 
 import { api, ok } from "../api/client";
 import type { Conversation } from "../api/queries";
-import type { Place } from "../api/types";
+import { type Place, placeKey } from "../api/types";
+import { store, useStore } from "../lib/store";
 
 /** A message that was visible this long counts as read. */
 const READ_AFTER_MS = 1000;
 
+/** The conversation that the person has marked unread. It stays so until they leave it. */
+export const keptUnread = store<string | null>(null);
+
 interface Reading {
   place: Place;
   dataKey: QueryKey;
-  /** The latest message. */
+  /** The last message in sight. */
   last: number | null;
   /** The message up to which the person has read. */
   lastRead: number | null;
-  isAtEnd: boolean;
 }
 
-/** Marks the conversation as read when its end was visible for a while, in a window that has the focus. */
-export function useMarkRead({ place, dataKey, last, lastRead, isAtEnd }: Reading): void {
+/** Marks the conversation as read up to a message that was visible for a while, in a window that has the focus. */
+export function useMarkRead({ place, dataKey, last, lastRead }: Reading): void {
   const client = useQueryClient();
+  const key = placeKey(place);
+  const isKept = useStore(keptUnread) === key;
+  useEffect(() => () => keptUnread.set((now) => (now === key ? null : now)), [key]);
   useEffect(() => {
-    if (!isAtEnd || last === null || (place.kind === "dm" && place.as)) return;
+    if (isKept || last === null || (place.kind === "dm" && place.as)) return;
     if (lastRead !== null && lastRead !== undefined && lastRead >= last) return;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const watch = () => {
@@ -32,7 +38,9 @@ export function useMarkRead({ place, dataKey, last, lastRead, isAtEnd }: Reading
         const body = place.kind === "channel" ? { channel: place.name, message_id: last } : { dm: place.name, message_id: last };
         void ok(api.POST("/api/notifications/mark-read", { body })).then(
           () => {
-            client.setQueryData<Conversation>(dataKey, (now) => (now ? { ...now, lastRead: last } : now));
+            for (const key of [dataKey, dataKey.slice(0, 2)]) {
+              client.setQueryData<Conversation>(key, (now) => (now ? { ...now, lastRead: last } : now));
+            }
             void client.invalidateQueries({ queryKey: ["unread"] });
           },
           () => undefined,
@@ -47,5 +55,5 @@ export function useMarkRead({ place, dataKey, last, lastRead, isAtEnd }: Reading
       window.removeEventListener("focus", watch);
       document.removeEventListener("visibilitychange", watch);
     };
-  }, [isAtEnd, last, lastRead, client, dataKey, place]);
+  }, [isKept, last, lastRead, client, dataKey, place]);
 }

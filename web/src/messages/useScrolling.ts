@@ -1,6 +1,7 @@
 import type { Virtualizer } from "@tanstack/react-virtual";
 import { type RefObject, useCallback, useEffect, useRef, useState } from "react";
 
+import { afterPaint } from "../lib/afterPaint";
 import { useStore } from "../lib/store";
 import { link } from "../live/link";
 import { goalOf } from "./opening";
@@ -28,14 +29,16 @@ interface Scrolling {
 
 /** Scrolls to where a conversation opens, loads more near its edges, and knows whether its end is visible. */
 export function useScrolling({ box, virtual, rows, at, isPart, load, waiting, onLeave }: Scrolling) {
-  const [isAtEnd, setAtEnd] = useState(!isPart);
+  const [isAtEnd, setAtEnd] = useState(() => !isPart && goalOf(rows, at)?.align === "end");
   const arrived = useRef<string | null>(null);
   // More messages may arrive on the way to the end. The way is over when the last one is visible.
   const isOnTheWay = useRef(false);
   const isLeaving = useRef(false);
+  // Where nothing is to be scrolled, nothing else looks at what is in sight.
+  const look = useRef(() => undefined as void);
   useEffect(() => {
     const wanted = String(at ?? "");
-    if (rows.length === 0 || (arrived.current === wanted && !isOnTheWay.current)) return;
+    if (rows.length === 0 || (arrived.current === wanted && !isOnTheWay.current && !isLeaving.current)) return;
     const isToEnd = isOnTheWay.current || (isLeaving.current && at === undefined);
     const goal = isToEnd ? { index: rows.length - 1, align: "end" as const } : goalOf(rows, at);
     if (!goal) return;
@@ -43,17 +46,27 @@ export function useScrolling({ box, virtual, rows, at, isPart, load, waiting, on
     arrived.current = wanted;
     isOnTheWay.current = goal.align === "end";
     virtual.scrollToIndex(goal.index, { align: goal.align });
+    afterPaint(look.current);
   }, [rows, at, virtual]);
 
+  const shown = useRef(rows);
+  shown.current = rows;
+  const [inSight, setInSight] = useState<number | null>(null);
   const onScroll = useCallback(() => {
     const element = box.current;
     if (!element) return;
+    const bottom = element.scrollTop + element.clientHeight;
+    const lines = virtual.getVirtualItems().filter(({ end }) => end <= bottom).map(({ index }) => shown.current[index]);
+    const line = lines.findLast((row) => row?.kind === "message");
+    setInSight(line?.kind === "message" ? line.message.id : null);
     const below = element.scrollHeight - element.scrollTop - element.clientHeight;
     if (element.scrollTop < NEAR) void load("older");
     if (below < NEAR) void load("newer");
     if (below < 5) isOnTheWay.current = false;
     setAtEnd(below < AT_END && !isPart);
-  }, [box, load, isPart]);
+  }, [box, virtual, load, isPart]);
+
+  look.current = onScroll;
 
   // At the edge no scrolling happens, so a failed load is retried when the connection is back.
   const isLive = useStore(link, (now) => now === "live");
@@ -79,5 +92,5 @@ export function useScrolling({ box, virtual, rows, at, isPart, load, waiting, on
     if (isPart) leave();
     else virtual.scrollToIndex(rows.length - 1, { align: "end" });
   };
-  return { isAtEnd, onScroll, stay, goToEnd };
+  return { isAtEnd, inSight, onScroll, stay, goToEnd };
 }

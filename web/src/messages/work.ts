@@ -1,21 +1,14 @@
-import { createContext, useContext } from "react";
+import type { Message, WorkflowState } from "../api/types";
 
-import type { Message } from "../api/types";
+/** A message that is work, and so has a state. All others are talk. */
+export type Work = Message & { workflow_state: WorkflowState };
 
-/**
- * Whether a message stands for work, and so has a state to show. Where messages are work, all that agents write is, apart from answers;
- * elsewhere what they say to be an action.
- */
-export function isWork(message: Message, isWorkHere = false): boolean {
-  if (message.workflow_state !== "proposed") return true;
-  return message.from.kind === "agent" && ("action_type" in message.metadata || (isWorkHere && message.reply_to === null && !message.deleted_at));
+export function isWork(message: Message): message is Work {
+  return (message.workflow_state ?? null) !== null;
 }
 
-const context = createContext(false);
-
-/** Says whether messages are work in the channel that is shown. */
-export const WorkProvider = context.Provider;
-
-export function useIsWork(message: Message): boolean {
-  return isWork(message, useContext(context));
+/** The kind of work that a message was proposed as. */
+export function kindOf({ metadata }: Pick<Message, "metadata">): string | undefined {
+  const kind: unknown = metadata["action_type"];
+  return typeof kind === "string" ? kind : undefined;
 }

@@ -10,7 +10,7 @@ import { Composer } from "../messages/Composer";
 import { DropZone } from "../messages/DropZone";
 import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
-import { WorkProvider } from "../messages/work";
+import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
@@ -42,6 +42,8 @@ export function ChannelPage() {
         subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
         actions={
           <>
+            {/* On a phone it would take a line of its own; the palette has the command, too. */}
+            <StarButton id={`channel:${name}`} className="max-sm:hidden" />
             {details ? <MembersButton details={details} /> : null}
             <ChannelViews name={name} />
             <Link
@@ -57,10 +59,8 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <WorkProvider value={details?.channel.workflow_enabled ?? false}>
-            <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
-          </WorkProvider>
-          <Composer place={place} placeholder={`Message #${name}`} />
+          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          <Composer place={place} placeholder={`Message #${name}`} hasWork={details?.channel.workflow_enabled} />
         </DropZone>
       </Page>
       {thread === undefined ? null : (

@@ -1,11 +1,9 @@
-import type { ReactNode } from "react";
-
 import { type Run, isActive } from "../api/runs";
 import { Badge } from "../ui/Badge";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
-import { classes } from "../ui/classes";
 import { RunLink } from "./RunLink";
 import { RetryButton, StopButton } from "./RunButtons";
+import { StatusBox, StatusLine } from "./StatusBox";
 import { useSecond } from "./useSecond";
 import { STATUSES, costWords, reasonWords, spanWords, timeOf } from "./words";
 
@@ -29,55 +27,51 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
   );
   switch (run.status) {
     case "succeeded":
-      return <Plain>{head}</Plain>;
+      return <StatusLine>{head}</StatusLine>;
     case "queued":
       return (
-        <Plain>
+        <StatusLine>
           {head}
           <span className="text-muted">Waiting for a free slot.</span>
           <StopButton key={run.status} run={run} size="row" />
-        </Plain>
+        </StatusLine>
       );
     case "running":
       return (
-        <Boxed look="border-in-progress/40" head={head} button={<StopButton key={run.status} run={run} size="row" />}>
+        <StatusBox look="busy" head={head} buttons={<StopButton key={run.status} run={run} size="row" />}>
           {run.last_step ? (
             <span className="line-clamp-1 font-mono break-all">
               <Shown text={run.last_step} most={160} />
             </span>
           ) : null}
-        </Boxed>
+        </StatusBox>
       );
     case "cancelled":
       return (
-        <Plain>
+        <StatusLine>
           {head}
           <span className="text-muted">{reasonWords(run.reason)}</span>
           <RetryButton run={run} size="row" />
-        </Plain>
+        </StatusLine>
       );
     case "failed":
     case "timed_out":
       return (
-        <Boxed look="border-rejected/40" head={head} button={<RetryButton run={run} size="row" />}>
+        <StatusBox
+          look="bad"
+          head={head}
+          buttons={
+            <>
+              <RetryButton run={run} size="row" />
+              {/* On a phone there is no room for a second way there. */}
+              <span className="max-md:hidden">
+                <RunLink id={run.id} label="Open run" />
+              </span>
+            </>
+          }
+        >
           <Shown text={run.last_step ?? reasonWords(run.reason) ?? ""} most={MOST_OF_LINE} title="Full reason" />
-        </Boxed>
+        </StatusBox>
       );
   }
-}
-
-function Plain({ children }: { children: ReactNode }) {
-  return <div className="flex min-h-6 flex-wrap items-center gap-x-2">{children}</div>;
-}
-
-function Boxed({ look, head, button, children }: { look: string; head: ReactNode; button: ReactNode; children: ReactNode }) {
-  return (
-    <div className={classes("rounded-md border", look)}>
-      <div className="flex min-h-8 flex-wrap items-center gap-x-2 px-2 py-0.5">
-        {head}
-        <span className="ml-auto">{button}</span>
-      </div>
-      {children ? <div className="border-t border-line px-2 py-1 text-sm text-muted [overflow-wrap:anywhere]">{children}</div> : null}
-    </div>
-  );
 }

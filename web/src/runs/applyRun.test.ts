@@ -12,7 +12,7 @@ test("a step changes its row, and a new status reloads the lists", () => {
   const reloaded = vi.spyOn(client, "invalidateQueries");
   const keys = () => reloaded.mock.calls.map(([filter]) => (filter?.queryKey ?? []).join(" "));
   applyRun(client, event({ run_id: 7, status: "running", last_step: "one" }));
-  expect(keys()).toEqual(["run 7", "runs"]);
+  expect(keys()).toEqual(["run 7", "runs", "presences"]);
   reloaded.mockClear();
   applyRun(client, event({ run_id: 7, status: "running", last_step: "two" }));
   expect(keys()).not.toContain("runs");

@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 
+import { PRESENCES_KEY } from "../api/presencesKey";
 import type { Delivery, Run } from "../api/runs";
 import { numberIn, textIn } from "../live/handlers";
 import { reloadSoon } from "../live/reloadSoon";
@@ -18,6 +19,8 @@ export function applyRun(client: QueryClient, event: LiveEvent): void {
   else active.delete(id);
   if (isNew) {
     reloadSoon(client, "runs");
+    // An agent works while it has a run.
+    reloadSoon(client, ...PRESENCES_KEY);
     if (textIn(event, "reason") === "acting_off") reloadSoon(client, "automation");
     reloadDeliveries(client, textIn(event, "agent"), numberIn(event, "trigger_message_id"));
     return;

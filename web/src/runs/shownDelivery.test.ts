@@ -2,30 +2,42 @@ import { describe, expect, it } from "vitest";
 
 import type { Delivery } from "../api/runs";
 import type { Me, Message } from "../api/types";
-import { isForOwnAgent } from "../messages/asked";
-import { isAskedAbout, ownDeliveries } from "./shownDelivery";
+import { isAsking } from "../messages/asked";
+import { askedAgents } from "./askedAgents";
+import { inboxStatus } from "./inboxStatus";
+import { isAskedAbout, isTold } from "./shownDelivery";
 
 const me = {
   user: { username: "mira" },
   agents: [
-    { name: "scribe", trigger_mode: "reactive" },
-    { name: "reader", trigger_mode: "passive" },
+    { name: "scribe", display_name: "Scribe", trigger_mode: "reactive" },
+    { name: "reader", display_name: "", trigger_mode: "passive" },
   ],
 } as Me;
-const message = (more: Partial<Message>) =>
-  ({ from: { name: "mira" }, mentions: [], created_at: "2026-01-01T00:00:00Z", status: "pending", workflow_state: "proposed", ...more }) as Message;
+const partners = [
+  { name: "tomas", kind: "user", display_name: "Tomás" },
+  { name: "critic", kind: "agent", display_name: "Critic" },
+];
+const message = (more: object) =>
+  ({ from: { name: "mira" }, mentions: [], created_at: "2026-01-01T00:00:00Z", status: "pending", workflow_state: "proposed", ...more }) as unknown as Message;
 const NOW = Date.parse("2026-01-01T12:00:00Z");
 const LATER = Date.parse("2026-01-09T00:00:00Z");
 
-describe("messages to one's own agents", () => {
-  it("are those that the person wrote to an agent that messages start", () => {
-    expect(isForOwnAgent(message({ to: "scribe" }), me)).toBe(true);
-    expect(isForOwnAgent(message({ mentions: ["tomas", "scribe"] }), me)).toBe(true);
-    expect(isForOwnAgent(message({ to: "reader" }), me)).toBe(false);
-    expect(isForOwnAgent(message({ to: "tomas" }), me)).toBe(false);
-    expect(isForOwnAgent(message({ to: "scribe", from: { name: "tomas" } as Message["from"] }), me)).toBe(false);
-    expect(isForOwnAgent(message({ to: "scribe", deleted_at: "2026-01-01T00:00:00Z" }), me)).toBe(false);
-    expect(isForOwnAgent(message({ to: "scribe" }), undefined)).toBe(false);
+describe("messages to agents", () => {
+  it("are those that the person wrote to somebody", () => {
+    expect(isAsking(message({ to: "scribe" }), me)).toBe(true);
+    expect(isAsking(message({ mentions: ["tomas", "scribe"] }), me)).toBe(true);
+    expect(isAsking(message({}), me)).toBe(false);
+    expect(isAsking(message({ to: "scribe", from: { name: "tomas" } }), me)).toBe(false);
+    expect(isAsking(message({ to: "scribe", deleted_at: "2026-01-01T00:00:00Z" }), me)).toBe(false);
+    expect(isAsking(message({ to: "scribe" }), undefined)).toBe(false);
+  });
+
+  it("name agents of the person and of others, and no people", () => {
+    const names = (more: object) => askedAgents(message(more), me, partners).map(({ name, displayName, own }) => `${name} ${displayName} ${own !== undefined}`);
+    expect(names({ mentions: ["critic", "tomas", "reader", "critic", "nobody"] })).toEqual(["critic Critic false", "reader reader true"]);
+    expect(names({ to: "tomas" })).toEqual([]);
+    expect(names({ to: "scribe" })).toEqual(["scribe Scribe true"]);
   });
 
   it("are asked about while they are new or open", () => {
@@ -35,12 +47,40 @@ describe("messages to one's own agents", () => {
     expect(isAskedAbout(message({}), LATER)).toBe(true);
   });
 
-  it("show what their own agents do, where there is something to say", () => {
+  it("show what the hub did about them only if there is something to say", () => {
     const item = (more: Partial<Delivery>): Delivery => ({ recipient: "scribe", state: "woken", run_id: 1, ...more });
-    const shown = ownDeliveries(
-      [item({}), item({ recipient: "other" }), item({ state: "stored" }), item({ state: "not_woken", reason: "passive" }), item({ state: "not_woken", reason: "paused" })],
-      me,
-    );
-    expect(shown.map(({ reason }) => reason)).toEqual([undefined, "paused"]);
+    expect(isTold(item({}))).toBe(true);
+    expect(isTold(item({ state: "not_woken", reason: "paused" }))).toBe(true);
+    expect(isTold(item({ state: "stored" }))).toBe(false);
+    expect(isTold(item({ state: "not_woken", reason: "passive" }))).toBe(false);
+  });
+});
+
+describe("a message in the inbox of an agent", () => {
+  const [reader, critic] = [...askedAgents(message({ to: "reader" }), me, partners), ...askedAgents(message({ to: "critic" }), me, partners)];
+  const words = (more: object, agent = reader!, now = NOW) => {
+    const { word, span, hint } = inboxStatus(message(more), agent, now);
+    return [word, span, hint].filter(Boolean).join(" · ");
+  };
+  const at = (seconds: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1000).toISOString();
+
+  it("waits, is claimed, and is done or has failed", () => {
+    const soon = Date.parse(at(180));
+    expect(words({}, reader, soon)).toBe("Waiting · 3 min · The agent reads it when it next checks its inbox.");
+    expect(words({}, critic, soon)).toBe("Waiting · 3 min");
+    expect(words({ status: "processing", status_since: at(60) }, critic, soon)).toBe("Claimed by @critic · 2 min");
+    expect(words({ status: "done", status_since: at(52) })).toBe("Done · 52 s");
+    expect(words({ status: "failed", status_since: at(48) })).toBe("Failed · after 48 s");
+  });
+
+  it("has no times if the hub does not know them", () => {
+    expect(words({ status: "processing" })).toBe("Claimed by @reader");
+    expect(words({ status: "done", status_since: null })).toBe("Done");
+    expect(words({ status: "failed" })).toBe("Failed");
+  });
+
+  it("waits for an agent that may not work, and says so", () => {
+    const paused = { ...reader!, own: { ...reader!.own!, paused_at: at(0) } };
+    expect(words({}, paused, Date.parse(at(5)))).toBe("Waiting · 5 s · The agent is paused.");
   });
 });

@@ -1,5 +1,5 @@
 import type { Delivery } from "../api/runs";
-import type { Me, Message } from "../api/types";
+import type { Message } from "../api/types";
 
 const DAY_MS = 86_400_000;
 
@@ -13,10 +13,7 @@ export function isAskedAbout(message: Message, now: number): boolean {
   return !isSettled(message) || now - Date.parse(message.created_at) < DAY_MS;
 }
 
-/** What was started for the person's own agents. What others' agents do is not shown to them. */
-export function ownDeliveries(items: readonly Delivery[], me: Me): Delivery[] {
-  return items.filter(
-    ({ recipient, state, reason }) =>
-      me.agents.some(({ name }) => name === recipient) && state !== "stored" && reason !== "passive" && reason !== "no_wake",
-  );
+/** Whether a delivery says more than the message itself. An agent that reads its inbox by itself is not started, and that is no fault. */
+export function isTold({ state, reason }: Delivery): boolean {
+  return state !== "stored" && reason !== "passive" && reason !== "no_wake";
 }

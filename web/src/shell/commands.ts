@@ -5,6 +5,7 @@ import { useMemo } from "react";
 import { logOut } from "../api/account";
 import { sentenceOf } from "../api/problem";
 import { type Conversation, conversationQuery, unreadQuery } from "../api/queries";
+import { setStar, starredQuery } from "../api/stars";
 import type { Place } from "../api/types";
 import { markRead } from "../api/workflow";
 import { chooseAppearance } from "../lib/appearance";
@@ -42,6 +43,11 @@ async function markAllRead(client: QueryClient, place: Place): Promise<void> {
   toast(`${place.kind === "channel" ? "#" : "@"}${place.name} marked as read`, before?.unread_count ? { undo } : {});
 }
 
+function toggleStar(client: QueryClient, place: Place): Promise<void> {
+  const id = `${place.kind}:${place.name}` as const;
+  return setStar(client, id, !client.getQueryData(starredQuery.queryKey)?.has(id));
+}
+
 /** What the palette can do beside going somewhere. */
 export function useCommands(): Command[] {
   const client = useQueryClient();
@@ -51,7 +57,12 @@ export function useCommands(): Command[] {
     const place = conversationAt(path, as);
     const other = document.documentElement.classList.contains("dark") ? "light" : "dark";
     return [
-      ...(place ? [{ label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) }] : []),
+      ...(place
+        ? [
+            { label: "Mark conversation as read", run: () => orSay(markAllRead(client, place)) },
+            { label: "Star conversation, or remove its star", run: () => orSay(toggleStar(client, place)) },
+          ]
+        : []),
       { label: "New channel", run: () => making.set("channel") },
       { label: "New agent", run: () => making.set("agent") },
       { label: `Switch to ${other} theme`, run: () => chooseAppearance({ theme: other }) },

@@ -1,10 +1,11 @@
+import type { StarId } from "../api/stars";
 import type { Agent, Channel, Partner, PrincipalKind, Unread } from "../api/types";
 import type { PresenceState } from "../ui/PresenceDot";
 
 /** A conversation in the sidebar. */
 export interface SidebarConversation {
   /** As the hub names it among the starred ones. */
-  id: `channel:${string}` | `dm:${string}`;
+  id: StarId;
   kind: "channel" | "dm";
   name: string;
   unread: number;

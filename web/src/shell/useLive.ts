@@ -4,6 +4,7 @@ import { useEffect } from "react";
 import { catchUp, handleEvent } from "../live/handlers";
 import { link } from "../live/link";
 import { openLive } from "../live/stream";
+import { resendSoon } from "../messages/outbox";
 import { streamHandlers } from "../streamHandlers";
 
 /** Keeps everything on the page up to date while it is open. */
@@ -27,6 +28,7 @@ export function useLive(): void {
           // Lists that failed to load promised a retry.
           void client.refetchQueries({ type: "active", predicate: ({ state }) => state.status === "error" });
         }
+        if (next === "live") resendSoon(client);
         if (next === "live" && isFirst) {
           isFirst = false;
           catchUp(streamHandlers, client);

@@ -11,8 +11,11 @@ export function Page({
   isFlush,
   header,
   tabs,
+  icon,
 }: {
   title: ReactNode;
+  /** Stands before the title, where there is room. */
+  icon?: ReactNode;
   subtitle?: ReactNode;
   actions?: ReactNode;
   children: ReactNode;
@@ -48,6 +51,7 @@ export function Page({
         header(shownTitle)
       ) : (
         <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:pr-3 max-md:pl-14">
+          {icon ? <div className="max-md:hidden">{icon}</div> : null}
           {/* On a phone one below the other, so that there is room for what can be done. */}
           <div className="flex min-w-32 flex-1 items-baseline gap-x-3 max-md:flex-col">
             {shownTitle}

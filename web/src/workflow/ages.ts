@@ -1,4 +1,4 @@
-import type { Channel, Message } from "../api/types";
+import type { Channel, Message, WorkflowState } from "../api/types";
 import { duration } from "../lib/time";
 import { TERMINAL } from "./moves";
 
@@ -10,7 +10,7 @@ export function limitMs(text: string): number | null {
   return match ? Number(match[1]) * UNITS[match[2]!]! : null;
 }
 
-const DECIDING: Partial<Record<Message["workflow_state"], string>> = {
+const DECIDING: Partial<Record<WorkflowState, string>> = {
   approved: "approve",
   in_progress: "in_progress",
   rejected: "reject",
@@ -20,7 +20,7 @@ const DECIDING: Partial<Record<Message["workflow_state"], string>> = {
 
 /** Since when a message is in its state, as far as its reactions tell: of what was taken back they tell nothing. */
 export function sinceOf(message: Message): string {
-  const deciding = DECIDING[message.workflow_state];
+  const deciding = message.workflow_state ? DECIDING[message.workflow_state] : undefined;
   return message.reactions.find(({ reaction }) => reaction === deciding)?.created_at ?? message.created_at;
 }
 
@@ -41,6 +41,7 @@ export function standingOf(message: Message, limits: Limits | undefined, now: nu
   const isOpen =
     limits?.workflow_enabled === true &&
     (message.status === "pending" || message.status === "processing") &&
+    message.workflow_state != null &&
     !TERMINAL.includes(message.workflow_state) &&
     // Answers are work only while somebody has claimed them.
     ((message.reply_to ?? null) === null || message.workflow_state === "in_progress");

@@ -22,7 +22,7 @@ export function findCard(client: QueryClient, id: number): Message | undefined {
 
 /** A message with the status that follows from its workflow state. */
 export function settled(message: Message): Message {
-  const isTerminal = ["published", "done", "rejected"].includes(message.workflow_state);
+  const isTerminal = ["published", "done", "rejected"].includes(message.workflow_state ?? "");
   return { ...message, status: isTerminal ? "done" : message.status === "done" ? "pending" : message.status };
 }
 

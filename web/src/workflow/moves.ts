@@ -15,6 +15,7 @@ const rankOf = (reaction: Reaction) => RANKS.findIndex((one) => one.reaction ===
 
 export const TERMINAL: readonly WorkflowState[] = ["published", "done", "rejected"];
 
+/** The state that follows from reactions to work. */
 export function stateOf(reactions: ReadonlyArray<Pick<ReactionView, "reaction">>): WorkflowState {
   const highest = Math.max(-1, ...reactions.map(({ reaction }) => rankOf(reaction)));
   return RANKS[highest]?.state ?? "proposed";

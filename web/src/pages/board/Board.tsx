@@ -59,7 +59,7 @@ export function Board({ scope, channels, filter, setFilter, strip, choices = [] 
         setRejecting(message);
         return;
       }
-      setWanted({ id: message.id, from: message.workflow_state });
+      setWanted({ id: message.id, from: message.workflow_state ?? undefined });
       void move(message, target).then((isDone) => {
         if (!isDone) setWanted({ id: message.id });
       });

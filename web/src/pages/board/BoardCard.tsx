@@ -29,7 +29,9 @@ interface BoardCardProps {
 /** A piece of work: what, who, since when. */
 export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, hasChannel, onMenu, onCurrent, onDrag }: BoardCardProps) {
   const { message, standing, channel } = card;
-  const { id, workflow_state: state } = message;
+  const { id } = message;
+  // Only work is on a board.
+  const state = message.workflow_state ?? "proposed";
   const title = titleOf(message);
   const claimant = claimantOf(message);
   const who = state === "in_progress" && claimant ? claimant : message.from;

@@ -1,4 +1,5 @@
 import type { Message } from "../../api/types";
+import { isWork } from "../../messages/work";
 import type { BoardFilter } from "./search";
 
 /** Whether a message is among what is shown. */
@@ -12,9 +13,9 @@ export function passes(message: Message, filter: BoardFilter, isStale: boolean):
   );
 }
 
-/** Whether a message is work. What was said before the workflow was switched on is settled, and nobody has reacted to it. */
+/** Whether a message is work. What was proposed before the workflow was switched on is settled, and nobody has reacted to it. */
 export function isCard(message: Message): boolean {
-  return message.workflow_state !== "proposed" || message.status !== "done";
+  return isWork(message) && (message.workflow_state !== "proposed" || message.status !== "done");
 }
 
 export function isNarrowed(filter: BoardFilter): boolean {

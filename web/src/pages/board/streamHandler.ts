@@ -33,7 +33,6 @@ export const boardHandler = {
 } satisfies StreamHandler;
 
 function reloadChanged(client: QueryClient, event: LiveEvent): void {
-  const id = numberIn(event, "message_id");
-  // A changed status alone moves no card: columns follow the reactions.
-  if (id !== undefined && textIn(event, "status") === undefined && findCard(client, id)) reloadSoon(client, "board");
+  // A changed status alone moves no card: columns follow the reactions. A message that is no card may have become one.
+  if (textIn(event, "status") === undefined) reloadSoon(client, "board");
 }

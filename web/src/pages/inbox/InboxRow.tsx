@@ -10,6 +10,7 @@ import { classes } from "../../ui/classes";
 import { staleWords } from "../../workflow/ages";
 import { claimantOf } from "../../workflow/moves";
 import { isCutShort, restOf, titleOf } from "../../workflow/title";
+import { isWork } from "../../messages/work";
 import { MessageLink } from "./MessageLink";
 import { TrustEffect } from "./TrustEffect";
 import type { Item } from "./groups";
@@ -86,7 +87,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         ) : null}
         {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
-          {kind === "mentions" ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
+          {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>unclaimed</span> : null}

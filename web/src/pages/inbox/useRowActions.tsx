@@ -1,7 +1,7 @@
 import { Check, X } from "lucide-react";
 import type { ReactNode } from "react";
 
-import type { Message } from "../../api/types";
+import type { Message, WorkflowState } from "../../api/types";
 import { showSource } from "../../messages/source";
 import { claimantOf } from "../../workflow/moves";
 import { useMove } from "../../workflow/useMove";
@@ -26,7 +26,7 @@ export function useRowActions(self: string, reject: (message: Message) => void):
   const move = useMove();
   const readUpTo = useReadUpTo();
   return (kind, { message }): Record<string, RowAction> => {
-    const to = (state: Message["workflow_state"]) => () => void move(message, state);
+    const to = (state: WorkflowState) => () => void move(message, state);
     const look = { s: { label: "Show source", run: () => showSource(message), isKept: true } };
     const isMine = claimantOf(message)?.name === self;
     switch (kind) {
@@ -55,6 +55,6 @@ export function useRowActions(self: string, reject: (message: Message) => void):
 }
 
 /** The state that a message has without its claim. */
-function releasedState(message: Message): Message["workflow_state"] {
+function releasedState(message: Message): WorkflowState {
   return message.reactions.some(({ reaction }) => reaction === "approve") ? "approved" : "proposed";
 }

@@ -8,7 +8,7 @@ import { appearance } from "../../lib/appearance";
 import { fullName } from "../../lib/names";
 import { useStore } from "../../lib/store";
 import { clockTime, dayName, exactTime } from "../../lib/time";
-import { isWork } from "../../messages/MessageRow";
+import { isWork } from "../../messages/work";
 import { linkTo } from "../../messages/place";
 import { AuthorName, hasProfile } from "../../ui/AuthorName";
 import { Avatar } from "../../ui/Avatar";

@@ -1,0 +1,36 @@
+import { KindInput } from "../workflow/KindInput";
+import { KIND_RULE, isKind, keepKind, lastKind } from "../workflow/kinds";
+import { Switch } from "../ui/Switch";
+
+interface ProposeBarProps {
+  channel: string;
+  /** The kind of work, or null for talk. */
+  kind: string | null;
+  onKind: (kind: string | null) => void;
+}
+
+/** Proposes what is written as work. Without it, a message is talk. The browser remembers the kind for each channel. */
+export default function ProposeBar({ channel, kind, onKind }: ProposeBarProps) {
+  return (
+    <>
+      <Switch label="Propose" isOn={kind !== null} onChange={(isOn) => onKind(isOn ? lastKind(channel) : null)} />
+      {kind === null ? null : (
+        <>
+          <KindInput
+            value={kind}
+            aria-label="Kind of work"
+            aria-describedby="propose-hint"
+            onChange={(next) => {
+              keepKind(channel, next);
+              onKind(next);
+            }}
+            className="h-7 w-28 rounded-md border border-control bg-bg px-2 aria-invalid:border-rejected pointer-coarse:h-11"
+          />
+          <span id="propose-hint" className="text-xs text-muted" role="status">
+            {isKind(kind) ? "Goes to the board and waits for approval." : KIND_RULE}
+          </span>
+        </>
+      )}
+    </>
+  );
+}
