@@ -29,7 +29,7 @@ async fn a_new_agent_has_sensible_settings() {
     let key = created["key"].as_str().unwrap();
     assert!(key.starts_with("stoa_agent_") && key.len() == "stoa_agent_".len() + 49, "{key}");
     let expected = json!({
-        "id": created["agent"]["id"], "name": "scout", "display_name": "scout", "owner": "Ada", "archetype": "custom",
+        "id": created["agent"]["id"], "name": "scout", "display_name": "scout", "owner": "Ada", "description": "", "archetype": "custom",
         "trigger_mode": "passive", "cooldown_seconds": 30, "budget": {"runs_per_day": 100, "cost_usd_per_day": null, "others_percent": 50},
         "max_trigger_depth": 4, "trigger_from": "people", "trigger_allow": [], "max_round_trips": 12, "k8s_image": null, "harness": null, "instructions": "", "pending_work": false,
         "paused_at": null, "pause_reason": null, "quarantined_at": null, "last_seen_at": null,

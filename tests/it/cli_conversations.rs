@@ -83,7 +83,7 @@ fn channels_are_made_shown_changed_and_taken_away() {
         assert_eq!(changed[field], value, "{field}");
     }
     refused(&hub, &["channels", "update", "den", "--approve-threshold", "1.5"], "validation_failed");
-    hub.admin(&["channels", "update", "den"]).fails(2, &["say what to change"]);
+    hub.admin(&["channels", "update", "den"]).fails(2, &["nothing to change"]);
 
     let names = |list: &Value| -> Vec<String> {
         list["items"].as_array().unwrap().iter().map(|member| member["name"].as_str().unwrap().to_owned()).collect()

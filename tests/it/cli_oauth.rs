@@ -56,7 +56,7 @@ async fn clients_are_made_listed_and_deleted() {
     assert_eq!(deleted, format!("Client {id} (The CI) and its tokens deleted.\n"));
     assert!(!inspector.is_active(&token).await);
     app.ask_for_own().await.oauth_error(401, "invalid_client");
-    hub.admin(&["oauth", "clients", "delete", &id]).fails(4, &["no such"]);
+    hub.admin(&["oauth", "clients", "delete", &id]).fails(4, &["No such client."]);
     let deleted = hub.json(&["oauth", "clients", "delete", &registered.id]);
     assert_eq!((&deleted["client_id"], &deleted["kind"]), (&json!(registered.id), &json!("registered")));
     assert_eq!(hub.json(&["oauth", "clients", "list"])["items"].as_array().unwrap().len(), 1);
@@ -99,7 +99,7 @@ async fn grants_are_listed_and_revoked() {
     let second = app.tokens(&ada, "scout").await;
     let of_bob = app.tokens(&bob, "self").await;
     let said = hub.admin(&["oauth", "grants", "revoke", "--user", "ada"]).ok();
-    assert_eq!(said.lines().filter(|line| line.starts_with("What ada let An App do")).count(), 2, "{said}");
+    assert_eq!(said.lines().filter(|line| line.contains("of ada to An App")).count(), 2, "{said}");
     for tokens in [first, second] {
         app.refresh(&tokens.refresh).await.oauth_error(400, "invalid_grant");
     }
@@ -122,8 +122,8 @@ fn wrong_input_is_refused_by_name() {
         (&create("bob", "scout", "x"), &["agent"]),
         (&create("ada", "scout", ""), &["name"]),
         (&create("ada", "scout", "a\u{202e}b"), &["name"]),
-        (&["oauth", "clients", "delete", "nothing"], &["no such"]),
-        (&["oauth", "grants", "revoke", "99"], &["no such"]),
+        (&["oauth", "clients", "delete", "nothing"], &["No such client."]),
+        (&["oauth", "grants", "revoke", "99"], &["No such client."]),
         (&["oauth", "grants", "revoke", "--user", "nobody"], &["No such user."]),
         (&["oauth", "grants", "list", "--user", "nobody"], &["No such user."]),
     ] {

@@ -68,7 +68,7 @@ fn principals_are_shown() {
     }
     let one: Value = hub.json(&["principals", "show", DEMO]);
     assert_eq!(one["keys"][0]["scopes"], json!(ALL_SCOPES));
-    hub.admin(&["principals", "show", "svc:bell:nobody"]).fails(4, &["no such machine principal"]);
+    hub.admin(&["principals", "show", "svc:bell:nobody"]).fails(4, &["No such machine principal"]);
     let reloaded = hub.admin(&["principals", "reload"]).ok();
     assert!(reloaded.contains("2 principals, 2 usable keys"), "{reloaded}");
     hub.stop();

@@ -19,9 +19,9 @@ async fn the_form_logs_a_person_in_and_sends_them_on() {
     assert!(!policy.contains("unsafe-inline"), "{policy}");
     assert!(!page.text().contains("<script"), "{page:?}");
     assert!(page.text().contains("/oauth/authorize?x=1") || page.text().contains("/oauth/authorize?x&#61;1"));
-    assert!(page.text().contains("the app that sent you here"), "{page:?}");
+    assert!(page.text().contains("continue to the app"), "{page:?}");
     let page = hub.nobody().get("/login?next=/oauth/authorizes").await.status(200);
-    assert!(!page.text().contains("the app that sent you here"), "{page:?}");
+    assert!(!page.text().contains("continue to the app"), "{page:?}");
 
     let fields = [("username", "ada"), ("password", PASSWORD), ("next", "/oauth/authorize?x=1")];
     let reply = form(hub.nobody().call("POST", "/login"), &fields).await.status(303);

@@ -33,7 +33,7 @@ async fn there_has_to_be_somebody_to_read_it() {
     refused(&hub, &ada, &to("AdaLovelace"), 422, "cannot_message_self").await;
     let problem = refused(&hub, &eve, &to("scoot"), 404, "unknown_recipient").await;
     let hint = problem["hint"].as_str().unwrap();
-    assert!(hint.contains("scout") && hint.contains("scott") && hint.matches(", ").count() == 2, "{hint}");
+    assert!(hint.contains("scout") && hint.contains("scott") && hint.starts_with("Did you mean"), "{hint}");
     assert!(problem["detail"].as_str().unwrap().contains("scoot"));
     for name in ["system", "gone", "", "@", "@@bob", "bob ", "b\u{f6}b", "operator", "#general", "*"] {
         refused(&hub, &eve, &to(name), 404, "unknown_recipient").await;

@@ -387,8 +387,8 @@ fn commands_set_list_and_delete_secrets_and_show_no_value() {
     said += &set_by_command(&hub, &["KEY", CANARY, "--scope", "user:ada"], "")
         .fails(2, &["unexpected"])
         .replace(CANARY, "");
-    said += &set_by_command(&hub, &["KEY", "--scope", "agent:nobody"], CANARY).fails(4, &["no such agent"]);
-    hub.admin(&["secrets", "delete", "KEY", "--scope", "user:ada"]).fails(4, &["no such secret"]);
+    said += &set_by_command(&hub, &["KEY", "--scope", "agent:nobody"], CANARY).fails(4, &["No such agent"]);
+    hub.admin(&["secrets", "delete", "KEY", "--scope", "user:ada"]).fails(4, &["No such secret"]);
     hub.admin(&["db", "rotate-key"]).ok();
     let deleted = hub.admin(&["secrets", "delete", "SEARCH_KEY", "--scope", "agent:scout"]).ok();
     assert_eq!(deleted, "The secret SEARCH_KEY of agent:scout was deleted.\n");

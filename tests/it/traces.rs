@@ -718,7 +718,7 @@ fn the_command_line_lists_counts_and_exports() {
     let printed = hub.json(&["traces", "export", "-"]);
     assert_eq!((exported.len(), &json!(exported)), (250, &printed));
     let none = place.root().join("none.json");
-    hub.admin(&["traces", "export", none.to_str().unwrap(), "--owner", "nobody"]).fails(4, &["no such user"]);
+    hub.admin(&["traces", "export", none.to_str().unwrap(), "--owner", "nobody"]).fails(4, &["No such user"]);
     assert!(!none.exists());
     hub.admin(&["traces", "list", "--since", "soon"]).fails(2, &["--since"]);
     hub.admin(&["traces", "export", "-", "--format", "xml"]).fails(2, &["xml"]);

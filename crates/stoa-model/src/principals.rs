@@ -34,7 +34,7 @@ pub struct Card {
 }
 
 named_enum! {
-    /// Whether somebody can be expected to answer.
+    /// Whether a user or an agent can be expected to answer.
     #[derive(Default)]
     pub enum Presence {
         /// Seen within the last five minutes.

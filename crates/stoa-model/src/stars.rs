@@ -1,4 +1,4 @@
-//! Stars: conversations that somebody wants on top of their list.
+//! Stars: conversations that a caller wants on top of their list.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -15,7 +15,7 @@ named_enum! {
     }
 }
 
-/// A conversation with a star: a channel, or the direct messages with somebody.
+/// A conversation with a star: a channel, or the direct messages with someone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct StarView {
     pub kind: StarKind,

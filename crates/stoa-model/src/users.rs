@@ -183,7 +183,7 @@ named_enum! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct InvitationView {
     pub id: i64,
-    /// Whom it is for.
+    /// The person it is for.
     pub note: Option<String>,
     pub role: Role,
     /// The user in whose name it is; null for the operator.

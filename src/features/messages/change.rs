@@ -120,7 +120,7 @@ fn set_action_type(
     }
     let has_reactions = !reactions::reacted_among(tx, &[row.id])?.is_empty();
     if has_reactions && before.is_some() {
-        let said = "Somebody has reacted to this work, so its kind cannot be changed.";
+        let said = "Someone has reacted to this work, so its kind cannot be changed.";
         return Err(HubError::conflict("has_reactions", said).hint("Remove the reactions first."));
     }
     store::update_metadata(tx, row.id, &metadata)?;

@@ -22,7 +22,7 @@ async fn list_starred(State(hub): State<Hub>, actor: Actor) -> Result<Json<Items
     Ok(Json(service::list(&hub, &actor).await?))
 }
 
-/// Stars a conversation: `channel:NAME`, or `dm:NAME` for the direct messages with somebody.
+/// Stars a conversation: `channel:NAME`, or `dm:NAME` for the direct messages with someone.
 #[utoipa::path(put, path = "/api/starred/{conversation}", tag = "channels", params(("conversation" = String, Path)),
     responses((status = 204)), security(("session" = []), ("bearer" = [])))]
 async fn star(

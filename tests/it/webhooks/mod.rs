@@ -154,7 +154,7 @@ async fn each_event_is_sent_signed_to_those_who_asked_for_it() {
     let state = &received.iter().find(|one| one.body["type"] == "workflow.state_changed").unwrap().body["data"];
     assert_eq!(
         (&state["from"], &state["to"], &state["reaction"], &state["actor"], &state["channel"]),
-        (&json!("proposed"), &json!("approved"), &json!("approve"), &json!("ada"), &json!("news"))
+        (&json!(null), &json!("approved"), &json!("approve"), &json!("ada"), &json!("news"))
     );
     hub.settle().await;
     assert_eq!(other.count(), 0);
