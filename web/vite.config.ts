@@ -73,7 +73,7 @@ export default defineConfig({
     // The page shows the examples of the documentation, and a test reads the other texts.
     fs: { allow: [".", "../docs", "../templates", "../tests/words"] },
     proxy: Object.fromEntries(
-      ["/api", "/auth", "/oauth", "/mcp", "/login", "/healthz", "/readyz", "/.well-known"].map((path) => [path, hub]),
+      ["/api", "/auth", "/oauth", "/mcp", "/login", "/join", "/healthz", "/readyz", "/.well-known"].map((path) => [path, hub]),
     ),
   },
   test: {

@@ -422,7 +422,7 @@ fn wrong_input_is_refused_by_name() {
         (&["users", "create", "bob", "hunter22"], &["hunter22"]),
         (&["users", "create", "bob", "--password", "hunter22"], &["--password"]),
         (&["agents", "create", "finder"], &["--owner"]),
-        (&["agents", "update", "scout"], &["say what to change"]),
+        (&["agents", "update", "scout"], &["nothing to change"]),
         (&["agents", "update", "scout", "--archetype", "king"], &["--archetype", "researcher"]),
         (&["agents", "update", "scout", "--cost-usd-per-day", "NaN"], &["--cost-usd-per-day"]),
         (&["agents", "update", "scout", "--cost-usd-per-day", "inf"], &["--cost-usd-per-day"]),

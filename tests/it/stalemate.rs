@@ -51,7 +51,8 @@ async fn the_owner_is_reminded_once_and_people_are_called_once() {
         (&json!("system"), &json!("pending"), &json!("ada"))
     );
     let body = notice["body"].as_str().unwrap();
-    let line = format!("- #work, message {}, proposed for 24 hours: \"who takes this?\"", message["id"]);
+    let id = &message["id"];
+    let line = format!("- #work, [message {id}](/channels/work?at={id}), proposed for 24 hours: \"who takes this?\"");
     assert!(body.contains(&line), "{body}");
     let told = &notice["metadata"]["stalemate"]["messages"][0];
     let expected = json!({"channel": "work", "message_id": message["id"], "state": "proposed",

@@ -509,6 +509,18 @@ pub fn preview(body: &str) -> String {
     cut(&line).trim_end().to_owned()
 }
 
+/// The first line of a body that says something, without its Markdown: a line that is cut in the middle of a table says nothing.
+pub fn title(body: &str) -> String {
+    let is_mark =
+        |character: char| matches!(character, '`' | '*' | '_' | '~' | '|' | '#' | '>' | '[' | ']' | '\\' | '<' | '!');
+    let plain = |line: &str| line.replace(is_mark, " ").split_whitespace().collect::<Vec<_>>().join(" ");
+    let says_something = |line: &String| line.chars().any(char::is_alphanumeric);
+    let line = body.lines().map(plain).find(says_something).unwrap_or_default();
+    let line = line.trim_start_matches(['-', '+', ' ']);
+    let begin = cut(line);
+    if begin.len() < line.len() { format!("{}…", begin.trim_end()) } else { begin.to_owned() }
+}
+
 /// The first characters of a body, as they are.
 pub fn cut(body: &str) -> &str {
     body.char_indices().nth(PREVIEW_CHARACTERS).map_or(body, |(end, _)| &body[..end])
@@ -517,6 +529,20 @@ pub fn cut(body: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn titles_have_no_markdown() {
+        for (body, wanted) in [
+            ("who takes this?", "who takes this?"),
+            ("| --- | :-: |\n| **name** | `cost` |", "name cost"),
+            ("```\n---\n```\n# Section 2\nmore", "Section 2"),
+            ("- [x] a [link](/x)", "x a link (/x)"),
+            ("***", ""),
+        ] {
+            assert_eq!(title(body), wanted, "{body}");
+        }
+        assert_eq!(title(&"ab ".repeat(100)), format!("{}…", "ab ".repeat(40).trim_end()));
+    }
 
     #[test]
     fn previews_are_one_line_of_120_characters() {

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use stoa_db::{DbError, Tx};
-use stoa_model::messages::{MessageView, WorkflowState, preview};
+use stoa_model::messages::{MessageView, WorkflowState, title};
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::Reaction;
 use stoa_model::{MessageId, Timestamp};
@@ -168,7 +168,11 @@ fn add_line(body: &mut String, named: &Named, row: &MessageRow, told_at: Timesta
     // Writing into a string does not fail.
     let _ = match row.deleted_at {
         Some(_) => write!(body, "\n- #{channel}, message {id}, deleted"),
-        None => write!(body, "\n- #{channel}, message {id}, {state} for {age}: \"{}\"", preview(&row.body)),
+        None => write!(
+            body,
+            "\n- #{channel}, [message {id}](/channels/{channel}?at={id}), {state} for {age}: \"{}\"",
+            title(&row.body)
+        ),
     };
 }
 

@@ -118,7 +118,7 @@ export async function invitations({ hub, watcher }) {
   await watcher.checkAccess(page, "the command for an invitation");
   // A real shell splits it into the words that the program gets.
   const words = execFileSync("sh", ["-c", `stoa() { printf '%s\\n' "$@"; }\n${command}`], { encoding: "utf8" }).trimEnd().split("\n");
-  equal(words, ["admin", "users", "invite", "--for", note, "--role", "admin", "--valid", "8h"], "the words of the command");
+  equal(words, ["admin", "users", "invite", "--for", note, "--from", "admin", "--role", "admin", "--valid", "8h"], "the words of the command");
   await dialog.getByRole("button", { name: "Done" }).click();
 
   await hub.operate(...words.slice(1));

@@ -103,7 +103,7 @@ export async function talkAndWork({ hub, watcher }) {
   await page.getByRole("switch", { name: "Propose" }).click();
   await page.getByText("Goes to the board and waits for approval.").waitFor();
   await page.getByLabel("Kind of work").fill("two words");
-  await page.getByText("Use up to 64 of a-z, 0-9, _ and -.").waitFor();
+  await page.getByText("Use up to 64 of a-z, 0-9, _, . and -.").waitFor();
   await page.getByLabel("Message #work").fill("Ask three customers");
   equal(await page.getByRole("button", { name: "Propose", exact: true }).isDisabled(), true, "whether a wrong kind is refused");
   await page.getByLabel("Kind of work").fill("research");

@@ -43,7 +43,7 @@ async fn a_digest_says_what_its_reader_may_see_now() {
     let text = digest.to_string();
     assert!(!text.contains("tower") && !text.contains("plans") && text.contains("2 more"), "{text}");
     let id = &first["id"];
-    assert!(digest_of(&ada).await["body"].as_str().unwrap().contains(&format!("message {id}, proposed")));
+    assert!(digest_of(&ada).await["body"].as_str().unwrap().contains(&format!("?at={id}), proposed")));
     hub.finish().await;
 }
 

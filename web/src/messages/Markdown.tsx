@@ -53,10 +53,10 @@ function WithChannels(props: MarkdownProps) {
     <div
       className="contents"
       onClick={(event) => {
-        const link = (event.target as Element).closest("a.channel");
+        const link = (event.target as Element).closest("a.channel, a[href^='/channels/']");
         if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
         event.preventDefault();
-        void navigate({ to: link.getAttribute("href")! });
+        void navigate({ href: link.getAttribute("href")! });
       }}
     >
       <Marked {...props} channels={channels} />

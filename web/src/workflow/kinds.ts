@@ -6,10 +6,10 @@ export const KINDS = ["publish", "research", "review", "deploy"] as const;
 
 /** The hub takes these. */
 export function isKind(text: string): boolean {
-  return /^[a-z0-9_-]{1,64}$/.test(text);
+  return /^[a-z0-9_.-]{1,64}$/.test(text);
 }
 
-export const KIND_RULE = "Use up to 64 of a-z, 0-9, _ and -.";
+export const KIND_RULE = "Use up to 64 of a-z, 0-9, _, . and -.";
 
 /** Where the browser keeps the kind that somebody last proposed in a channel. */
 const keyOf = (channel: string) => `stoa.kinds.${person.get()}.${channel}`;

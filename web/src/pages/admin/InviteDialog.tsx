@@ -1,5 +1,6 @@
 import { useState } from "react";
 
+import { useMe } from "../../shell/me";
 import { Button } from "../../ui/Button";
 import { CommandLine } from "../../ui/CommandLine";
 import { Dialog } from "../../ui/Dialog";
@@ -10,6 +11,7 @@ const LONGEST_NOTE = 100;
 
 /** How to invite a person. Only operators of the hub create invitations, so it gives the command for one. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const me = useMe();
   const [note, setNote] = useState("");
   const [role, setRole] = useState<InvitedRole>("member");
   const [valid, setValid] = useState("7d");
@@ -34,7 +36,7 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
             ))}
           </SelectField>
         </div>
-        <CommandLine does="Run this command on the server:" command={inviteCommand({ note, role, valid })} />
+        <CommandLine does="Run this command on the server:" command={inviteCommand({ from: me?.user.username ?? "admin", note, role, valid })} />
         <p className="text-sm text-muted">
           It prints a link to send. The link creates one account and works once. It is printed only then: if you lose it, revoke the
           invitation and create another.

@@ -1,6 +1,8 @@
 import { shellWord } from "../../lib/shell";
 
 export interface Invite {
+  /** The admin who invites; the sign-up page names them. */
+  from: string;
   note: string;
   role: InvitedRole;
   /** How long it is valid, like `7d`. */
@@ -19,10 +21,10 @@ export const VALIDITIES: Record<InvitedRole, ReadonlyArray<readonly [valid: stri
 const HARMLESS = /^[\p{L}\p{M}\p{N} ,.;:()@/+_'-]*$/u;
 
 /** The command that prints an invitation. Characters that nobody sees are left out, so that what is pasted is what was shown. */
-export function inviteCommand({ note, role, valid }: Invite): string {
+export function inviteCommand({ from, note, role, valid }: Invite): string {
   const visible = note.replaceAll(/\p{C}/gu, "").trim();
   const word = HARMLESS.test(visible) ? `"${visible}"` : shellWord(visible);
   // A word that begins with a dash would be taken for an option.
   const given = visible ? ` --for${visible.startsWith("-") ? "=" : " "}${word}` : "";
-  return `stoa admin users invite${given} --role ${role} --valid ${valid}`;
+  return `stoa admin users invite${given} --from ${from} --role ${role} --valid ${valid}`;
 }
