@@ -4,10 +4,10 @@ alter table messages add column is_work integer not null default 0 check (is_wor
 alter table messages add column status_since integer;
 
 update messages set is_work = 1 where workflow_state <> 'proposed' or id in (select message_id from reactions);
--- Metadata is compact JSON, in which a quote within a text is escaped: so this finds the key and nothing else.
 update messages set is_work = 1
-    where is_work = 0 and channel_id is not null and reply_to is null and deleted_at is null and status in ('pending', 'processing')
-        and metadata like '%"action_type":%' and metadata not like '%"action_type":null%';
+    where is_work = 0 and channel_id in (select id from channels where workflow_enabled = 1) and reply_to is null and deleted_at is null
+        and status in ('pending', 'processing')
+        and json_extract(metadata, '$.action_type') is not null;
 -- What nobody proposed and nobody reacted to was said, not asked for.
 update messages set status = 'done', lease_until = null
     where is_work = 0 and channel_id is not null and status in ('pending', 'processing');

@@ -52,7 +52,7 @@ async fn the_owner_is_reminded_once_and_people_are_called_once() {
     );
     let body = notice["body"].as_str().unwrap();
     let id = &message["id"];
-    let line = format!("- #work, [message {id}](/channels/work?at={id}), proposed for 24 hours: \"who takes this?\"");
+    let line = format!("- #work, [message {id}](/channels/work?at={id}), proposed for 24 hours: \"who takes");
     assert!(body.contains(&line), "{body}");
     let told = &notice["metadata"]["stalemate"]["messages"][0];
     let expected = json!({"channel": "work", "message_id": message["id"], "state": "proposed",

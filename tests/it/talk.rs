@@ -104,6 +104,11 @@ async fn talk_is_turned_into_work_and_back() {
     ada.react(&said, "approve").await.ok();
     set(&eve.client, Value::Null).await.problem(409, "has_reactions");
     set(&eve.client, json!("other")).await.problem(409, "has_reactions");
+    let praised = eve.say("work", "a typo").await;
+    ada.react(&praised, "approve").await.ok();
+    eve.patch(&format!("/api/messages/{}", praised["id"]), &json!({"action_type": "deploy"}))
+        .await
+        .problem(409, "has_reactions");
     ada.react(&said, "approve").await.ok();
     assert_eq!(shown(&ada, &said).await, work("proposed", "pending"), "it was proposed");
     // What is wrong changes nothing.
@@ -126,18 +131,43 @@ async fn talk_is_turned_into_work_and_back() {
     hub.finish().await;
 }
 
-/// What becomes work later is new work as well.
+/// Others must not choose which trust of an agent they change, nor change what someone has approved.
 #[tokio::test]
-async fn trusted_agents_turn_talk_into_approved_work() {
+async fn a_kind_of_work_given_by_others_moves_no_trust_of_that_kind() {
+    let hub = TestHub::start().await;
+    let (ada, eve) = (hub.human("ada").await, hub.human("eve").await);
+    let scout = ada.agent("scout").await;
+    crate::workflow::earn(&ada, &scout, "deploy", 4).await;
+    eve.make_workflow("trap", json!({"auto_approve": true, "approve_threshold": 0.0})).await;
+    let said = scout.say("trap", "hello").await;
+    let path = format!("/api/messages/{}", said["id"]);
+    let edited = eve.patch(&path, &json!({"action_type": "deploy"})).await.ok().json();
+    assert_eq!((&edited["workflow_state"], &edited["reactions"]), (&json!("proposed"), &json!([])));
+    assert_eq!(edited["metadata"]["action_type_by"], "eve");
+    assert_eq!(hub.audit().await[0]["action"], "message.work_changed");
+    eve.react(&said, "reject").await.ok();
+    let trust = ada.get("/api/trust/scout").await.ok().json();
+    let deploy = trust.as_array().unwrap().iter().find(|one| one["action_type"] == "deploy").unwrap();
+    assert_eq!(deploy["score"], 0.2);
+    scout.patch(&path, &json!({"action_type": "deploy"})).await.problem(409, "has_reactions");
+    hub.finish().await;
+}
+
+/// Turning the workflow off and on leaves no message between work and talk.
+#[tokio::test]
+async fn a_kind_is_taken_away_while_the_workflow_is_off() {
     let hub = TestHub::start().await;
     let ada = hub.human("ada").await;
-    let scout = ada.agent("scout").await;
-    ada.make_workflow("work", json!({"auto_approve": true, "approve_threshold": 0.0})).await;
-    let said = scout.say("work", "painted").await;
-    let path = format!("/api/messages/{}", said["id"]);
-    let edited = scout.patch(&path, &json!({"action_type": "paint"})).await.ok().json();
-    assert_eq!((&edited["workflow_state"], &edited["status"]), (&json!("approved"), &json!("pending")));
-    assert_eq!(edited["reactions"][0]["from"]["name"], "system");
+    ada.make_workflow("work", json!({})).await;
+    let turn = async |on: bool| ada.put("/api/channels/work/settings", &json!({"workflow_enabled": on})).await.ok();
+    let proposed = ada.propose("work", "x").await;
+    turn(false).await;
+    let early = ada.propose("work", "y").await;
+    ada.patch(&format!("/api/messages/{}", proposed["id"]), &json!({"action_type": null})).await.ok();
+    assert_eq!(shown(&ada, &proposed).await, talk());
+    turn(true).await;
+    ada.patch(&format!("/api/messages/{}", early["id"]), &json!({"action_type": "publish"})).await.ok();
+    assert_eq!(shown(&ada, &early).await, work("proposed", "pending"));
     hub.finish().await;
 }
 

@@ -117,10 +117,9 @@ fn literals(source: &str) -> Vec<(usize, String)> {
             here.find('\n').unwrap_or(here.len())
         } else if here.starts_with("'\"'") {
             3
-        } else if here.starts_with('"') {
+        } else if let Some(text) = here.strip_prefix('"') {
             let name = before.trim_end_matches('#');
             let hashes = &before[name.len()..];
-            let text = &here[1..];
             let end = if name.ends_with('r') {
                 text.find(&format!("\"{hashes}")).unwrap_or(text.len())
             } else {

@@ -53,19 +53,20 @@ pub fn delta_of(reaction: Reaction) -> Option<i64> {
 
 /// The name of the kind of work in the metadata of a message.
 pub const ACTION_TYPE: &str = "action_type";
+/// Beside it, the name of whoever gave the kind to a message of someone else.
+pub const GIVEN_BY: &str = "action_type_by";
 
-/// The kind of work that a message is, as its metadata says: `action_type`, if it is a short word.
+/// The kind of work that counts for trust: `action_type` of the metadata, if it is a short word and the author chose it. Others must not
+/// choose which trust of an agent they change.
 pub fn action_type_of(metadata: &Map<String, Value>) -> &str {
-    metadata
-        .get(ACTION_TYPE)
-        .and_then(Value::as_str)
-        .filter(|label| is_action_type(label))
-        .unwrap_or(DEFAULT_ACTION_TYPE)
+    let label = metadata.get(ACTION_TYPE).and_then(Value::as_str);
+    let is_own = !metadata.contains_key(GIVEN_BY);
+    label.filter(|label| is_own && is_action_type(label)).unwrap_or(DEFAULT_ACTION_TYPE)
 }
 
 /// Whether the metadata of a message names a kind of work, so that the message is proposed as work.
 pub fn has_action_type(metadata: &Map<String, Value>) -> bool {
-    metadata.get(ACTION_TYPE).is_some_and(|value| !value.is_null())
+    metadata.get(ACTION_TYPE).and_then(Value::as_str).is_some_and(is_action_type)
 }
 
 /// Refuses a kind of work that trust could not be kept for.
@@ -132,6 +133,7 @@ mod tests {
             (json!({"action_type": "a b"}), "publish"),
             (json!({"action_type": 5}), "publish"),
             (json!({"action_type": null}), "publish"),
+            (json!({"action_type": "deploy", "action_type_by": "eve"}), "publish"),
         ] {
             assert_eq!(action_type_of(metadata.as_object().unwrap()), kind, "{metadata}");
         }

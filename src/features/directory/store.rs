@@ -9,17 +9,21 @@ use crate::storage::columns;
 const SELECT: &str = "select p.id, p.folded_handle, p.handle, p.kind, p.display_name, p.last_seen_at, p.created_at,
         owner.handle as owner, ag.description, u.role,
         case
+            when answering.disabled_at is not null then 'offline'
             when ag.paused_at is not null or ag.quarantined_at is not null then 'paused'
             when ag.id is not null and (
                 exists (select 1 from reactive_runs running where running.agent_id = p.id and running.status = 'running')
                 or exists (select 1 from messages claimed
                            where claimed.recipient_id = p.id and claimed.status = 'processing' and claimed.lease_until > $1)
+                or exists (select 1 from reactions held join messages work on work.id = held.message_id
+                           where held.principal_id = p.id and held.reaction = 'in_progress' and work.workflow_state = 'in_progress')
             ) then 'working'
             when p.last_seen_at > $2 then 'online'
             else 'offline'
         end as presence
      from principals p left join principals owner on owner.id = p.owner_id
      left join agents ag on ag.id = p.id left join users u on u.id = p.id
+     left join users answering on answering.id = coalesce(p.owner_id, p.id)
      where p.deleted_at is null and p.kind in ('user', 'agent')";
 
 /// A user or an agent, with what only their own page shows.

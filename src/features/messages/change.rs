@@ -6,7 +6,7 @@ use stoa_model::MessageId;
 use stoa_model::messages::{EditMessageRequest, MessageView, RevisionView, WorkflowState};
 use stoa_model::page::Page;
 use stoa_model::permissions::Permission;
-use stoa_model::trust::ACTION_TYPE;
+use stoa_model::trust::{ACTION_TYPE, GIVEN_BY};
 
 use super::store::{self, Copies, Copy, MessageRow, RevisionRow};
 use super::{send, state, view};
@@ -58,6 +58,12 @@ pub async fn edit_message(
             return Err(HubError::forbidden("forbidden", "Only the author can edit a message."));
         }
         if request.action_type.is_some() && !is_author {
+            // Who cannot read a message must not see it in the answer.
+            actor_in.require(Permission::MessagesRead)?;
+            if !actor_in.is_person() {
+                let said = "Only a person can turn other people's talk into work.";
+                return Err(HubError::forbidden("forbidden", said).hint("Log in and do it there."));
+            }
             require_channel_owner(
                 tx,
                 &actor_in,
@@ -115,20 +121,27 @@ fn set_action_type(
         Some(action_type) => metadata.insert(ACTION_TYPE.to_owned(), json!(action_type)),
         None => metadata.remove(ACTION_TYPE),
     };
-    if before == action_type.map(|action_type| json!(action_type)) {
+    match action_type.filter(|_| row.author_id != actor.id()) {
+        Some(_) => metadata.insert(GIVEN_BY.to_owned(), json!(actor.principal.handle)),
+        None => metadata.remove(GIVEN_BY),
+    };
+    let settings = channels::find_settings(tx, channel)?;
+    let is_workflow = settings.is_some_and(|settings| settings.workflow_enabled);
+    let state = action_type.filter(|_| is_workflow).map(|_| WorkflowState::Proposed);
+    if before == action_type.map(|action_type| json!(action_type)) && row.workflow_state == state {
         return Ok(());
     }
-    let has_reactions = !reactions::reacted_among(tx, &[row.id])?.is_empty();
-    if has_reactions && before.is_some() {
-        let said = "Someone has reacted to this work, so its kind cannot be changed.";
+    // What was approved, rejected or claimed was so as work of the kind that it had then.
+    if !reactions::reacted_among(tx, &[row.id])?.is_empty() {
+        let said = "Someone has reacted to this message, so its kind of work cannot be changed.";
         return Err(HubError::conflict("has_reactions", said).hint("Remove the reactions first."));
     }
     store::update_metadata(tx, row.id, &metadata)?;
-    let settings = channels::find_settings(tx, channel)?;
-    if !has_reactions && settings.is_some_and(|settings| settings.workflow_enabled) {
-        let state = action_type.map(|_| WorkflowState::Proposed);
-        state::move_to_state(tx, row, state)?;
-        state::couple_status(hub, tx, actor, row, state)?;
+    state::move_to_state(tx, row, state)?;
+    state::couple_status(hub, tx, actor, row, state)?;
+    if row.author_id != actor.id() {
+        let details = json!({"author": row.from.name, "channel": row.channel, "action_type": action_type});
+        audit::record(tx, actor, "message.work_changed", Some(&row.id.to_string()), &details)?;
     }
     events::emit(hub, tx, actor, MessageEvent::WorkChanged(change_of(row)))?;
     Ok(())

@@ -1,6 +1,7 @@
 use stoa_db::Tx;
 use stoa_model::messages::Items;
 use stoa_model::permissions::Permission;
+use stoa_model::principals::PrincipalKind;
 use stoa_model::stars::{MAX_STARS, StarKind, StarView};
 
 use super::store;
@@ -37,9 +38,13 @@ pub async fn set(hub: &Hub, actor: &Actor, conversation: &str, is_starred: bool)
     let target = StarView::parse(conversation).ok_or_else(|| HubError::invalid_field("conversation", wanted))?;
     let actor_in = actor.clone();
     hub.command(actor, move |tx| {
+        // A star that nobody sees any longer can be removed, too.
+        if !is_starred && store::delete_by_name(tx, actor_in.id(), &target)? {
+            return Ok(());
+        }
         let id = find_target(tx, &actor_in, &target)?;
-        if !is_starred {
-            return Ok(store::delete_star(tx, actor_in.id(), target.kind, id)?);
+        if !is_starred || store::is_starred(tx, actor_in.id(), target.kind, id)? {
+            return Ok(());
         }
         if store::count_stars(tx, actor_in.id())? >= MAX_STARS {
             let detail = format!("You have {MAX_STARS} stars, which is the limit.");
@@ -54,7 +59,8 @@ fn find_target(tx: &mut Tx<'_>, actor: &Actor, target: &StarView) -> Result<i64,
     match target.kind {
         StarKind::Channel => Ok(channels::find_visible(tx, actor, &target.name)?.id.0),
         StarKind::Dm => {
-            let known = principals::find(tx, &target.name)?.filter(|known| !known.is_deleted);
+            let is_partner = |kind: PrincipalKind| matches!(kind, PrincipalKind::User | PrincipalKind::Agent);
+            let known = principals::find(tx, &target.name)?.filter(|known| !known.is_deleted && is_partner(known.kind));
             Ok(known.ok_or_else(|| HubError::not_found("user or agent"))?.id.0)
         }
     }

@@ -1,6 +1,6 @@
 use stoa_db::{DbError, Tx, params};
 use stoa_model::stars::{StarKind, StarView};
-use stoa_model::{ConversationId, PrincipalId};
+use stoa_model::{ConversationId, PrincipalId, handles};
 
 use crate::storage::columns;
 
@@ -39,10 +39,23 @@ pub(super) fn insert_star(tx: &mut Tx<'_>, of: PrincipalId, kind: StarKind, targ
     Ok(())
 }
 
-pub(super) fn delete_star(tx: &mut Tx<'_>, of: PrincipalId, kind: StarKind, target: i64) -> Result<(), DbError> {
-    tx.execute(
-        "delete from stars where principal_id = $1 and kind = $2 and target_id = $3",
+pub(super) fn is_starred(tx: &mut Tx<'_>, of: PrincipalId, kind: StarKind, target: i64) -> Result<bool, DbError> {
+    tx.query_one(
+        "select exists (select 1 from stars where principal_id = $1 and kind = $2 and target_id = $3) as starred",
         params![of.0, kind.name(), target],
+        |row| row.get("starred"),
+    )
+}
+
+/// Whether there was such a star.
+pub(super) fn delete_by_name(tx: &mut Tx<'_>, of: PrincipalId, target: &StarView) -> Result<bool, DbError> {
+    let targets = match target.kind {
+        StarKind::Channel => "select id from channels where name = $3",
+        StarKind::Dm => "select id from principals where folded_handle = $3",
+    };
+    let deleted = tx.execute(
+        &format!("delete from stars where principal_id = $1 and kind = $2 and target_id in ({targets})"),
+        params![of.0, target.kind.name(), handles::fold(&target.name)],
     )?;
-    Ok(())
+    Ok(deleted > 0)
 }

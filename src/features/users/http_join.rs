@@ -108,13 +108,16 @@ pub(super) async fn submit(
 ) -> Result<Response, HubError> {
     let typed = Typed { username: form.username.trim(), display_name: form.display_name.trim() };
     let invitation = invitations::find_open(&hub, &invite).await?;
-    if visitor.is_person() {
+    if invitation.is_some() && visitor.is_person() {
         if form.log_out.is_none() {
             let name = Some(visitor.principal.handle.as_str());
             return render(StatusCode::CONFLICT, invitation.as_ref(), &invite, name, typed, Faults::default());
         }
         service::log_out(&hub, &visitor).await?;
         return private((logged_out(&hub)?, Redirect::to(&format!("/join/{invite}"))).into_response());
+    }
+    if invitation.is_none() {
+        return render(StatusCode::FORBIDDEN, None, &invite, None, typed, Faults::default());
     }
     let request = RegisterRequest {
         invite: Some(Secret::new(invite.clone())),
@@ -149,10 +152,31 @@ fn render(
     typed: Typed<'_>,
     faults: Faults,
 ) -> Result<Response, HubError> {
-    let expires = invitation.map(|invitation| invitation.expires_at.to_string().chars().take(10).collect());
-    let expires = expires.unwrap_or_default();
+    let expires = invitation.map(|invitation| day_of(&invitation.expires_at.to_string())).unwrap_or_default();
     let page = JoinPage { invitation, expires, invite, visitor, typed, faults };
     private(html_page(status, &page, FormTarget::Own)?)
+}
+
+/// The day of a time, as people write it: `24 November 2026`.
+fn day_of(time: &str) -> String {
+    const MONTHS: [&str; 12] = [
+        "January",
+        "February",
+        "March",
+        "April",
+        "May",
+        "June",
+        "July",
+        "August",
+        "September",
+        "October",
+        "November",
+        "December",
+    ];
+    let mut parts = time.get(..10).unwrap_or_default().split('-');
+    let (year, month, day) = (parts.next().unwrap_or_default(), parts.next(), parts.next().unwrap_or_default());
+    let month = month.and_then(|month| month.parse::<usize>().ok()).and_then(|month| MONTHS.get(month.wrapping_sub(1)));
+    format!("{} {} {year}", day.trim_start_matches('0'), month.unwrap_or(&""))
 }
 
 /// The address is a secret: no other page learns it, and nothing that searches the web keeps it.

@@ -61,7 +61,13 @@ pub async fn invite(hub: &Hub, actor: &Actor, request: InviteRequest) -> Result<
     hub.command(actor, move |tx| {
         let role = request.role.unwrap_or(Role::Member);
         let invited_by = match &request.from {
-            Some(name) => Some(super::find_user_id(tx, name.strip_prefix('@').unwrap_or(name))?),
+            Some(name) => {
+                let id = super::find_user_id(tx, name.strip_prefix('@').unwrap_or(name))?;
+                if !super::is_enabled(tx, id)? {
+                    return Err(HubError::invalid_field("from", "must not be a deactivated user"));
+                }
+                Some(id)
+            }
             None => None,
         };
         let invite = CredentialKind::Invitation.render(tx.random_bytes());

@@ -26,7 +26,6 @@ pub fn plan(hub: &Hub, tx: &mut Tx<'_>, event: &Event, _: &mut Outcome) -> Resul
         Event::Message(MessageEvent::Sent(sent)) if sent.is_work && sent.from.kind == PrincipalKind::Agent => {
             approve_trusted(hub, tx, sent.message)
         }
-        Event::Message(MessageEvent::WorkChanged(changed)) => approve_trusted(hub, tx, changed.message),
         Event::Message(MessageEvent::Edited(edited)) => lapse_approvals(hub, tx, edited.message),
         Event::Principal(PrincipalEvent::Deleted { principal }) => {
             give_back(hub, tx, *principal, true)?;

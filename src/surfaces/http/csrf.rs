@@ -22,6 +22,11 @@ pub(super) fn check(method: &Method, path: &str, headers: &HeaderMap, base_url: 
     }
     let is_foreign = match headers.get("sec-fetch-site") {
         Some(site) => site == "cross-site" || site == "same-site",
+        // The page of an invitation tells nobody its address, so its forms come without an origin. Who could send one from elsewhere has an
+        // invitation, and it makes an account for nobody but them.
+        None if path.starts_with(INVITATIONS) && headers.get(header::ORIGIN).is_some_and(|origin| origin == "null") => {
+            false
+        }
         None => headers.get(header::ORIGIN).is_some_and(|origin| {
             let origin = origin.to_str().ok().and_then(authority);
             let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());

@@ -320,7 +320,7 @@ fn shown_path(path: &str) -> String {
         return format!("{HOOKS}(hidden)");
     }
     // The same goes for invitations.
-    if decoded.contains(INVITATIONS) {
+    if decoded.contains(INVITATIONS) || decoded.contains("stoa_inv_") {
         return format!("{INVITATIONS}(hidden)");
     }
     let segments = path.split('/').map(|segment| if recognise(segment).is_some() { "(key)" } else { segment });

@@ -61,7 +61,7 @@ export async function stars({ hub, watcher }) {
   await section(page, "Agents").getByRole("link", { name: /^scout/ }).click();
   await page.getByRole("heading", { level: 1, name: "@scout" }).waitFor();
   await page.keyboard.press("Control+k");
-  await page.keyboard.type("Star this");
+  await page.keyboard.type("Star conv");
   await page.getByRole("option", { name: /Star conversation/ }).waitFor();
   await page.keyboard.press("Enter");
   await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
@@ -72,7 +72,7 @@ export async function stars({ hub, watcher }) {
   watcher.allow(/ERR_FAILED|Failed to load/);
   await page.route("**/api/starred/**", (route) => route.abort());
   await button.click();
-  await page.getByText("The hub cannot be reached").waitFor();
+  await page.getByText("unreachable").waitFor();
   await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
   equal(await button.getAttribute("aria-pressed"), "true", "what the button says after a refusal");
 }
@@ -101,7 +101,7 @@ export async function operateAndMenu({ hub, watcher }) {
 
   await page.goto(`${hub.url}/search`);
   const rail = page.getByRole("complementary", { name: "Filters" });
-  await rail.getByText("Days begin at").waitFor();
+  await rail.getByText("Days start at").waitFor();
   equal(await rail.evaluate((box) => box.scrollWidth <= box.clientWidth), true, "whether the filters fit");
 }
 

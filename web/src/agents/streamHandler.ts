@@ -5,14 +5,21 @@ import type { Presence, RevisedAgent } from "../api/agents";
 import { PRESENCES_KEY } from "../api/presencesKey";
 import type { Agent, Me } from "../api/types";
 import { type StreamHandler, textIn } from "../live/handlers";
-import { reloadSoon } from "../live/reloadSoon";
+import { reloadAtLeisure, reloadSoon } from "../live/reloadSoon";
 import type { LiveEvent } from "../live/stream";
 import type { PresenceState } from "../ui/PresenceDot";
 
 /** Keeps agents, their trust and the presence of everybody up to date. */
 export const agentsHandler = {
   events: {
-    reaction: (client) => reloadSoon(client, "trust"),
+    reaction: (client) => {
+      reloadSoon(client, "trust");
+      reloadAtLeisure(client, ...PRESENCES_KEY);
+    },
+    // Who claims a message works from then on, and the hub sends no event of its own for it.
+    message_updated: (client, event) => {
+      if (textIn(event, "status") !== undefined) reloadAtLeisure(client, ...PRESENCES_KEY);
+    },
     channel: (client, event) => {
       // A deleted agent leaves all its channels, and the hub sends no other event for it.
       if (textIn(event, "change") !== "member_removed") return;

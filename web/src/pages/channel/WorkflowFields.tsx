@@ -11,7 +11,7 @@ export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
     <>
       <Switch
         label="Workflow"
-        hint="Each message becomes a card on the board until it is published, done or rejected. When off, reactions are only labels."
+        hint="Proposed messages become cards on the board until they are published, done or rejected. When off, reactions are only labels."
         isOn={form.workflow_enabled}
         disabled={!isManager}
         onChange={(isOn) => set("workflow_enabled", isOn)}

@@ -4,7 +4,7 @@ const PROGRAMS: Record<string, string> = { claude: "Claude Code", codex: "Codex"
 
 /** What an agent runs with, in a few words. */
 export function programOf({ trigger_mode, harness }: Pick<Agent, "trigger_mode" | "harness">): string {
-  if (trigger_mode === "passive") return "Reads its inbox by itself";
+  if (trigger_mode === "passive") return "Checks its inbox through its client";
   const command: unknown = (harness as { command?: unknown } | null | undefined)?.command;
   const first: unknown = Array.isArray(command) ? command[0] : undefined;
   if (typeof first !== "string" || first === "") return "Has no command yet";
