@@ -72,7 +72,7 @@ export async function stars({ hub, watcher }) {
   watcher.allow(/ERR_FAILED|Failed to load/);
   await page.route("**/api/starred/**", (route) => route.abort());
   await button.click();
-  await page.getByText("unreachable").waitFor();
+  await page.getByText("Can't reach the server").waitFor();
   await section(page, "Starred").getByRole("link", { name: /^scout/ }).waitFor();
   equal(await button.getAttribute("aria-pressed"), "true", "what the button says after a refusal");
 }
