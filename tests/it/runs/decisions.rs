@@ -240,8 +240,7 @@ async fn an_agent_has_one_run_at_a_time() {
     assert_eq!(reactive["items"][0]["waiting"], 1);
     assert_eq!(reactive["items"][0]["run"]["id"], run_of(&first));
     ada.post(&format!("/api/runs/{}/retry", run_of(&first)), &json!({})).await.problem(409, "run_active");
-    let home =
-        std::fs::read_dir(hub.folder().with_file_name("runs").join("homes")).unwrap().next().unwrap().unwrap().path();
+    let home = super::home_of_run(&hub).await;
     std::fs::write(home.join("go"), "").unwrap();
     ended(&ada, run_of(&first)).await;
     eventually("the second run has ended", async || {

@@ -18,8 +18,7 @@ async fn many_messages_are_covered_by_few_runs() {
         let sent = ada.dm("scribe", &format!("Number {number}.")).await;
         assert_eq!(sent["delivery"][0]["state"], "deferred");
     }
-    let home =
-        std::fs::read_dir(hub.folder().with_file_name("runs").join("homes")).unwrap().next().unwrap().unwrap().path();
+    let home = super::home_of_run(&hub).await;
     std::fs::write(home.join("go"), "").unwrap();
     ended(&ada, first).await;
     eventually("all is done", async || {
@@ -133,10 +132,7 @@ async fn a_clock_that_jumps_does_not_lose_a_run() {
     // Longer than its lease, shorter than its time limit.
     hub.advance(std::time::Duration::from_secs(120));
     hub.inner().read(|_| Ok::<_, stoa_db::DbError>(())).await.unwrap();
-    let home = hub.folder().with_file_name("runs").join("homes");
-    eventually("its home is there", async || std::fs::read_dir(&home).is_ok_and(|mut homes| homes.next().is_some()))
-        .await;
-    let home = std::fs::read_dir(home).unwrap().next().unwrap().unwrap().path();
+    let home = super::home_of_run(&hub).await;
     std::fs::write(home.join("go"), "").unwrap();
     let ended = ended(&ada, run).await;
     assert_eq!((&ended["run"]["status"], &ended["run"]["attempt"]), (&json!("succeeded"), &json!(1)));

@@ -104,3 +104,11 @@ pub(crate) async fn second_admin(hub: &TestHub, name: &str) -> Human {
     hub.operator().call("users.role", json!({"username": name, "role": "admin"})).await;
     human.again().await
 }
+
+/// The home of the one agent that has a run, as soon as it is there.
+async fn home_of_run(hub: &TestHub) -> std::path::PathBuf {
+    let homes = hub.folder().with_file_name("runs").join("homes");
+    let first = || std::fs::read_dir(&homes).ok()?.next()?.ok().map(|home| home.path());
+    eventually("its home is there", async || first().is_some()).await;
+    first().unwrap()
+}

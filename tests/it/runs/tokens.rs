@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ended, run_of, running, scripted};
+use super::{ended, home_of_run, run_of, running, scripted};
 use crate::support::{Client, TestHub, eventually};
 
 /// An agent whose program writes its token into its home and waits.
@@ -10,9 +10,7 @@ const TELL: &str =
     "printf %s $STOA_MCP_KEY > $HOME/token; mv $HOME/token $HOME/ready; while [ ! -e $HOME/go ]; do sleep 0.02; done";
 
 async fn token_of(hub: &TestHub) -> String {
-    let homes = hub.folder().with_file_name("runs").join("homes");
-    let home = std::fs::read_dir(homes).unwrap().next().unwrap().unwrap().path();
-    let file = home.join("ready");
+    let file = home_of_run(hub).await.join("ready");
     eventually("the token is there", async || file.exists()).await;
     std::fs::read_to_string(file).unwrap()
 }
@@ -60,8 +58,7 @@ async fn a_token_acts_as_the_agent_while_the_run_is_running() {
         traces["items"].as_array().unwrap().iter().filter(|trace| trace["run_id"] == run).count() == 2
     })
     .await;
-    let homes = hub.folder().with_file_name("runs").join("homes");
-    let home = std::fs::read_dir(homes).unwrap().next().unwrap().unwrap().path();
+    let home = home_of_run(&hub).await;
     std::fs::write(home.join("go"), "").unwrap();
     let ended = ended(&ada, run).await;
     // What it printed is no second answer.
@@ -116,8 +113,7 @@ async fn a_program_cannot_send_a_secret() {
     running(&ada, run).await;
     let program = hub.nobody().bearer(&token_of(&hub).await);
     secret_refused(&program, canary).await;
-    let homes = hub.folder().with_file_name("runs").join("homes");
-    let home = std::fs::read_dir(homes).unwrap().next().unwrap().unwrap().path();
+    let home = home_of_run(&hub).await;
     std::fs::write(home.join("go"), "").unwrap();
     let ended = ended(&ada, run).await;
     assert_eq!(ended["harness_run"]["response"], "***");

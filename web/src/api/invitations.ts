@@ -13,7 +13,7 @@ export const invitationsQuery = queryOptions({
   queryKey: KEY,
   queryFn: () => everyPage((cursor) => ok(api.GET("/api/admin/invitations", { params: { query: { limit: 200, cursor } } }))),
   // They are made on the command line and used by people without an account, so no event reports them.
-  refetchInterval: 15_000,
+  refetchInterval: 5000,
 });
 
 export async function revokeInvitation(client: QueryClient, id: number): Promise<void> {

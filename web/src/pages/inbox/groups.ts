@@ -77,10 +77,12 @@ export function groupsOf({ me, channels, mentions, claims, open, unread, now }: 
 
 /** How many things wait until the person settles them. This is the number at the inbox on every page. */
 export function waitingIn(groups: Groups): number {
-  return groups.approvals.length + groups.claimed.length + groups.stale.length;
+  // What an agent works on needs nobody, until it is stale.
+  const held = groups.claimed.filter(({ message, standing }) => claimantOf(message)?.kind !== "agent" || standing.isStale);
+  return groups.approvals.length + held.length + groups.stale.length;
 }
 
 /** How many things the inbox lists, without messages that are only unread. */
 export function countOf(groups: Groups): number {
-  return groups.mentions.length + waitingIn(groups);
+  return groups.mentions.length + groups.approvals.length + groups.claimed.length + groups.stale.length;
 }
