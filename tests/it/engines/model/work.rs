@@ -22,11 +22,15 @@ fn is_terminal(state: &str) -> bool {
     matches!(state, "published" | "done" | "rejected")
 }
 
-/// `deploy.prod`, for example. What is no such word counts as `publish`.
-fn action_type(metadata: &Value) -> String {
+/// `deploy.prod`, for example.
+fn kind_of(fields: &Value) -> Option<&str> {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "_.-".contains(letter);
-    let label = metadata["action_type"].as_str().filter(|label| !label.is_empty() && label.chars().all(is_plain));
-    label.unwrap_or("publish").to_owned()
+    fields["action_type"].as_str().filter(|label| !label.is_empty() && label.chars().all(is_plain))
+}
+
+/// What is no such word counts as `publish`.
+fn action_type(fields: &Value) -> String {
+    kind_of(fields).unwrap_or("publish").to_owned()
 }
 
 impl Model {
@@ -62,7 +66,7 @@ impl Model {
             let entries = request.answer["delivery"].as_array().into_iter().flatten();
             entries.filter_map(|entry| entry["recipient"].as_str()).map(str::to_owned).collect()
         };
-        let has_kind = |fields: &Value| !fields["action_type"].is_null();
+        let has_kind = |fields: &Value| kind_of(fields).is_some();
         let is_proposal = channel.is_some()
             && request.fields["reply_to"].is_null()
             && (has_kind(&request.fields["metadata"]) || has_kind(&request.fields));
@@ -189,14 +193,16 @@ impl Model {
 
     fn apply_kind(&mut self, place: usize, request: &Request<'_>) {
         let Some(kind) = request.fields.get("action_type") else { return };
-        let is_workflow = self.is_workflow(&self.messages[place].conversation);
         let message = &mut self.messages[place];
-        let is_same =
-            message.is_proposal != kind.is_null() && (kind.is_null() || kind.as_str() == Some(&message.action_type));
         message.is_proposal = !kind.is_null();
         message.action_type = action_type(&request.fields);
-        if !is_same && message.reactions.is_empty() && is_workflow {
-            self.couple(place);
+        if !message.reactions.is_empty() {
+            return;
+        }
+        self.couple(place);
+        let message = &mut self.messages[place];
+        if message.state.is_none() {
+            message.status = "done".to_owned();
         }
     }
 
