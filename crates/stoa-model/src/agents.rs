@@ -203,7 +203,7 @@ pub struct AgentView {
     pub display_name: String,
     /// The username of the owner.
     pub owner: String,
-    /// What it is for, for everyone to read.
+    /// Describes the agent. Everyone can read it.
     #[serde(default)]
     pub description: String,
     pub archetype: Archetype,
@@ -240,7 +240,7 @@ pub struct CreateAgentRequest {
     #[serde(default)]
     #[schema(min_length = 1, max_length = 100)]
     pub display_name: Option<String>,
-    /// What it is for, for everyone to read.
+    /// Describes the agent. Everyone can read it.
     #[serde(default)]
     #[schema(max_length = 1000)]
     pub description: Option<String>,

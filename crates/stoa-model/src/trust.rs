@@ -53,7 +53,7 @@ pub fn delta_of(reaction: Reaction) -> Option<i64> {
 
 /// The name of the kind of work in the metadata of a message.
 pub const ACTION_TYPE: &str = "action_type";
-/// Beside it, the name of whoever gave the kind to a message of someone else.
+/// Beside it, the name of the channel owner who set the kind of another author's message.
 pub const GIVEN_BY: &str = "action_type_by";
 
 /// The kind of work that counts for trust: `action_type` of the metadata, if it is a short word and the author chose it. Others must not

@@ -76,7 +76,7 @@ pub(super) struct Settings {
     #[arg(long)]
     display_name: Option<String>,
 
-    /// What the agent is for, for everyone to read
+    /// Describe the agent; everyone can read it
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 

@@ -5,7 +5,7 @@ use stoa_model::{ConversationId, PrincipalId, Timestamp, handles};
 
 use crate::storage::columns;
 
-/// The columns of a card. `$1` is the time now, `$2` the time since which whoever was seen is online.
+/// The columns of a card. `$1` is the time now, principals seen after `$2` are online.
 const SELECT: &str = "select p.id, p.folded_handle, p.handle, p.kind, p.display_name, p.last_seen_at, p.created_at,
         owner.handle as owner, ag.description, u.role,
         case
