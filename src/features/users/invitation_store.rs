@@ -17,6 +17,8 @@ pub(super) struct InvitationRow {
     pub(super) role: Role,
     pub(super) note: Option<String>,
     pub(super) invited_by: Option<String>,
+    /// How the inviter is shown.
+    pub(super) inviter_name: Option<String>,
     pub(super) created_at: Timestamp,
     pub(super) expires_at: Timestamp,
     pub(super) used_at: Option<Timestamp>,
@@ -25,7 +27,7 @@ pub(super) struct InvitationRow {
 }
 
 const SELECT: &str = "select i.id, i.role, i.note, i.created_at, i.expires_at, i.used_at, i.revoked_at,
-        inviter.handle as invited_by, invited.handle as used_by
+        inviter.handle as invited_by, inviter.display_name as inviter_name, invited.handle as used_by
      from invitations i left join principals inviter on inviter.id = i.invited_by
      left join principals invited on invited.id = i.used_by";
 
@@ -83,6 +85,7 @@ fn invitation(row: &Row<'_>) -> Result<InvitationRow, DbError> {
         role: columns::named(row, "role")?,
         note: row.get("note")?,
         invited_by: row.get("invited_by")?,
+        inviter_name: row.get("inviter_name")?,
         created_at: Timestamp::from_ms(row.get("created_at")?),
         expires_at: Timestamp::from_ms(row.get("expires_at")?),
         used_at: time("used_at")?,

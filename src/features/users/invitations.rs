@@ -25,6 +25,14 @@ use crate::paging::{ListQuery, page_of};
 /// How long administrators see what became of an invitation.
 const KEPT: Duration = Duration::from_secs(90 * 24 * 3600);
 
+/// What the page of an invitation says of it.
+pub struct OpenInvitation {
+    pub role: Role,
+    /// How the inviter is shown; none for the operator.
+    pub inviter: Option<String>,
+    pub expires_at: Timestamp,
+}
+
 impl InvitationRow {
     fn status(&self, now_ms: i64) -> InvitationStatus {
         if self.used_at.is_some() {
@@ -114,14 +122,14 @@ pub async fn revoke(hub: &Hub, actor: &Actor, id: i64) -> Result<(), HubError> {
 }
 
 /// An invitation that an account can be created with, for the page that does it. It uses nothing up.
-pub async fn find_open(hub: &Hub, invite: &str) -> Result<Option<InvitationView>, HubError> {
+pub async fn find_open(hub: &Hub, invite: &str) -> Result<Option<OpenInvitation>, HubError> {
     if credentials::recognise(invite) != Some(CredentialKind::Invitation) {
         return Ok(None);
     }
     let hash = credential_hash(invite);
     hub.read(move |tx| {
         let found = store::find_open(tx, &hash)?;
-        Ok(found.map(|row| row.into_view(tx.now_ms())))
+        Ok(found.map(|row| OpenInvitation { role: row.role, inviter: row.inviter_name, expires_at: row.expires_at }))
     })
     .await
 }
