@@ -102,11 +102,15 @@ export async function talkAndWork({ hub, watcher }) {
   // One proposes something oneself: the kind is remembered, the switch is not.
   await page.getByRole("switch", { name: "Propose" }).click();
   await page.getByText("Goes to the board and waits for approval.").waitFor();
-  await page.getByLabel("Kind of work").fill("two words");
+  await page.getByText("↵ propose").waitFor();
+  await page.getByLabel("Kind of work").selectOption("another kind…");
+  await page.getByText("Name the kind of work.").waitFor();
+  await page.getByLabel("Name of the kind").fill("two words");
   await page.getByText("Use up to 64 of a-z, 0-9, _, . and -.").waitFor();
   await page.getByLabel("Message #work").fill("Ask three customers");
   equal(await page.getByRole("button", { name: "Propose", exact: true }).isDisabled(), true, "whether a wrong kind is refused");
-  await page.getByLabel("Kind of work").fill("research");
+  await page.getByLabel("Kind of work").selectOption("research");
+  equal(await page.getByLabel("Name of the kind").count(), 0, "fields for another kind");
   await watcher.checkAccess(page, "a proposal that is written");
   await page.getByRole("button", { name: "Propose", exact: true }).click();
   const own = article(page, "Ask three customers");
@@ -125,10 +129,21 @@ export async function talkAndWork({ hub, watcher }) {
   await mine.getByRole("button", { name: "Message actions" }).click();
   equal(await page.getByRole("menuitemcheckbox").count(), 0, "decisions that are offered for talk");
   await page.getByRole("menuitem", { name: "Turn into work…" }).click();
-  await page.getByRole("dialog").getByLabel("Kind of work").fill("review");
+  await page.getByRole("dialog").getByLabel("Kind of work").selectOption("another kind…");
+  await page.getByRole("dialog").getByLabel("Name of the kind").fill("measure");
   await watcher.checkAccess(page, "turning talk into work");
   await page.getByRole("dialog").getByRole("button", { name: "Turn into work" }).click();
-  await mine.getByText("review").waitFor();
+  await mine.getByText("measure").waitFor();
+  await page.getByText("Turned into work: We should test it").waitFor();
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await mine.getByText("Proposed").waitFor({ state: "detached" });
+  // A kind that was used once is offered from then on.
+  await mine.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Turn into work…" }).click();
+  equal(await page.getByRole("dialog").getByLabel("Kind of work").inputValue(), "measure", "the kind that is remembered");
+  await page.getByRole("dialog").getByLabel("Kind of work").selectOption("publish");
+  await page.getByRole("dialog").getByRole("button", { name: "Turn into work" }).click();
+  await mine.getByText("publish").waitFor();
   await page.getByRole("link", { name: "Board" }).last().click();
   const board = page.getByRole("region", { name: "Proposed", exact: true });
   await board.getByText("We should test it").waitFor();
