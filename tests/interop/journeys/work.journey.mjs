@@ -33,8 +33,13 @@ export async function passiveAgent({ hub, watcher }) {
   await scribe.call("POST", `/api/messages/${id}/fail`, { error: "Revision 7 was saved meanwhile." });
   await asked.getByText(/Failed/).first().waitFor();
   await asked.getByText("Revision 7 was saved meanwhile.").waitFor();
-  // The reply of the agent is no ordinary word.
-  await page.locator("article", { hasText: "Revision 7 was saved meanwhile." }).last().getByText(/Failed/).waitFor();
+  // The reply of the agent says the same, so it is a quiet line that opens.
+  const notice = page.locator("article", { hasText: "@scribe reported the failure above." });
+  await notice.waitFor();
+  equal(await page.locator("article").getByText("Revision 7 was saved meanwhile.").filter({ visible: true }).count(), 1, "how often the reason is shown");
+  await notice.getByText("Show reply").click();
+  await notice.getByText("Revision 7 was saved meanwhile.").waitFor();
+  await page.getByText("Scribe is working.").waitFor({ state: "detached" });
   await watcher.checkAccess(page, "a message that failed");
 
   // It is sent again once, also after a reload.
