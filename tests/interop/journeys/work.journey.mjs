@@ -29,7 +29,12 @@ export async function passiveAgent({ hub, watcher }) {
   await watcher.checkAccess(page, "a message that waits in an inbox");
 
   const { id } = await claim(scribe);
-  await asked.getByText("Claimed by @scribe").waitFor();
+  await asked.getByText(/Working/).waitFor();
+  // The header and the line above the message field say it as well.
+  await page.locator("header").getByText(/Working/).waitFor();
+  await page.getByText("Scribe is working. It reads your next message when it checks its inbox again.").waitFor();
+  await asked.getByRole("button", { name: "Withdraw" }).waitFor();
+  await watcher.checkAccess(page, "a message that an agent with an inbox works on");
   await scribe.call("POST", `/api/messages/${id}/fail`, { error: "Revision 7 was saved meanwhile." });
   await asked.getByText(/Failed/).first().waitFor();
   await asked.getByText("Revision 7 was saved meanwhile.").waitFor();
@@ -66,7 +71,7 @@ export async function passiveAgent({ hub, watcher }) {
   const called = article(page, "please look").first();
   await called.getByText(/@scribe: Waiting/).waitFor();
   const mention = await claim(scribe);
-  await called.getByText("Claimed by @scribe").waitFor();
+  await called.getByText(/@scribe: Working/).waitFor();
   await scribe.call("POST", `/api/messages/${mention.id}/done`, {});
   await called.getByText(/@scribe: Done/).waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
