@@ -98,10 +98,14 @@ export async function talkAndWork({ hub, watcher }) {
   equal(await talk.getByRole("button").filter({ hasText: /Approve|Reject|Claim/ }).count(), 0, "buttons of talk");
   equal(await talk.getByText("Proposed").count(), 0, "states of talk");
   await proposal.getByRole("button", { name: "Approve" }).click();
-  await proposal.getByText("Approved").waitFor();
+  await proposal.getByText(/Approved.*by you/).waitFor();
+  await proposal.getByText("Anyone in the channel can claim it now. To tell @scribe, mention it in a reply.").waitFor();
   await proposal.getByRole("button", { name: "Claim" }).click();
   await proposal.getByRole("button", { name: "Done" }).click();
   await proposal.getByText(/Done.*by you/).waitFor();
+  // What was said before is text: nothing is left to do.
+  await proposal.getByText("approved by you", { exact: true }).waitFor();
+  equal(await proposal.getByRole("button").filter({ hasText: /approve|claim/i }).count(), 0, "buttons of finished work");
   await until("the hub knows", async () => (await hub.admin.call("GET", `/api/messages/${draft.id}`)).workflow_state === "done");
 
   // Keys that decide do nothing to talk.
@@ -166,6 +170,48 @@ export async function talkAndWork({ hub, watcher }) {
   await page.getByRole("switch", { name: "Propose" }).click();
   equal(await fits(page), true, "whether a proposal fits a phone");
   await watcher.checkAccess(page, "a proposal on a phone");
+}
+
+/** Work that mentions an agent has one line: its state leads, and what the agent does about it is said in words. */
+export async function workThatMentions({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  await scribe.call("POST", "/api/channels/work/join");
+  const task = await hub.admin.say("work", "@scribe, write section 5", { action_type: "research" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator(`#m${task.id}`);
+  const claims = () => row.getByText(/claim/i).count();
+  await row.getByText("Proposed").waitFor();
+  await row.getByText("@scribe has not started on it").waitFor();
+  const mention = await claim(scribe);
+  await row.getByText(/@scribe is working on it/).waitFor();
+  await row.getByText("Proposed").waitFor();
+  equal(await claims(), 1, "how often a claim is named");
+  await watcher.checkAccess(page, "work that an agent has read");
+
+  // As soon as the agent claims the work itself, the state says it all.
+  await scribe.call("POST", `/api/messages/${task.id}/reactions`, { reaction: "in_progress" });
+  await row.getByText(/In progress.*@scribe/).waitFor();
+  await row.getByText(/is working on it/).waitFor({ state: "detached" });
+  equal(await claims(), 0, "claims to make");
+  await scribe.call("POST", `/api/messages/${task.id}/reactions`, { reaction: "in_progress" });
+  await scribe.call("POST", `/api/messages/${mention.id}/fail`, { error: "There is no outline." });
+  await row.getByText("@scribe failed: There is no outline.").waitFor();
+  await row.getByText("Proposed").waitFor();
+  await row.getByRole("button", { name: `Retry message ${task.id}` }).waitFor();
+  await watcher.checkAccess(page, "work on which an agent failed");
+  await page.setViewportSize({ width: 360, height: 740 });
+  equal(await fits(page), true, "whether it fits a phone");
+
+  // An agent without any trust cannot lose some, and who approves reads who acts next.
+  await scribe.say("work", "An outline", { action_type: "publish" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByText("Approving raises scribe’s trust for publish from 0.00 to 0.05, rejecting leaves it at 0.00.").waitFor();
+  await page.getByRole("button", { name: "Approve: An outline" }).click();
+  await page.getByText("Approved: An outline · Anyone in the channel can claim it now.").waitFor();
 }
 
 /** The menu of a conversation with an agent: pause it, mark it unread. Nobody can write to the hub itself. */
