@@ -83,6 +83,22 @@ export async function passiveAgent({ hub, watcher }) {
   }
 }
 
+/** What appears below a conversation does not cover its last message: the line about an agent that works, or a long text that is written. */
+export async function endStaysInSight({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  for (let part = 1; part <= 20; part++) await hub.admin.dm("scribe", `Part ${part}`);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/dm/scribe`);
+  await article(page, "Part 20").getByRole("button", { name: "Withdraw" }).waitFor();
+  const hidden = () => page.getByRole("log").evaluate((list) => Math.round(list.scrollHeight - list.scrollTop - list.clientHeight));
+  await until("the end is in sight", async () => (await hidden()) <= 1);
+  await claim(scribe);
+  await page.getByText("Scribe is working.").waitFor();
+  await until("the end is in sight above the line", async () => (await hidden()) <= 1);
+  await page.getByLabel("Message @scribe").fill("one\ntwo\nthree\nfour");
+  await until("the end is in sight above the text", async () => (await hidden()) <= 1);
+}
+
 /** Talk has no buttons. What is proposed waits on the board until it is approved and done; talk becomes work, and talk again. */
 export async function talkAndWork({ hub, watcher }) {
   const scribe = await hub.agent("scribe", "Scribe");
