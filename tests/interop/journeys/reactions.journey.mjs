@@ -55,10 +55,12 @@ export async function deciding({ hub, watcher }) {
   await row.getByRole("button", { name: "Reason: it names no numbers" }).waitFor();
   await page.getByRole("button", { name: "Close thread" }).click();
 
-  // Beside what the state comes from, the other reactions are there to join in.
+  // Beside what the state comes from, it says who said what else. Finished work offers that in its menu only.
   await bob.call("POST", `/api/messages/${draft.id}/reactions`, { reaction: "approve" });
-  await row.getByRole("button", { name: "Approve 1: @bob", pressed: false }).click();
-  await row.getByRole("button", { name: "Approve 2: you and @bob", pressed: true }).waitFor();
+  await row.getByText("approved by @bob", { exact: true }).waitFor();
+  await row.getByRole("button", { name: "Message actions" }).first().click();
+  await page.getByRole("menuitemcheckbox", { name: /Approve/ }).click();
+  await row.getByText("approved by you and @bob", { exact: true }).waitFor();
   await until("the hub knows", async () => (await reactionsOf(hub, draft)).join() === "admin reject,bob approve,admin approve");
   await watcher.checkAccess(page, "a decision");
 }

@@ -206,6 +206,30 @@ export async function runIsStopped({ hub, watcher }) {
   await second.getByRole("button", { name: "Retry run 3" }).waitFor();
 }
 
+/** Work that starts a run has one line: the state of the work, and beside it the run. */
+export async function runOfWork({ hub, watcher }) {
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const never = gate(hub, "never");
+  await reactive(hub, "scout", script(hub, "scout.sh", never.wait));
+  await reactive(hub, "porter", script(hub, "porter.sh", `echo "the target table is locked" >&2\nexit 3`));
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  const measure = await hub.admin.say("work", "@scout measure the import", { action_type: "research" });
+  const [measured, moved] = [page.locator(`#m${measure.id}`), article(page, "move the table").first()];
+  await measured.getByText(/In progress.*@scout/).waitFor();
+  await measured.getByRole("link", { name: "Run 1" }).waitFor();
+  equal(await measured.getByText(/Working|Claim|is working/).count(), 0, "second words for the same state");
+  await watcher.checkAccess(page, "work with a run");
+  await measured.getByRole("button", { name: "Stop run 1" }).click();
+  await measured.getByText("@scout was stopped. Cancelled by you.").waitFor();
+  await measured.getByText("Proposed").waitFor();
+  await hub.admin.say("work", "@porter move the table", { action_type: "research" });
+  await moved.getByText(/@porter failed: .*exit code 3.*the target table is locked/).waitFor();
+  await moved.getByRole("button", { name: "Retry run 2" }).waitFor();
+  await watcher.checkAccess(page, "work with a run that failed");
+}
+
 /** Everything is stopped at once, every page says so, and what waited runs when it is resumed. */
 export async function everythingIsStopped({ hub, watcher }) {
   const finish = gate(hub, "finish");

@@ -29,12 +29,22 @@ export async function passiveAgent({ hub, watcher }) {
   await watcher.checkAccess(page, "a message that waits in an inbox");
 
   const { id } = await claim(scribe);
-  await asked.getByText("Claimed by @scribe").waitFor();
+  await asked.getByText(/Working/).waitFor();
+  // The header and the line above the message field say it as well.
+  await page.locator("header").getByText(/Working/).waitFor();
+  await page.getByText("Scribe is working. It reads your next message when it checks its inbox again.").waitFor();
+  await asked.getByRole("button", { name: "Withdraw" }).waitFor();
+  await watcher.checkAccess(page, "a message that an agent with an inbox works on");
   await scribe.call("POST", `/api/messages/${id}/fail`, { error: "Revision 7 was saved meanwhile." });
   await asked.getByText(/Failed/).first().waitFor();
   await asked.getByText("Revision 7 was saved meanwhile.").waitFor();
-  // The reply of the agent is no ordinary word.
-  await page.locator("article", { hasText: "Revision 7 was saved meanwhile." }).last().getByText(/Failed/).waitFor();
+  // The reply of the agent says the same, so it is a quiet line that opens.
+  const notice = page.locator("article", { hasText: "@scribe reported the failure above." });
+  await notice.waitFor();
+  equal(await page.locator("article").getByText("Revision 7 was saved meanwhile.").filter({ visible: true }).count(), 1, "how often the reason is shown");
+  await notice.getByText("Show reply").click();
+  await notice.getByText("Revision 7 was saved meanwhile.").waitFor();
+  await page.getByText("Scribe is working.").waitFor({ state: "detached" });
   await watcher.checkAccess(page, "a message that failed");
 
   // It is sent again once, also after a reload.
@@ -61,7 +71,7 @@ export async function passiveAgent({ hub, watcher }) {
   const called = article(page, "please look").first();
   await called.getByText(/@scribe: Waiting/).waitFor();
   const mention = await claim(scribe);
-  await called.getByText("Claimed by @scribe").waitFor();
+  await called.getByText(/@scribe: Working/).waitFor();
   await scribe.call("POST", `/api/messages/${mention.id}/done`, {});
   await called.getByText(/@scribe: Done/).waitFor();
   await page.setViewportSize({ width: 360, height: 740 });
@@ -71,6 +81,22 @@ export async function passiveAgent({ hub, watcher }) {
     equal(await fits(page), true, `whether ${path} fits a phone`);
     await watcher.checkAccess(page, `${path} on a phone`);
   }
+}
+
+/** What appears below a conversation does not cover its last message: the line about an agent that works, or a long text that is written. */
+export async function endStaysInSight({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  for (let part = 1; part <= 20; part++) await hub.admin.dm("scribe", `Part ${part}`);
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/dm/scribe`);
+  await article(page, "Part 20").getByRole("button", { name: "Withdraw" }).waitFor();
+  const hidden = () => page.getByRole("log").evaluate((list) => Math.round(list.scrollHeight - list.scrollTop - list.clientHeight));
+  await until("the end is in sight", async () => (await hidden()) <= 1);
+  await claim(scribe);
+  await page.getByText("Scribe is working.").waitFor();
+  await until("the end is in sight above the line", async () => (await hidden()) <= 1);
+  await page.getByLabel("Message @scribe").fill("one\ntwo\nthree\nfour");
+  await until("the end is in sight above the text", async () => (await hidden()) <= 1);
 }
 
 /** Talk has no buttons. What is proposed waits on the board until it is approved and done; talk becomes work, and talk again. */
@@ -88,10 +114,14 @@ export async function talkAndWork({ hub, watcher }) {
   equal(await talk.getByRole("button").filter({ hasText: /Approve|Reject|Claim/ }).count(), 0, "buttons of talk");
   equal(await talk.getByText("Proposed").count(), 0, "states of talk");
   await proposal.getByRole("button", { name: "Approve" }).click();
-  await proposal.getByText("Approved").waitFor();
+  await proposal.getByText(/Approved.*by you/).waitFor();
+  await proposal.getByText("Anyone in the channel can claim it now. To tell @scribe, mention it in a reply.").waitFor();
   await proposal.getByRole("button", { name: "Claim" }).click();
   await proposal.getByRole("button", { name: "Done" }).click();
   await proposal.getByText(/Done.*by you/).waitFor();
+  // What was said before is text: nothing is left to do.
+  await proposal.getByText("approved by you", { exact: true }).waitFor();
+  equal(await proposal.getByRole("button").filter({ hasText: /approve|claim/i }).count(), 0, "buttons of finished work");
   await until("the hub knows", async () => (await hub.admin.call("GET", `/api/messages/${draft.id}`)).workflow_state === "done");
 
   // Keys that decide do nothing to talk.
@@ -102,11 +132,15 @@ export async function talkAndWork({ hub, watcher }) {
   // One proposes something oneself: the kind is remembered, the switch is not.
   await page.getByRole("switch", { name: "Propose" }).click();
   await page.getByText("Goes to the board and waits for approval.").waitFor();
-  await page.getByLabel("Kind of work").fill("two words");
+  await page.getByText("↵ propose").waitFor();
+  await page.getByLabel("Kind of work").selectOption("another kind…");
+  await page.getByText("Name the kind of work.").waitFor();
+  await page.getByLabel("Name of the kind").fill("two words");
   await page.getByText("Use up to 64 of a-z, 0-9, _, . and -.").waitFor();
   await page.getByLabel("Message #work").fill("Ask three customers");
   equal(await page.getByRole("button", { name: "Propose", exact: true }).isDisabled(), true, "whether a wrong kind is refused");
-  await page.getByLabel("Kind of work").fill("research");
+  await page.getByLabel("Kind of work").selectOption("research");
+  equal(await page.getByLabel("Name of the kind").count(), 0, "fields for another kind");
   await watcher.checkAccess(page, "a proposal that is written");
   await page.getByRole("button", { name: "Propose", exact: true }).click();
   const own = article(page, "Ask three customers");
@@ -125,10 +159,21 @@ export async function talkAndWork({ hub, watcher }) {
   await mine.getByRole("button", { name: "Message actions" }).click();
   equal(await page.getByRole("menuitemcheckbox").count(), 0, "decisions that are offered for talk");
   await page.getByRole("menuitem", { name: "Turn into work…" }).click();
-  await page.getByRole("dialog").getByLabel("Kind of work").fill("review");
+  await page.getByRole("dialog").getByLabel("Kind of work").selectOption("another kind…");
+  await page.getByRole("dialog").getByLabel("Name of the kind").fill("measure");
   await watcher.checkAccess(page, "turning talk into work");
   await page.getByRole("dialog").getByRole("button", { name: "Turn into work" }).click();
-  await mine.getByText("review").waitFor();
+  await mine.getByText("measure").waitFor();
+  await page.getByText("Turned into work: We should test it").waitFor();
+  await page.getByRole("button", { name: "Undo" }).last().click();
+  await mine.getByText("Proposed").waitFor({ state: "detached" });
+  // A kind that was used once is offered from then on.
+  await mine.getByRole("button", { name: "Message actions" }).click();
+  await page.getByRole("menuitem", { name: "Turn into work…" }).click();
+  equal(await page.getByRole("dialog").getByLabel("Kind of work").inputValue(), "measure", "the kind that is remembered");
+  await page.getByRole("dialog").getByLabel("Kind of work").selectOption("publish");
+  await page.getByRole("dialog").getByRole("button", { name: "Turn into work" }).click();
+  await mine.getByText("publish").waitFor();
   await page.getByRole("link", { name: "Board" }).last().click();
   const board = page.getByRole("region", { name: "Proposed", exact: true });
   await board.getByText("We should test it").waitFor();
@@ -141,6 +186,48 @@ export async function talkAndWork({ hub, watcher }) {
   await page.getByRole("switch", { name: "Propose" }).click();
   equal(await fits(page), true, "whether a proposal fits a phone");
   await watcher.checkAccess(page, "a proposal on a phone");
+}
+
+/** Work that mentions an agent has one line: its state leads, and what the agent does about it is said in words. */
+export async function workThatMentions({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  await scribe.call("POST", "/api/channels/work/join");
+  const task = await hub.admin.say("work", "@scribe, write section 5", { action_type: "research" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  const row = page.locator(`#m${task.id}`);
+  const claims = () => row.getByText(/claim/i).count();
+  await row.getByText("Proposed").waitFor();
+  await row.getByText("@scribe has not started on it").waitFor();
+  const mention = await claim(scribe);
+  await row.getByText(/@scribe is working on it/).waitFor();
+  await row.getByText("Proposed").waitFor();
+  equal(await claims(), 1, "how often a claim is named");
+  await watcher.checkAccess(page, "work that an agent has read");
+
+  // As soon as the agent claims the work itself, the state says it all.
+  await scribe.call("POST", `/api/messages/${task.id}/reactions`, { reaction: "in_progress" });
+  await row.getByText(/In progress.*@scribe/).waitFor();
+  await row.getByText(/is working on it/).waitFor({ state: "detached" });
+  equal(await claims(), 0, "claims to make");
+  await scribe.call("POST", `/api/messages/${task.id}/reactions`, { reaction: "in_progress" });
+  await scribe.call("POST", `/api/messages/${mention.id}/fail`, { error: "There is no outline." });
+  await row.getByText("@scribe failed: There is no outline.").waitFor();
+  await row.getByText("Proposed").waitFor();
+  await row.getByRole("button", { name: `Retry message ${task.id}` }).waitFor();
+  await watcher.checkAccess(page, "work on which an agent failed");
+  await page.setViewportSize({ width: 360, height: 740 });
+  equal(await fits(page), true, "whether it fits a phone");
+
+  // An agent without any trust cannot lose some, and who approves reads who acts next.
+  await scribe.say("work", "An outline", { action_type: "publish" });
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.goto(`${hub.url}/inbox`);
+  await page.getByText("Approving raises scribe’s trust for publish from 0.00 to 0.05, rejecting leaves it at 0.00.").waitFor();
+  await page.getByRole("button", { name: "Approve: An outline" }).click();
+  await page.getByText("Approved: An outline · Anyone in the channel can claim it now.").waitFor();
 }
 
 /** The menu of a conversation with an agent: pause it, mark it unread. Nobody can write to the hub itself. */

@@ -3,12 +3,15 @@ import { Suspense, lazy } from "react";
 import type { Message } from "../api/types";
 import { useStore } from "../lib/store";
 import { dayAndTime, dayName } from "../lib/time";
+import { useMe } from "../shell/me";
 import type { MessageListProps } from "./MessageList";
 import { MessageRow } from "./MessageRow";
 import { OutgoingRow } from "./OutgoingRow";
 import { editing } from "./editing";
+import { isFailureNotice } from "./failureNotice";
 import type { Row } from "./rows";
 
+const FailureNotice = lazy(() => import("./FailureNotice"));
 const MessageEditor = lazy(() => import("./MessageEditor"));
 
 interface ConversationRowProps extends MessageListProps {
@@ -20,6 +23,7 @@ interface ConversationRowProps extends MessageListProps {
 /** A message, a message that is being sent, or a divider. */
 export function ConversationRow({ row, known, isPart, place, at, onThread }: ConversationRowProps) {
   const edited = useStore(editing);
+  const me = useMe()?.user.username;
   switch (row.kind) {
     case "day":
       return (
@@ -37,20 +41,25 @@ export function ConversationRow({ row, known, isPart, place, at, onThread }: Con
           {isPart ? "+" : ""} {row.count === 1 ? "message" : "messages"}
         </div>
       );
-    case "message":
-      return edited === row.message.id ? (
-        <Suspense>
-          <MessageEditor message={row.message} />
-        </Suspense>
-      ) : (
-        <MessageRow
-          message={row.message}
-          isContinued={row.isContinued}
-          isHighlighted={row.message.id === at}
-          parent={row.message.reply_to ? known.get(row.message.reply_to) : undefined}
-          onThread={onThread}
-        />
-      );
+    case "message": {
+      const { message, isContinued } = row;
+      const parent = message.reply_to ? known.get(message.reply_to) : undefined;
+      if (edited === message.id) {
+        return (
+          <Suspense>
+            <MessageEditor message={message} />
+          </Suspense>
+        );
+      }
+      if (isFailureNotice(message, parent, me)) {
+        return (
+          <Suspense>
+            <FailureNotice message={message} isHighlighted={message.id === at} onThread={onThread} />
+          </Suspense>
+        );
+      }
+      return <MessageRow message={message} isContinued={isContinued} isHighlighted={message.id === at} parent={parent} onThread={onThread} />;
+    }
     case "outgoing":
       return <OutgoingRow outgoing={row.outgoing} place={place} />;
   }

@@ -26,10 +26,12 @@ export function MessageFoot(props: FootProps) {
   const isAsked = isAsking(message, me);
   // In a direct message, the line about the run says the same as the reactions of the agent.
   const isShownWork = isWork(message) && !(isAsked && !message.channel && message.reactions.every(({ from }) => from.kind === "agent"));
+  // The state of work leads, and the same line says what the agents do about it. Two lines could contradict each other.
+  const isOneLine = isAsked && isShownWork && Boolean(message.channel);
   const hasLapsed = (message.lapsed_approvals?.length ?? 0) > 0 && !message.deleted_at;
   return (
     <>
-      {isAsked ? (
+      {isAsked && !isOneLine ? (
         <Suspense>
           <DeliveryLines message={message} me={me!} />
         </Suspense>
@@ -45,7 +47,7 @@ export function MessageFoot(props: FootProps) {
         <div className="mt-1 flex min-h-6 flex-wrap items-center gap-2">
           {isShownWork ? (
             <Suspense fallback={<StateBadge state={message.workflow_state!} />}>
-              <ReactionBar {...props} message={message} />
+              <ReactionBar {...props} message={message} asking={isOneLine ? me : undefined} />
             </Suspense>
           ) : null}
           {hasLapsed ? (

@@ -1,4 +1,4 @@
-import { KindInput } from "../workflow/KindInput";
+import { KindChoice } from "../workflow/KindChoice";
 import { KIND_RULE, isKind, keepKind, lastKind } from "../workflow/kinds";
 import { Switch } from "../ui/Switch";
 
@@ -16,18 +16,18 @@ export default function ProposeBar({ channel, kind, onKind }: ProposeBarProps) {
       <Switch label="Propose" isOn={kind !== null} onChange={(isOn) => onKind(isOn ? lastKind(channel) : null)} />
       {kind === null ? null : (
         <>
-          <KindInput
+          <KindChoice
+            channel={channel}
             value={kind}
-            aria-label="Kind of work"
             aria-describedby="propose-hint"
             onChange={(next) => {
               keepKind(channel, next);
               onKind(next);
             }}
-            className="h-7 w-28 rounded-md border border-control bg-bg px-2 aria-invalid:border-rejected pointer-coarse:h-11"
+            className="h-7 w-36 rounded-md border border-control bg-bg px-2 aria-invalid:border-rejected pointer-coarse:h-11"
           />
           <span id="propose-hint" className="text-xs text-muted" role="status">
-            {isKind(kind) ? "Goes to the board and waits for approval." : KIND_RULE}
+            {isKind(kind) ? "Goes to the board and waits for approval." : kind === "" ? "Name the kind of work." : KIND_RULE}
           </span>
         </>
       )}

@@ -1,28 +1,31 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Clock } from "lucide-react";
-import type { MouseEvent, ReactNode } from "react";
+import { type MouseEvent, type ReactNode, Suspense, lazy } from "react";
 
 import { channelsQuery } from "../api/queries";
-import type { Message, Reaction } from "../api/types";
+import type { Me, Reaction } from "../api/types";
 import { fullName } from "../lib/names";
 import { duration } from "../lib/time";
 import { Button } from "../ui/Button";
 import { StateBadge } from "../ui/StateBadge";
 import { useMinute } from "../ui/Time";
 import { standingOf, staleNote } from "../workflow/ages";
+import { TERMINAL } from "../workflow/moves";
+import { nextWords } from "../workflow/nextWords";
 import { finishFault } from "../workflow/seat";
 import { seatOf } from "../workflow/seatOf";
 import type { FootProps } from "./MessageFoot";
+import { ReactionChip } from "./ReactionChip";
 import { RejectReason } from "./RejectReason";
 import { keepFocus, toggleReaction } from "./act";
 import {
-  REACTIONS,
   REACTION_NAMES,
   hasReacted,
   isUnclaimed,
   isUndecided,
   leading,
   listed,
+  otherWords,
   publishedAt,
   stateNote,
   whoReacted,
@@ -30,8 +33,16 @@ import {
 import { showSource } from "./source";
 import type { Work } from "./work";
 
+const WorkNotes = lazy(() => import("../runs/WorkNotes"));
+
+interface ReactionBarProps extends FootProps {
+  message: Work;
+  /** The person, if they mentioned agents in the message. Then the line says what these do about it. */
+  asking?: Me;
+}
+
 /** What was said of a message as work, and what one can say oneself. Most messages are none, so it is loaded with the first that is. */
-export default function ReactionBar({ message, me, onThread }: FootProps & { message: Work }) {
+export default function ReactionBar({ message, me, onThread, asking }: ReactionBarProps) {
   const client = useQueryClient();
   const now = useMinute();
   const channel = useQuery(channelsQuery).data?.find(({ name }) => name === message.channel);
@@ -43,6 +54,10 @@ export default function ReactionBar({ message, me, onThread }: FootProps & { mes
     toggleReaction(client, message, reaction);
   };
   const mayNot = (reaction: Reaction) => !hasReacted(message, reaction, me) && finishFault(message, reaction, me, seatOf(client, message)) !== undefined;
+  const isFinished = TERMINAL.includes(message.workflow_state);
+  const chips = isFinished ? [] : REACTION_NAMES.filter((name) => name !== first && message.reactions.some(({ reaction }) => reaction === name));
+  const others = isFinished ? otherWords(message, me) : "";
+  const next = nextWords(message);
   const isMine = message.workflow_state === "in_progress" && hasReacted(message, "in_progress", me) && !message.deleted_at;
   return (
     <>
@@ -63,9 +78,16 @@ export default function ReactionBar({ message, me, onThread }: FootProps & { mes
           {new URL(url).host}
         </a>
       ) : null}
-      {REACTION_NAMES.filter((name) => name !== first && message.reactions.some(({ reaction }) => reaction === name)).map((name) => (
-        <Chip key={name} message={message} reaction={name} me={me} isOff={Boolean(message.deleted_at) || mayNot(name)} onPress={press(name)} />
+      {asking ? (
+        <Suspense>
+          <WorkNotes message={message} me={asking} />
+        </Suspense>
+      ) : null}
+      {chips.map((name) => (
+        <ReactionChip key={name} message={message} reaction={name} me={me} isOff={Boolean(message.deleted_at) || mayNot(name)} onPress={press(name)} />
       ))}
+      {/* Nothing is left to do about finished work, so this is text and not buttons. The menu of the message still has them. */}
+      {others ? <span className="text-sm text-muted">{others}</span> : null}
       {isUndecided(message) ? (
         <Actions>
           <Button size="row" onClick={press("approve")}>
@@ -80,10 +102,11 @@ export default function ReactionBar({ message, me, onThread }: FootProps & { mes
         </Actions>
       ) : null}
       {isUnclaimed(message) ? (
-        <Button size="row" look={message.workflow_state === "proposed" ? undefined : "plain"} onClick={press("in_progress")}>
+        <Button size="row" look={message.workflow_state === "proposed" && !asking ? undefined : "plain"} onClick={press("in_progress")}>
           <span aria-hidden="true">◐</span> Claim
         </Button>
       ) : null}
+      {next ? <span className="text-sm text-muted">{next}</span> : null}
       {isMine ? (
         <Actions>
           <Button size="row" onClick={press("done")}>
@@ -102,30 +125,4 @@ export default function ReactionBar({ message, me, onThread }: FootProps & { mes
 /** On a phone they have a line of their own, below the state. */
 function Actions({ children }: { children: ReactNode }) {
   return <span className="flex gap-2 max-md:w-full max-md:*:flex-1">{children}</span>;
-}
-
-/** A reaction beside the one that the state comes from: how many, who, and whether one is among them. */
-function Chip({ message, reaction, me, isOff, onPress }: {
-  message: Message;
-  reaction: Reaction;
-  me: string | undefined;
-  isOff: boolean;
-  onPress: (event: MouseEvent<HTMLElement>) => void;
-}) {
-  const who = whoReacted(message, reaction, me);
-  const { verb, icon } = REACTIONS[reaction];
-  return (
-    <button
-      type="button"
-      aria-pressed={who[0] === "you"}
-      aria-label={`${verb} ${who.length}: ${listed(who, 8)}`}
-      title={listed(whoReacted(message, reaction, me, fullName), 8)}
-      disabled={isOff}
-      onClick={onPress}
-      className="inline-flex h-6 items-center gap-1 rounded-md border border-line px-1.5 text-xs text-muted hover:bg-panel hover:text-fg aria-pressed:border-accent aria-pressed:text-fg pointer-coarse:h-11"
-    >
-      <span aria-hidden="true">{icon}</span>
-      {verb.toLowerCase()} <span className="tabular-nums">{who.length}</span>
-    </button>
-  );
 }

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Author, Message, Reaction } from "../api/types";
 import { fullName } from "../lib/names";
 import type { Seat } from "../workflow/seat";
-import { isUnclaimed, isUndecided, leading, listed, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
+import { isUnclaimed, isUndecided, leading, listed, otherWords, publishedAt, reasonOf, removable, removalWords, stateNote, whoReacted, withReaction } from "./reactions";
 import { isWork } from "./work";
 
 const AT = "2026-11-14T09:00:00.000Z";
@@ -116,6 +116,12 @@ test("names in tooltips carry the handle", () => {
   const named = message([["approve", "bob"], ["approve", "ada"]]);
   named.reactions[0]!.from.display_name = "Ada";
   expect(whoReacted(named, "approve", "ada", fullName)).toEqual(["you", "Ada (@bob)"]);
+});
+
+test("finished work says who said what else, without the claim of who finished it", () => {
+  expect(otherWords(message([["approve", "ada"], ["in_progress", "bob"], ["done", "bob"]]), "ada")).toBe("approved by you");
+  expect(otherWords(message([["approve", "bob"], ["in_progress", "bob"], ["reject", "ada"]]), "ada")).toBe("approved by @bob · claimed by @bob");
+  expect(otherWords(message([["done", "bob"]]), "ada")).toBe("");
 });
 
 test("the owner of a channel may remove what others said, a member their claims", () => {

@@ -78,6 +78,14 @@ export function stateNote(message: Message, me: string | undefined, now: number)
   return `${listed(who)}, ${passed < 60_000 ? "just now" : duration(passed)}`;
 }
 
+/** Who said what else of finished work, beside what its state comes from. Who finished it claimed it, too, so that claim is left out. */
+export function otherWords(message: Message, me: string | undefined): string {
+  const first = leading(message.reactions);
+  const rest = message.reactions.filter(({ reaction, from }) => reaction !== "in_progress" || first === undefined || !hasReacted(message, first, from.name));
+  const said = REACTION_NAMES.filter((name) => name !== first && rest.some(({ reaction }) => reaction === name));
+  return said.map((name) => `${REACTIONS[name].added.toLowerCase()} by ${listed(whoReacted({ ...message, reactions: rest }, name, me))}`).join(" · ");
+}
+
 /** Whether somebody should say yes or no: agents propose, and people decide. */
 export function isUndecided(message: Message): boolean {
   return message.workflow_state === "proposed" && message.from.kind === "agent" && !message.deleted_at;

@@ -42,6 +42,8 @@ export function rowsOf(
       !starts.includes(message.id) &&
       before.deleted_at === message.deleted_at &&
       before.from.name === message.from.name &&
+      // A reply that reports a failure may be a line without a head.
+      before.metadata["failed"] !== true &&
       before.reply_to === message.reply_to &&
       !message.subject &&
       Date.parse(message.created_at) - Date.parse(before.created_at) < TURN_MS;

@@ -51,6 +51,22 @@ export function useScrolling({ box, virtual, rows, at, isPart, load, waiting, on
 
   const shown = useRef(rows);
   shown.current = rows;
+  // What grows below the list, like the message field, must not cover its last message.
+  const wasAtEnd = useRef(isAtEnd);
+  wasAtEnd.current = isAtEnd;
+  useEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    let height = element.clientHeight;
+    const watched = new ResizeObserver(() => {
+      const lost = height - element.clientHeight;
+      height = element.clientHeight;
+      if (lost > 0 && wasAtEnd.current) virtual.scrollToIndex(shown.current.length - 1, { align: "end" });
+    });
+    watched.observe(element);
+    return () => watched.disconnect();
+  }, [box, virtual]);
+
   const [inSight, setInSight] = useState<number | null>(null);
   const onScroll = useCallback(() => {
     const element = box.current;

@@ -80,7 +80,7 @@ export function DmPage() {
         ) : (
           <DropZone draft={draftKey(place)}>
             {list}
-            {own && own.trigger_mode !== "passive" ? (
+            {own ? (
               <Suspense>
                 <NextRead agent={own} displayName={displayName} />
               </Suspense>

@@ -1,8 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 
-import { type Delivery, deliveryQuery, isActive, oneRunQuery, runsQuery } from "../api/runs";
+import { type Delivery, isActive, runsQuery } from "../api/runs";
 import type { Message } from "../api/types";
 import { Badge } from "../ui/Badge";
 import { InboxLine } from "./InboxLine";
@@ -10,7 +9,7 @@ import { RunLine } from "./RunLine";
 import { StatusLine } from "./StatusBox";
 import { WithdrawButton } from "./WithdrawButton";
 import type { AskedAgent } from "./askedAgents";
-import { isAskedAbout, isTold } from "./shownDelivery";
+import { useDelivery, useRunOf } from "./useDelivery";
 import { useSecond } from "./useSecond";
 import { notStartedWords, spanWords } from "./words";
 
@@ -23,14 +22,10 @@ export interface LineProps {
 /** What a message has started for an agent of the person that the hub runs. */
 export function DeliveryLine(props: LineProps) {
   const { message, agent, isNamed } = props;
-  const [now] = useState(() => Date.now());
-  const isAsked = isAskedAbout(message, now);
-  // The event stream says when it changes.
-  const delivery = useQuery({ ...deliveryQuery(message.id), enabled: isAsked, staleTime: Number.POSITIVE_INFINITY, retry: false });
-  const item = delivery.data?.find(({ recipient }) => recipient === agent.name);
-  if (delivery.isLoading) return null;
+  const { isLoading, item } = useDelivery(message, agent);
+  if (isLoading) return null;
   // Nothing was started by the hub, or it is long ago. Then the message itself says what became of it.
-  if (!item || !isTold(item)) return <InboxLine {...props} />;
+  if (!item) return <InboxLine {...props} />;
   if (item.state === "woken" && item.run_id) return <LineOfRun id={item.run_id} agent={agent.name} name={isNamed ? agent.name : undefined} />;
   return item.state === "not_woken" ? <NotStarted {...props} item={item} /> : <Waiting {...props} item={item} />;
 }
@@ -68,13 +63,7 @@ function Waiting({ message, agent, isNamed, item }: LineProps & { item: Delivery
   );
 }
 
-/** All lines of an agent share one list of its latest runs. Only a run that is not in it is asked for alone. */
 function LineOfRun({ id, agent, name }: { id: number; agent: string; name?: string }) {
-  const latest = useQuery({ ...runsQuery({ agent }), staleTime: Number.POSITIVE_INFINITY });
-  const found = latest.data?.items.find((run) => run.id === id);
-  // A run that is newer than the list comes with the next load of the list.
-  const isOlder = latest.data !== undefined && !found && id < (latest.data.items[0]?.id ?? 0);
-  const alone = useQuery({ ...oneRunQuery(id), enabled: isOlder, retry: false }).data;
-  const run = found ?? alone;
+  const run = useRunOf(agent, id);
   return run ? <RunLine run={run} name={name} /> : null;
 }

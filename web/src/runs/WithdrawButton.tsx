@@ -12,7 +12,10 @@ import { useMe } from "../shell/me";
 import { Button } from "../ui/Button";
 import { toast } from "../ui/Toasts";
 
-/** Deletes a message that waits, so that nothing starts because of it. Its text goes back to where it was written. */
+/**
+ * Deletes a message that waits, so that nothing starts because of it. If an agent has claimed it, the hub refuses the result. Its text goes back
+ * to where it was written.
+ */
 export function WithdrawButton({ message }: { message: Message }) {
   const client = useQueryClient();
   const me = useMe();
@@ -23,7 +26,8 @@ export function WithdrawButton({ message }: { message: Message }) {
       await ok(api.DELETE("/api/messages/{id}", { params: { path: { id: message.id } } }));
       putBack(draftKey(placeOf(message, me), message.reply_to), message.body, message.attachments);
       changeMessage(client, message.id, (now) => ({ ...now, body: "", attachments: [], deleted_at: new Date().toISOString() }));
-      toast("Message withdrawn. Its text is in the message field.");
+      const isBegun = message.status === "processing";
+      toast(`Message withdrawn. ${isBegun ? "The agent may have acted on it already. " : ""}Its text is in the message field.`);
     } catch (error) {
       setBusy(false);
       toast(sentenceOf(error), { isError: true });

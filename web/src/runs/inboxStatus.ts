@@ -21,7 +21,7 @@ export function inboxStatus(message: Message, agent: AskedAgent, now: number): I
     case "pending":
       return { word: "Waiting", span: duration(now - sent), icon: "○", colour: "plain", hint: waitingWords(agent) };
     case "processing":
-      return { word: `Claimed by @${agent.name}`, span: since === undefined ? undefined : duration(now - since), icon: "◐", colour: "busy" };
+      return { word: "Working", span: since === undefined ? undefined : duration(now - since), icon: "◐", colour: "busy" };
     case "done":
       return { word: "Done", span: took, icon: "✓✓", colour: "good" };
     case "failed":

@@ -64,17 +64,17 @@ describe("a message in the inbox of an agent", () => {
   };
   const at = (seconds: number) => new Date(Date.parse("2026-01-01T00:00:00Z") + seconds * 1000).toISOString();
 
-  it("waits, is claimed, and is done or has failed", () => {
+  it("waits, is worked on, and is done or has failed", () => {
     const soon = Date.parse(at(180));
     expect(words({}, reader, soon)).toBe("Waiting · 3 min · The agent reads it when it next checks its inbox.");
     expect(words({}, critic, soon)).toBe("Waiting · 3 min");
-    expect(words({ status: "processing", status_since: at(60) }, critic, soon)).toBe("Claimed by @critic · 2 min");
+    expect(words({ status: "processing", status_since: at(60) }, critic, soon)).toBe("Working · 2 min");
     expect(words({ status: "done", status_since: at(52) })).toBe("Done · 52 s");
     expect(words({ status: "failed", status_since: at(48) })).toBe("Failed · after 48 s");
   });
 
   it("has no times if the hub does not know them", () => {
-    expect(words({ status: "processing" })).toBe("Claimed by @reader");
+    expect(words({ status: "processing" })).toBe("Working");
     expect(words({ status: "done", status_since: null })).toBe("Done");
     expect(words({ status: "failed" })).toBe("Failed");
   });

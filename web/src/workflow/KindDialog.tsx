@@ -6,7 +6,7 @@ import type { Message } from "../api/types";
 import { Button } from "../ui/Button";
 import { Dialog } from "../ui/Dialog";
 import { Field, INPUT, Refusal } from "../ui/Field";
-import { KindInput } from "./KindInput";
+import { KindChoice } from "./KindChoice";
 import { changeKind } from "./changeKind";
 import { KIND_RULE, isKind, keepKind, lastKind } from "./kinds";
 import { titleOf } from "./title";
@@ -40,8 +40,8 @@ export default function KindDialog({ message, onClose }: { message: Message; onC
         }}
       >
         <p className="font-medium break-words">{titleOf(message)}</p>
-        <Field label="Kind of work" hint="It goes to the board and waits for approval." error={isKind(kind) ? undefined : KIND_RULE}>
-          {(wiring) => <KindInput {...wiring} autoFocus value={kind} onChange={setKind} className={INPUT} />}
+        <Field label="Kind of work" hint="It goes to the board and waits for approval." error={kind === "" || isKind(kind) ? undefined : KIND_RULE}>
+          {(wiring) => <KindChoice {...wiring} autoFocus channel={channel} value={kind} onChange={setKind} className={INPUT} />}
         </Field>
         {error ? <Refusal>{error}</Refusal> : null}
         <div className="flex flex-wrap justify-end gap-2">

@@ -1,7 +1,7 @@
 import { person } from "../lib/person";
 import { load, save } from "../lib/storage";
 
-/** Kinds of work that are offered. People can write any other. */
+/** Kinds of work that are always offered. People can write any other. */
 export const KINDS = ["publish", "research", "review", "deploy"] as const;
 
 /** The hub takes these. */
@@ -21,4 +21,13 @@ export function lastKind(channel: string): string {
 
 export function keepKind(channel: string, kind: string): void {
   if (isKind(kind)) save(keyOf(channel), kind);
+}
+
+/** As many kinds as a list can have before nobody finds one in it. */
+const MOST_OFFERED = 30;
+
+/** The kinds to choose from: those in use first, then the usual ones, then the chosen one if it is another. Each is there once. */
+export function offeredKinds(used: Iterable<string>, chosen: string): string[] {
+  const offered = [...new Set([...[...new Set(used)].filter(isKind).sort(), ...KINDS])].slice(0, MOST_OFFERED);
+  return isKind(chosen) && !offered.includes(chosen) ? [...offered, chosen] : offered;
 }

@@ -8,7 +8,7 @@ const message = (metadata: object) => ({ metadata }) as unknown as Message;
 
 test("the kind of work is what the message says, as far as the hub takes it", () => {
   expect(actionTypeOf(message({ action_type: "operate" }))).toBe("operate");
-  for (const metadata of [{}, { action_type: "No Good" }, { action_type: 3 }]) expect(actionTypeOf(message(metadata))).toBe("publish");
+  for (const metadata of [{}, { action_type: "operate", action_type_by: "tomas" }, { action_type: "No Good" }, { action_type: 3 }]) expect(actionTypeOf(message(metadata))).toBe("publish");
 });
 
 test("approving adds 0.05 and rejecting takes 0.1, within 0 and 1", () => {

@@ -8,7 +8,9 @@ const USUAL_KIND = "publish";
 
 /** The kind of work that a message is, by which its author is trusted. */
 export function actionTypeOf(message: Message): string {
-  const said = (message.metadata as Record<string, unknown>)["action_type"];
+  const { action_type: said, action_type_by: by } = message.metadata as Record<string, unknown>;
+  // A kind that somebody else gave the message says nothing about its author.
+  if (by !== undefined) return USUAL_KIND;
   return typeof said === "string" && /^[a-z0-9_.-]{1,64}$/.test(said) ? said : USUAL_KIND;
 }
 

@@ -11,6 +11,7 @@ import { stateWord } from "../ui/StateBadge";
 import { toast } from "../ui/Toasts";
 import { putCard, settled } from "./cards";
 import { type Step, backwards, moveTo, stateOf } from "./moves";
+import { nextWords } from "./nextWords";
 import { seatOf } from "./seatOf";
 import { briefly } from "./title";
 
@@ -69,7 +70,9 @@ export function useMove(): (message: Message, target: WorkflowState) => Promise<
       try {
         const answer = await take(move.steps, message);
         settle(answer);
-        toast(`${stateWord(answer?.workflow_state ?? target)}: ${briefly(message)}`, { undo: () => void undo() });
+        const state = answer?.workflow_state ?? target;
+        const next = nextWords({ ...message, workflow_state: state });
+        toast([`${stateWord(state)}: ${briefly(message)}`, next].filter(Boolean).join(" · "), { undo: () => void undo() });
         return true;
       } catch (error) {
         show(client, message);

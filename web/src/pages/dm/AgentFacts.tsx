@@ -7,6 +7,7 @@ import type { Agent } from "../../api/types";
 import { RunLink } from "../../runs/RunLink";
 import { Badge } from "../../ui/Badge";
 import { programOf } from "./program";
+import { useIsWorking } from "./useIsWorking";
 
 /** The event stream does not report the presence of everybody. */
 const REFRESHED_MS = 15_000;
@@ -61,6 +62,7 @@ function PausedBadge() {
 function AgentState({ agent }: { agent: Agent }) {
   const isRunnable = agent.trigger_mode !== "passive";
   const run = useQuery({ ...runsQuery({ agent: agent.name }), enabled: isRunnable }).data?.items.find(isActive);
+  const isWorking = useIsWorking(agent);
   if (run?.status === "running") {
     return (
       <span className="inline-flex items-center gap-1.5">
@@ -77,6 +79,7 @@ function AgentState({ agent }: { agent: Agent }) {
     );
   }
   if (agent.paused_at) return <PausedBadge />;
+  if (isWorking) return <WorkingBadge />;
   return isRunnable ? (
     <Badge colour="good" icon="●">
       Ready

@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 
 import { fullName } from "../../lib/names";
 import { lapsedWords } from "../../messages/lapsed";
+import { listed, whoReacted } from "../../messages/reactions";
 import { Avatar } from "../../ui/Avatar";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
@@ -25,6 +26,13 @@ const ICONS: Record<RowKind, ReactNode> = {
 };
 
 export const rowId = (kind: RowKind, id: number) => `row-${kind}-${id}`;
+
+/** Who works on it, or who approved it. */
+function noteOf({ message }: Item, self: string): string | undefined {
+  const claimant = claimantOf(message);
+  if (claimant) return `@${claimant.name}`;
+  return message.workflow_state === "approved" ? `by ${listed(whoReacted(message, "approve", self))}` : undefined;
+}
 
 /** A message that waits for the person, with the actions that settle it. The open row shows more of it. */
 export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
@@ -87,7 +95,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         ) : null}
         {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
-          {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
+          {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={noteOf(item, self)} isBare />}
           {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>unclaimed</span> : null}

@@ -9,10 +9,20 @@ export function TrustEffect({ message }: { message: Message }) {
   const trust = useQuery(trustQuery(message.from.name));
   if (!trust.data) return null;
   const { kind, now, approved, rejected } = effectOf(message, trust.data);
+  const whose = `${message.from.name}’s trust for`;
+  const shownKind = <code className="font-mono">{kind}</code>;
   return (
     <span>
-      Approving raises {message.from.name}’s trust for <code className="font-mono">{kind}</code> from {now.toFixed(2)} to{" "}
-      {approved.toFixed(2)}, rejecting lowers it to {rejected.toFixed(2)}.
+      {now === approved ? (
+        <>
+          Approving leaves {whose} {shownKind} at {now.toFixed(2)}
+        </>
+      ) : (
+        <>
+          Approving raises {whose} {shownKind} from {now.toFixed(2)} to {approved.toFixed(2)}
+        </>
+      )}
+      , rejecting {now === rejected ? "leaves it at" : "lowers it to"} {rejected.toFixed(2)}.
     </span>
   );
 }

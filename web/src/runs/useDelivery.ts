@@ -1,0 +1,38 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { conversationQuery } from "../api/queries";
+import { type Delivery, type Run, deliveryQuery, oneRunQuery, runsQuery } from "../api/runs";
+import type { Message } from "../api/types";
+import type { AskedAgent } from "./askedAgents";
+import { isAskedAbout, isTold } from "./shownDelivery";
+
+/** Whether the hub starts an agent of the person for a message. Others read their inbox by themselves. */
+export const isStartedByHub = ({ own }: AskedAgent) => own !== undefined && own.trigger_mode !== "passive";
+
+/** What the hub did about a message for an agent, if that says more than the message itself. */
+export function useDelivery(message: Message, agent: AskedAgent): { isLoading: boolean; item?: Delivery } {
+  const [now] = useState(() => Date.now());
+  const isAsked = isStartedByHub(agent) && isAskedAbout(message, now);
+  // The event stream says when it changes.
+  const { data, isLoading } = useQuery({ ...deliveryQuery(message.id), enabled: isAsked, staleTime: Number.POSITIVE_INFINITY, retry: false });
+  const item = isAsked ? data?.find(({ recipient }) => recipient === agent.name) : undefined;
+  return { isLoading, item: item && isTold(item) ? item : undefined };
+}
+
+/** A run of an agent. All lines of an agent share one list of its latest runs. Only a run that is not in it is asked for alone. */
+export function useRunOf(agent: string, id: number | null | undefined): Run | undefined {
+  const isWanted = typeof id === "number";
+  const latest = useQuery({ ...runsQuery({ agent }), enabled: isWanted, staleTime: Number.POSITIVE_INFINITY });
+  const found = latest.data?.items.find((run) => run.id === id);
+  // A run that is newer than the list comes with the next load of the list.
+  const isOlder = isWanted && latest.data !== undefined && !found && id < (latest.data.items[0]?.id ?? 0);
+  const alone = useQuery({ ...oneRunQuery(id ?? 0), enabled: isOlder, retry: false }).data;
+  return found ?? (isOlder ? alone : undefined);
+}
+
+/** A mention is a direct message in the inbox of the agent. That one waits, is worked on, and is done or fails. */
+export function useMentionCopy(message: Message, agent: string, isWanted = true): Message | undefined {
+  const isCopy = (one: Message) => (one.metadata["mention"] as { message_id?: number } | undefined)?.message_id === message.id;
+  return useQuery({ ...conversationQuery({ kind: "dm", name: agent }), enabled: isWanted }).data?.items.find(isCopy);
+}
