@@ -33,7 +33,7 @@ export function ComposerFoot({ place, hasWork, proposal, onProposal, onFiles, st
       <span className={classes("flex-1 text-xs text-muted", isProposal && "max-md:hidden")} role="status">
         {status}
       </span>
-      <span className={classes("text-xs text-muted max-md:hidden", isProposal && "max-lg:hidden")}>↵ send · ⇧↵ new line</span>
+      <span className={classes("text-xs text-muted max-md:hidden touch:hidden", isProposal && "max-lg:hidden")}>↵ send · ⇧↵ new line</span>
       <button
         type="submit"
         aria-label={isProposal ? undefined : "Send"}

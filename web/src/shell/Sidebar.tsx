@@ -49,7 +49,7 @@ export function Sidebar() {
         >
           <Search size={14} aria-hidden="true" />
           <span className="min-w-0 flex-1 truncate text-left">Search or jump to</span>
-          <kbd className="rounded-sm border border-line px-1 text-xs whitespace-nowrap pointer-coarse:hidden">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+          <kbd className="rounded-sm border border-line px-1 font-sans text-xs whitespace-nowrap touch:hidden">{isMac ? "⌘K" : "Ctrl K"}</kbd>
         </button>
       </div>
       {/* In a low window the whole sidebar scrolls, and this part is still of use. */}
