@@ -100,7 +100,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           {isOpen && kind === "approvals" ? <TrustEffect message={message} /> : null}
         </div>
       </div>
-      <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">
+      <div className="flex max-w-full flex-wrap items-center gap-2 max-sm:w-full max-sm:pl-8">
         {actions}
         <MessageLink
           message={message}
