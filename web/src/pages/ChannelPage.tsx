@@ -12,9 +12,9 @@ import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
 import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
-import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
 import { NotFound } from "./NotFound";
+import { ChannelSubtitle } from "./channel/ChannelSubtitle";
 import { ChannelViews } from "./channel/ChannelViews";
 import { MembersButton } from "./channel/MembersButton";
 
@@ -39,7 +39,7 @@ export function ChannelPage() {
         key={name}
         isFlush
         title={`# ${name}`}
-        subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
+        subtitle={details ? <ChannelSubtitle details={details} /> : undefined}
         actions={
           <>
             {/* On a phone it would take a line of its own; the palette has the command, too. */}
