@@ -25,6 +25,14 @@ export async function sidebar({ hub, watcher }) {
     const { y, height } = await boxOf(section(page, "Work").getByRole("link", { name }));
     equal(y > 0 && y + height <= 900, true, `whether ${name} is in sight`);
   }
+  // The section of channels is shorter than it could be, so that the sections below it are in sight, too.
+  const foot = await boxOf(section(page, "Work"));
+  for (const name of ["scout", "porter"]) {
+    const { y, height } = await boxOf(section(page, "Agents").getByRole("link", { name: new RegExp(`^${name}`) }));
+    equal(y > 0 && y + height <= foot.y, true, `whether ${name} is in sight`);
+  }
+  await section(page, "Channels").getByRole("link", { name: "channel-20" }).waitFor();
+  equal(await section(page, "Channels").getByRole("listitem").count() < 21, true, "whether some channels are left out");
   const { y, height } = await boxOf(mainOf(page).getByRole("button", { name: /Administrator/ }));
   equal(y + height <= 900, true, "whether the user menu is in sight");
   await watcher.checkAccess(page, "the sidebar");
@@ -32,7 +40,13 @@ export async function sidebar({ hub, watcher }) {
   // What was begun is marked, except where one is.
   await page.getByRole("textbox", { name: "Message" }).fill("begun");
   equal(await section(page, "Channels").getByRole("link", { name: /draft/ }).count(), 0, "marks at the open channel");
+  await section(page, "Channels").getByRole("button", { name: "Show all 21 channels" }).click();
+  equal(await section(page, "Channels").getByRole("listitem").count(), 21, "channels after all were wanted");
   await section(page, "Channels").getByRole("link", { name: "channel-21" }).click();
+  await section(page, "Channels").getByRole("link", { name: /^channel-20\s*draft/ }).waitFor();
+  await page.reload();
+  await section(page, "Channels").getByRole("button", { name: "Show fewer channels" }).click();
+  await section(page, "Channels").getByRole("button", { name: "Show all 21 channels" }).waitFor();
   await section(page, "Channels").getByRole("link", { name: /^channel-20\s*draft/ }).waitFor();
 
   const toggle = section(page, "Channels").getByRole("button", { name: "Channels section" });
