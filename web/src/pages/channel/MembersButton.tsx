@@ -36,8 +36,8 @@ export function MembersButton({ details, isLine = false }: MembersButtonProps) {
           words
         ) : (
           <>
-            {/* The ring parts one avatar from the next, and ends before its letter. */}
-            <span className="flex -space-x-0.5">
+            {/* The ring parts one avatar from the next, and leaves its letter whole. */}
+            <span className="flex">
               {details.members.slice(0, MOST_AVATARS).map(({ name, kind, display_name }) => (
                 <span key={name} className={classes("inline-flex ring-2 ring-bg", kind === "user" ? "rounded-full" : "rounded-sm")}>
                   <Avatar name={name} kind={kind} displayName={display_name} size="small" />

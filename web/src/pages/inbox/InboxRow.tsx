@@ -3,7 +3,7 @@ import type { ReactNode } from "react";
 
 import { fullName } from "../../lib/names";
 import { lapsedWords } from "../../messages/lapsed";
-import { Avatar } from "../../ui/Avatar";
+import { AvatarButton, NameButton } from "../../ui/ProfileButtons";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
 import { classes } from "../../ui/classes";
@@ -41,6 +41,9 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
   const claimant = claimantOf(message);
   const who = kind === "claimed" && claimant ? claimant : message.from;
   const rest = restOf(message);
+  // Its name does for the keyboard what the avatar does.
+  const isNamed = kind === "mentions" || kind === "approvals";
+  const name = isNamed ? <NameButton who={message.from}>{fullName(message.from)}</NameButton> : null;
   const lapsed = lapsedWords(message, self);
   return (
     <li
@@ -60,11 +63,11 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {ICONS[kind]}
       </span>
       <span className="mt-0.5">
-        <Avatar name={who.name} kind={who.kind} displayName={who.display_name} size="small" />
+        <AvatarButton who={who} tabIndex={isNamed ? -1 : undefined} />
       </span>
       <div className="min-w-0 flex-1 basis-60">
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
-          {kind === "mentions" ? <span className="text-muted">{fullName(message.from)}</span> : null}
+          {kind === "mentions" ? <span className="text-muted">{name}</span> : null}
           <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold [overflow-wrap:anywhere] hover:underline">
             {title}
           </MessageLink>
@@ -88,7 +91,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={claimant ? `@${claimant.name}` : undefined} isBare />}
-          {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
+          {kind === "approvals" ? <span>by {name}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>unclaimed</span> : null}
           {standing.isStale && channel ? (
