@@ -13,11 +13,13 @@ import { draftKey } from "../messages/drafts";
 import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
+import { lazyPart } from "../ui/lazyPart";
 import { NotFound } from "./NotFound";
 import { ChannelSubtitle } from "./channel/ChannelSubtitle";
 import { ChannelViews } from "./channel/ChannelViews";
 import { MembersButton } from "./channel/MembersButton";
 
+const EmptyChannel = lazyPart(() => import("./channel/EmptyChannel").then((part) => part.default));
 const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/channels/$name");
@@ -59,7 +61,7 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} empty={details ? <EmptyChannel details={details} /> : undefined} />
           <Composer place={place} placeholder={`Message #${name}`} hasWork={details?.channel.workflow_enabled} />
         </DropZone>
       </Page>
