@@ -66,7 +66,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         <AvatarButton who={who} tabIndex={isNamed ? -1 : undefined} />
       </span>
       <div className="min-w-0 flex-1 basis-60">
-        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-md:pr-14">
           {kind === "mentions" ? <span className="text-muted">{name}</span> : null}
           <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold [overflow-wrap:anywhere] hover:underline">
             {title}
@@ -103,7 +103,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           {isOpen && kind === "approvals" ? <TrustEffect message={message} /> : null}
         </div>
       </div>
-      <div className="flex max-w-full flex-wrap items-center gap-2 max-sm:w-full max-sm:pl-8">
+      <div className="flex max-w-full flex-wrap items-center gap-2 max-md:w-full max-md:pl-15 max-sm:pl-8">
         {actions}
         <MessageLink
           message={message}
@@ -115,7 +115,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           Open
         </MessageLink>
       </div>
-      <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
+      <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-md:absolute max-md:top-2.5 max-md:right-4 max-md:w-auto">
         <Time at={kind === "mentions" ? message.created_at : standing.since} as="age" />
       </span>
     </li>
