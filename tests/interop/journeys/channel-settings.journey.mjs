@@ -118,3 +118,31 @@ export async function leaving({ hub, watcher }) {
     return members.map(({ name }) => name).join() === "admin";
   });
 }
+
+/** A channel without messages offers what the person may do first, and nothing else. */
+export async function emptyChannel({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  for (const name of ["work", "talk"]) await hub.admin.call("POST", "/api/channels", { name });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/channels/work`);
+  await page.getByText("No messages yet").waitFor();
+  await page.getByRole("button", { name: "Add members" }).click();
+  await page.getByRole("dialog", { name: "Members of #work" }).getByLabel("Add a person or an agent").waitFor();
+  await page.keyboard.press("Escape");
+  await watcher.checkAccess(page, "an empty channel");
+  await page.getByRole("button", { name: "Propose work" }).click();
+  await page.getByRole("switch", { name: "Propose", checked: true }).waitFor();
+  await page.keyboard.type("Write the first section");
+  await page.keyboard.press("Enter");
+  await page.locator("article", { hasText: "Write the first section" }).getByText("Proposed").waitFor();
+  equal(await page.getByText("No messages yet").count(), 0, "what is offered after the first message");
+
+  const guest = await watcher.page(await watcher.window(bob));
+  await guest.goto(`${hub.url}/channels/talk`);
+  await guest.getByRole("button", { name: "Say hello" }).click();
+  equal(await guest.getByRole("button", { name: /Add members|Propose work/ }).count(), 0, "what somebody without rights and agents is offered");
+  await guest.keyboard.type("hello");
+  await guest.keyboard.press("Enter");
+  await guest.locator("article", { hasText: "hello" }).waitFor();
+}

@@ -25,6 +25,14 @@ export async function sidebar({ hub, watcher }) {
     const { y, height } = await boxOf(section(page, "Work").getByRole("link", { name }));
     equal(y > 0 && y + height <= 900, true, `whether ${name} is in sight`);
   }
+  // The section of channels is shorter than it could be, so that the sections below it are in sight, too.
+  const foot = await boxOf(section(page, "Work"));
+  for (const name of ["scout", "porter"]) {
+    const { y, height } = await boxOf(section(page, "Agents").getByRole("link", { name: new RegExp(`^${name}`) }));
+    equal(y > 0 && y + height <= foot.y, true, `whether ${name} is in sight`);
+  }
+  await section(page, "Channels").getByRole("link", { name: "channel-20" }).waitFor();
+  equal(await section(page, "Channels").getByRole("listitem").count() < 21, true, "whether some channels are left out");
   const { y, height } = await boxOf(mainOf(page).getByRole("button", { name: /Administrator/ }));
   equal(y + height <= 900, true, "whether the user menu is in sight");
   await watcher.checkAccess(page, "the sidebar");
@@ -32,7 +40,13 @@ export async function sidebar({ hub, watcher }) {
   // What was begun is marked, except where one is.
   await page.getByRole("textbox", { name: "Message" }).fill("begun");
   equal(await section(page, "Channels").getByRole("link", { name: /draft/ }).count(), 0, "marks at the open channel");
+  await section(page, "Channels").getByRole("button", { name: "Show all 21 channels" }).click();
+  equal(await section(page, "Channels").getByRole("listitem").count(), 21, "channels after all were wanted");
   await section(page, "Channels").getByRole("link", { name: "channel-21" }).click();
+  await section(page, "Channels").getByRole("link", { name: /^channel-20\s*draft/ }).waitFor();
+  await page.reload();
+  await section(page, "Channels").getByRole("button", { name: "Show fewer channels" }).click();
+  await section(page, "Channels").getByRole("button", { name: "Show all 21 channels" }).waitFor();
   await section(page, "Channels").getByRole("link", { name: /^channel-20\s*draft/ }).waitFor();
 
   const toggle = section(page, "Channels").getByRole("button", { name: "Channels section" });
@@ -173,4 +187,39 @@ export async function pagesWithoutHub({ hub, watcher }) {
   await hub.run();
   await page.getByRole("heading", { level: 1, name: "Profile" }).waitFor();
   await watcher.checkAccess(page, "a page that came after all");
+}
+
+/** On a phone nothing is cut off or covered, what one presses is large enough, and the header says what waits. */
+export async function phoneHeader({ hub, watcher }) {
+  const scribe = await hub.agent("scribe", "Scribe");
+  await hub.admin.call("POST", "/api/channels", { name: "work", topic: "One message per section of the notes" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  await scribe.say("work", "A section with a title of some length", { metadata: { action_type: "publish" } });
+  const size = { width: 360, height: 740 };
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: size, hasTouch: true, isMobile: true }));
+  const isPressed = async (locator, what) => {
+    const { x, y, width, height } = await boxOf(locator);
+    equal([x >= 0 && x + width <= size.width && y >= 0, width >= 44 && height >= 44], [true, true], `whether ${what} is in sight and large enough`);
+  };
+
+  await page.goto(`${hub.url}/inbox`);
+  const row = page.getByRole("region", { name: "Waiting for your approval" }).getByRole("listitem");
+  for (const name of [/^Approve/, /^Reject/, /^Show source/]) await isPressed(row.getByRole("button", { name }), String(name));
+  await isPressed(page.getByRole("button", { name: "Menu, 1 waiting" }), "the menu");
+  await watcher.checkAccess(page, "the inbox on a phone");
+  await page.getByRole("button", { name: "Search or jump to" }).tap();
+  await page.getByRole("combobox").fill("work");
+  equal(await page.locator("kbd:visible").count(), 0, "keys that are named without a keyboard");
+  await page.getByRole("option", { name: /work/ }).first().tap();
+
+  await page.getByRole("heading", { level: 1, name: "work" }).waitFor();
+  await isPressed(page.getByRole("navigation", { name: "Views of the channel" }).getByRole("link", { name: "Board" }), "the way to the board");
+  await page.getByRole("button", { name: "2 members" }).tap();
+  await page.getByRole("dialog", { name: "Members of #work" }).getByRole("button", { name: "Close" }).tap();
+  await page.goto(`${hub.url}/dm/scribe`);
+  await page.getByRole("button", { name: "Actions for @scribe" }).tap();
+  await page.getByRole("menuitem", { name: "Mark unread" }).tap();
+  const toast = await boxOf(page.getByText("@scribe has not written anything yet."));
+  const field = await boxOf(page.locator("form", { has: page.getByRole("textbox", { name: "Message" }) }));
+  equal(field.y + field.height <= toast.y && toast.y + toast.height <= size.height, true, "whether the toast stands below the message field");
 }

@@ -71,6 +71,71 @@ export async function profileCards({ hub, watcher }) {
   await watcher.checkAccess(phone, "a card on a phone");
 }
 
+/** Names and avatars in the inbox and on boards open the card, too, and the keys of the row still work. The card has a menu. */
+export async function cardsElsewhere({ hub, watcher }) {
+  const bob = await hub.person("bob");
+  const { key } = await bob.call("POST", "/api/agents", { name: "critic", display_name: "Critic" });
+  const critic = new Caller(hub, key);
+  await hub.agent("scout");
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  for (const name of ["critic", "scout"]) await hub.admin.call("PUT", `/api/channels/work/members/${name}`);
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const { id } = await critic.say("work", "Check the numbers", { metadata: { action_type: "review" } });
+  await critic.dm("admin", "hello");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  const card = (name) => page.getByRole("dialog", { name: `Profile of @${name}` });
+  const close = async (name) => {
+    await card(name).getByRole("link", { name: "Open profile" }).waitFor();
+    await page.keyboard.press("Escape");
+    await card(name).waitFor({ state: "detached" });
+  };
+
+  await page.goto(`${hub.url}/inbox`);
+  const row = page.getByRole("region", { name: "Waiting for your approval" }).getByRole("listitem");
+  await row.getByRole("button", { name: "Profile of @critic" }).click();
+  await close("critic");
+  await row.getByRole("button", { name: "@critic", exact: true }).press("Enter");
+  await close("critic");
+  await until("the name has the focus again", async () => (await focused(page)) === "@critic");
+  await page.keyboard.press("a");
+  await row.waitFor({ state: "detached" });
+  await until("it is approved", async () => (await hub.admin.call("GET", `/api/messages/${id}`)).workflow_state === "approved");
+
+  await page.goto(`${hub.url}/channels/work/board`);
+  const work = page.getByRole("article", { name: /^Check the numbers/ });
+  await work.getByRole("button", { name: "Profile of @critic" }).click();
+  await close("critic");
+  await work.getByRole("button", { name: "critic", exact: true }).press("Enter");
+  await card("critic").getByRole("button", { name: "More for @critic" }).click();
+  await page.getByRole("menuitem", { name: "Add star" }).waitFor();
+  equal(await page.getByRole("menuitem").allInnerTexts(), ["Open profile", "Message", "Add star", "Copy link"], "the menu for somebody else's agent");
+  await watcher.checkAccess(page, "the menu of a card");
+  await page.getByRole("menuitem", { name: "Add star" }).click();
+  await page.getByRole("region", { name: "Starred" }).getByRole("link", { name: /^critic/ }).waitFor();
+  await close("critic");
+  await work.focus();
+  await page.keyboard.press("c");
+  await until("it is claimed", async () => (await hub.admin.call("GET", `/api/messages/${id}`)).workflow_state === "in_progress");
+
+  // Where the handle is the title, it is not repeated. The menu leads to the profile, whoever owns the agent.
+  await page.goto(`${hub.url}/dm/scout`);
+  await page.getByText("agent", { exact: true }).waitFor();
+  equal(await page.getByRole("main").locator("header").getByText("@scout").count(), 1, "how often the header names the agent");
+  await page.goto(`${hub.url}/dm/critic`);
+  await page.getByText("@critic · agent").waitFor();
+  await page.getByRole("button", { name: "Actions for @critic" }).click();
+  await page.getByRole("menuitem", { name: "Open profile" }).click();
+  await page.waitForURL(/\/people\/critic$/);
+
+  const phone = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 360, height: 740 }, isMobile: true, hasTouch: true }));
+  await hub.admin.say("work", "ask @scout");
+  await phone.goto(`${hub.url}/channels/work`);
+  await phone.getByRole("link", { name: "@scout" }).tap();
+  await phone.getByRole("button", { name: "More for @scout" }).tap();
+  await phone.getByRole("menuitem", { name: "Pause scout" }).tap();
+  await until("it is paused", async () => (await hub.admin.call("GET", "/api/agents/scout")).paused_at !== null);
+}
+
 /** The header of a channel opens its members: owners add and remove, others look. */
 export async function membersPanel({ hub, watcher }) {
   const bob = await hub.person("bob");

@@ -33,7 +33,7 @@ export function ComposerFoot({ place, hasWork, proposal, onProposal, onFiles, st
       <span className={classes("flex-1 text-xs text-muted", isProposal && "max-md:hidden")} role="status">
         {status}
       </span>
-      <span className={classes("text-xs text-muted max-md:hidden", isProposal && "max-lg:hidden")}>
+      <span className={classes("text-xs text-muted max-md:hidden touch:hidden", isProposal && "max-lg:hidden")}>
         ↵ {isProposal ? "propose" : "send"} · ⇧↵ new line
       </span>
       <button

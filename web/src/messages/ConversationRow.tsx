@@ -37,8 +37,12 @@ export function ConversationRow({ row, known, isPart, place, at, onThread }: Con
       return (
         <div className="flex items-center gap-3 px-6 py-1 text-sm text-accent max-md:px-4" role="separator">
           <span className="h-px flex-1 bg-accent" />
-          New since {dayAndTime(row.since)} · {row.count}
-          {isPart ? "+" : ""} {row.count === 1 ? "message" : "messages"}
+          <span className="text-end">
+            New since {dayAndTime(row.since)} · {row.count}
+            {isPart ? "+" : ""}
+            {/* A phone has no room for the unit. */}
+            <span className="max-sm:hidden"> {row.count === 1 ? "message" : "messages"}</span>
+          </span>
         </div>
       );
     case "message": {

@@ -32,7 +32,7 @@ interface ConversationViewProps extends MessageListProps {
 }
 
 /** The messages of a conversation, or of a part from its middle. */
-export function ConversationView({ place, at, onThread, data, dataKey, unreadAfter, onLeave }: ConversationViewProps) {
+export function ConversationView({ place, at, onThread, empty, data, dataKey, unreadAfter, onLeave }: ConversationViewProps) {
   const key = placeKey(place);
   const me = useMe()?.user.username;
   const sending = useStore(outgoing);
@@ -82,9 +82,9 @@ export function ConversationView({ place, at, onThread, data, dataKey, unreadAft
 
   usePositions(box, rows, data);
 
-  if (rows.length === 0) return (
-    <Empty title="No messages yet">{place.kind === "dm" && place.as ? null : "Send the first one below."}</Empty>
-  );
+  if (rows.length === 0) {
+    return empty ?? <Empty title="No messages yet">{place.kind === "dm" && place.as ? null : "Send the first one below."}</Empty>;
+  }
   return (
     <div className="relative min-h-0 flex-1 pb-2">
       <div

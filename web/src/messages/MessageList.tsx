@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useState } from "react";
 
 import { Problem } from "../api/problem";
 import { type Conversation, aroundQuery, conversationQuery } from "../api/queries";
@@ -15,6 +15,8 @@ export interface MessageListProps {
   /** A message to show in the middle. */
   at?: number;
   onThread?: (id: number) => void;
+  /** What is shown while there is no message. */
+  empty?: ReactNode;
   /** Forgets which message was requested. */
   onLeave?: () => void;
 }

@@ -1,6 +1,10 @@
+import { useEffect } from "react";
+
+import { useStore } from "../lib/store";
 import { KindChoice } from "../workflow/KindChoice";
 import { KIND_RULE, isKind, keepKind, lastKind } from "../workflow/kinds";
 import { Switch } from "../ui/Switch";
+import { wantedProposal } from "./wantedProposal";
 
 interface ProposeBarProps {
   channel: string;
@@ -11,6 +15,12 @@ interface ProposeBarProps {
 
 /** Proposes what is written as work. Without it, a message is talk. The browser remembers the kind for each channel. */
 export default function ProposeBar({ channel, kind, onKind }: ProposeBarProps) {
+  const isWanted = useStore(wantedProposal, (wanted) => wanted === channel);
+  useEffect(() => {
+    if (!isWanted) return;
+    wantedProposal.set(null);
+    onKind(lastKind(channel));
+  }, [isWanted, channel, onKind]);
   return (
     <>
       <Switch label="Propose" isOn={kind !== null} onChange={(isOn) => onKind(isOn ? lastKind(channel) : null)} />

@@ -48,7 +48,7 @@ export default function ThreadPane({ id, place, onClose }: { id: number; place: 
     <aside
       aria-label="Thread"
       data-thread={id}
-      className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full"
+      className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
       onKeyDown={(event) => {
         if (event.key === "Escape" && !event.defaultPrevented) onClose();
       }}

@@ -12,12 +12,14 @@ import { MessageList } from "../messages/MessageList";
 import { draftKey } from "../messages/drafts";
 import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
-import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Failed } from "../ui/States";
+import { lazyPart } from "../ui/lazyPart";
 import { NotFound } from "./NotFound";
+import { ChannelSubtitle } from "./channel/ChannelSubtitle";
 import { ChannelViews } from "./channel/ChannelViews";
 import { MembersButton } from "./channel/MembersButton";
 
+const EmptyChannel = lazyPart(() => import("./channel/EmptyChannel").then((part) => part.default));
 const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/channels/$name");
@@ -39,7 +41,7 @@ export function ChannelPage() {
         key={name}
         isFlush
         title={`# ${name}`}
-        subtitle={details ? <Shown text={details.channel.topic} most={MOST_OF_LINE} /> : undefined}
+        subtitle={details ? <ChannelSubtitle details={details} /> : undefined}
         actions={
           <>
             {/* On a phone it would take a line of its own; the palette has the command, too. */}
@@ -59,7 +61,7 @@ export function ChannelPage() {
         }
       >
         <DropZone draft={draftKey(place)}>
-          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} />
+          <MessageList place={place} at={at} onThread={onThread} onLeave={onLeave} empty={details ? <EmptyChannel details={details} /> : undefined} />
           <Composer place={place} placeholder={`Message #${name}`} hasWork={details?.channel.workflow_enabled} />
         </DropZone>
       </Page>

@@ -50,7 +50,7 @@ export function DmPage() {
             `Conversation between @${as} and @${name}`
           ) : isOwnView ? (
             <Suspense>
-              <AgentFacts name={name} own={own} />
+              <AgentFacts name={name} own={own} isNamed={title === `@${name}`} />
             </Suspense>
           ) : undefined
         }
@@ -60,7 +60,7 @@ export function DmPage() {
               <StarButton id={`dm:${name}`} />
               {isOwnView ? (
                 <Suspense>
-                  <AgentDmMenu name={name} displayName={displayName} own={own} />
+                  <AgentDmMenu name={name} own={own} />
                 </Suspense>
               ) : null}
             </>

@@ -8,6 +8,7 @@ import { channelsQuery, meQuery } from "../api/queries";
 import { Failed, Skeleton } from "../ui/States";
 import { TrustRows } from "../workflow/TrustRows";
 import { ProfileFacts } from "./ProfileFacts";
+import { ProfileMenu } from "./ProfileMenu";
 import { ProfileName } from "./ProfileName";
 import { ProfileText } from "./ProfileText";
 import { WorkingNow } from "./WorkingNow";
@@ -35,7 +36,12 @@ function Summary({ profile }: { profile: Profile }) {
   const isMe = me?.user.username === profile.name;
   return (
     <div className="flex flex-col gap-3">
-      <ProfileName profile={profile} />
+      <div className="flex items-start gap-2">
+        <div className="min-w-0 flex-1">
+          <ProfileName profile={profile} />
+        </div>
+        <ProfileMenu profile={profile} />
+      </div>
       <WorkingNow profile={profile} />
       <ProfileText profile={profile} />
       <ProfileFacts profile={profile} />

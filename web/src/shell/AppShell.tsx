@@ -1,15 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useRouterState } from "@tanstack/react-router";
-import { Menu } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 
 import { meQuery } from "../api/queries";
 import { lightbox } from "../messages/lightbox";
 import { source } from "../messages/source";
 import { openProfile, openedProfile } from "../profiles/opened";
-import { IconButton } from "../ui/Button";
 import { classes } from "../ui/classes";
 import { laterPart } from "../ui/laterPart";
+import { DrawerButton } from "./DrawerButton";
 import { Sidebar } from "./Sidebar";
 import { shortcutHelp } from "./help";
 import { making } from "./making";
@@ -55,7 +54,7 @@ export function AppShell() {
     return () => wide.removeEventListener("change", close);
   }, [isOpen]);
   return (
-    <div className="flex h-full">
+    <div className="flex h-full max-md:flex-col">
       <a
         href="#main"
         className="sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-bg focus:p-2"
@@ -65,9 +64,7 @@ export function AppShell() {
       <div className="max-md:hidden">
         <Sidebar />
       </div>
-      <IconButton ref={opener} label="Menu" aria-expanded={isOpen} className="fixed top-2.5 left-2 z-20 md:hidden pointer-coarse:top-0.5" onClick={() => setOpen(true)}>
-        <Menu size={18} />
-      </IconButton>
+      <DrawerButton ref={opener} isOpen={isOpen} onOpen={() => setOpen(true)} />
       <div className={classes("fixed inset-0 z-40 md:hidden", !isOpen && "hidden")}>
         <button type="button" aria-label="Close menu" className="absolute inset-0 bg-shade" onClick={() => setOpen(false)} />
         <div
@@ -82,9 +79,9 @@ export function AppShell() {
           {isOpen ? <Sidebar /> : null}
         </div>
       </div>
-      <main id="main" inert={isOpen} className="flex min-w-0 flex-1 flex-col">
+      <main id="main" inert={isOpen} className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Banners />
-        <div className="flex min-h-0 flex-1">
+        <div className="relative flex min-h-0 flex-1">
           <MeProvider value={me}>
             <Outlet />
           </MeProvider>

@@ -1,4 +1,4 @@
 /** A key of the keyboard. */
 export function Key({ children }: { children: string }) {
-  return <kbd className="rounded-sm border border-line bg-bg px-1.5 font-sans text-xs text-muted">{children}</kbd>;
+  return <kbd className="rounded-sm border border-line bg-bg px-1.5 font-sans text-xs text-muted touch:hidden">{children}</kbd>;
 }

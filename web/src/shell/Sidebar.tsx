@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Inbox, Landmark, MessagesSquare, Plus, Search } from "lucide-react";
+import { useRef } from "react";
 
 import { presencesQuery } from "../api/presences";
 import { threadsQuery } from "../api/queries";
@@ -14,7 +15,9 @@ import { SidebarFoot } from "./SidebarFoot";
 import { SidebarRow } from "./SidebarRow";
 import { making } from "./making";
 import { palette } from "./palette";
+import { useRoom } from "./useRoom";
 import { useSections } from "./useSections";
+import { useShares } from "./useShares";
 import { waiting } from "./waiting";
 
 const UNKNOWN: ReadonlyMap<string, PresenceState> = new Map();
@@ -35,6 +38,8 @@ export function Sidebar() {
   const isIdle = useIdle();
   const presences = useQuery({ ...presencesQuery, enabled: isIdle }).data ?? UNKNOWN;
   const shown = { presences, drafts: useDraftedPlaces() };
+  const list = useRef<HTMLDivElement>(null);
+  const shares = useShares(sections, useRoom(list));
   return (
     <nav aria-label="Main" className="flex h-full w-60 flex-col overflow-y-auto border-r border-line bg-panel">
       <div className="flex h-12 shrink-0 items-center gap-2 px-3 font-semibold">
@@ -49,11 +54,11 @@ export function Sidebar() {
         >
           <Search size={14} aria-hidden="true" />
           <span className="min-w-0 flex-1 truncate text-left">Search or jump to</span>
-          <kbd className="rounded-sm border border-line px-1 text-xs whitespace-nowrap pointer-coarse:hidden">{isMac ? "⌘K" : "Ctrl K"}</kbd>
+          <kbd className="rounded-sm border border-line px-1 font-sans text-xs whitespace-nowrap touch:hidden">{isMac ? "⌘K" : "Ctrl K"}</kbd>
         </button>
       </div>
       {/* In a low window the whole sidebar scrolls, and this part is still of use. */}
-      <div data-scroller className="min-h-48 flex-1 overflow-y-auto px-2 pb-2">
+      <div ref={list} data-scroller className="min-h-48 flex-1 overflow-y-auto px-2 pb-2">
         <ul>
           <SidebarRow to="/inbox" icon={<Inbox size={16} />} count={waits} unit="waiting" isForMe>
             Inbox
@@ -62,10 +67,10 @@ export function Sidebar() {
             Threads
           </SidebarRow>
         </ul>
-        {sections.starred.length > 0 ? <ConversationList title="Starred" rows={sections.starred} {...shown} /> : null}
-        <ConversationList title="Channels" to="/channels" rows={sections.channels} {...shown} action={<AddButton label="New channel" onClick={() => making.set("channel")} />} />
-        <ConversationList title="Direct messages" rows={sections.people} {...shown} action={<AddButton label="New direct message" onClick={() => palette.set(true)} />} />
-        <ConversationList title="Agents" to="/agents" rows={sections.agents} {...shown} action={<AddButton label="New agent" onClick={() => making.set("agent")} />} />
+        {sections.starred.length > 0 ? <ConversationList title="Starred" rows={sections.starred} share={shares.starred} {...shown} /> : null}
+        <ConversationList title="Channels" to="/channels" rows={sections.channels} share={shares.channels} {...shown} action={<AddButton label="New channel" onClick={() => making.set("channel")} />} />
+        <ConversationList title="Direct messages" rows={sections.people} share={shares.people} {...shown} action={<AddButton label="New direct message" onClick={() => palette.set(true)} />} />
+        <ConversationList title="Agents" to="/agents" rows={sections.agents} share={shares.agents} {...shown} action={<AddButton label="New agent" onClick={() => making.set("agent")} />} />
       </div>
       <SidebarFoot />
     </nav>

@@ -9,6 +9,8 @@ export interface SidebarConversation {
   kind: "channel" | "dm";
   name: string;
   unread: number;
+  /** Larger if it was written to later, within one section. */
+  latest: number;
   /** Of a channel. */
   isPublic?: boolean;
   /** Of a direct message: who the other one is. */
@@ -34,9 +36,7 @@ export interface SidebarData {
   starred: ReadonlySet<string>;
 }
 
-/** So many direct messages are shown. The others are found by their names. */
-const MOST_PARTNERS = 20;
-
+const latestOf = (partner: Partner | undefined) => Date.parse(partner?.last_message_at ?? "") || 0;
 const byName = (one: SidebarConversation, other: SidebarConversation) => one.name.localeCompare(other.name);
 const unreadFirst = (rows: readonly SidebarConversation[]) => [...rows.filter(({ unread }) => unread > 0), ...rows.filter(({ unread }) => unread === 0)];
 
@@ -49,13 +49,14 @@ export function sectionsOf({ channels, partners, agents, unread, starred }: Side
     .filter((channel) => channel.is_member)
     .map((channel): SidebarConversation => {
       const { name } = channel;
-      return { id: `channel:${name}`, kind: "channel", name, unread: counts.get(name) ?? 0, isPublic: channel.public };
+      return { id: `channel:${name}`, kind: "channel", name, unread: counts.get(name) ?? 0, latest: channel.last_message_id ?? 0, isPublic: channel.public };
     })
     .sort(byName);
   const mine = agents
     .map((agent): SidebarConversation => {
       const { name, display_name } = agent;
-      return { id: `dm:${name}`, kind: "dm", name, unread: known.get(name)?.unread_count ?? 0, principal: "agent", displayName: display_name, agent };
+      const partner = known.get(name);
+      return { id: `dm:${name}`, kind: "dm", name, unread: partner?.unread_count ?? 0, latest: latestOf(partner), principal: "agent", displayName: display_name, agent };
     })
     .sort(byName);
   // The hub lists the latest first.
@@ -63,17 +64,20 @@ export function sectionsOf({ channels, partners, agents, unread, starred }: Side
     .filter(({ name }) => !own.has(name))
     .map((partner): SidebarConversation => {
       const { name, kind, display_name, unread_count } = partner;
-      return { id: `dm:${name}`, kind: "dm", name, unread: unread_count, principal: kind, displayName: display_name };
+      return { id: `dm:${name}`, kind: "dm", name, unread: unread_count, latest: latestOf(partner), principal: kind, displayName: display_name };
     });
   const isStarred = ({ id }: SidebarConversation) => starred.has(id);
   const rest = (rows: readonly SidebarConversation[]) => unreadFirst(rows.filter((row) => !isStarred(row)));
   return {
     starred: unreadFirst([...rooms, ...others, ...mine].filter(isStarred)),
     channels: rest(rooms),
-    people: rest(others).slice(0, MOST_PARTNERS),
+    people: rest(others),
     agents: rest(mine),
   };
 }
+
+/** The address of a conversation. */
+export const pathOf = ({ kind, name }: Pick<SidebarConversation, "kind" | "name">) => (kind === "channel" ? `/channels/${name}` : `/dm/${name}`);
 
 /** What is known of somebody, together with what the person's own agents say about themselves. */
 export function presenceOf({ agent }: Pick<SidebarConversation, "agent">, presence: PresenceState | undefined): PresenceState {

@@ -1,5 +1,6 @@
 import type { QueryClient } from "@tanstack/react-query";
 
+import { pathOf } from "./sections";
 import { sectionsIn } from "./useSections";
 
 interface Stop {
@@ -10,10 +11,7 @@ interface Stop {
 /** The conversations of the sidebar, from top to bottom. */
 export function stopsOf(client: QueryClient): Stop[] {
   const { starred, channels, people, agents } = sectionsIn(client);
-  return [...starred, ...channels, ...people, ...agents].map(({ kind, name, unread }) => ({
-    path: kind === "channel" ? `/channels/${name}` : `/dm/${name}`,
-    isUnread: unread > 0,
-  }));
+  return [...starred, ...channels, ...people, ...agents].map((row) => ({ path: pathOf(row), isUnread: row.unread > 0 }));
 }
 
 /** The conversation above or below the one that is open, round and round; on demand only those with something new. */

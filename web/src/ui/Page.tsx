@@ -1,5 +1,6 @@
 import { type ReactNode, useEffect, useRef } from "react";
 
+import { SearchButton } from "../shell/SearchButton";
 import { pageTitle } from "./title";
 
 /** A page: a title that is announced when one comes to it, what belongs beside it, and the rest. */
@@ -50,14 +51,17 @@ export function Page({
       {header ? (
         header(shownTitle)
       ) : (
-        <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:pr-3 max-md:pl-14">
+        <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-x-3 border-b border-line px-6 max-md:gap-x-1 max-md:pr-1 max-md:pl-14">
           {icon ? <div className="max-md:hidden">{icon}</div> : null}
           {/* On a phone one below the other, so that there is room for what can be done. */}
           <div className="flex min-w-32 flex-1 items-baseline gap-x-3 max-md:flex-col">
             {shownTitle}
             {subtitle ? <div className="max-w-full min-w-0 flex-1 truncate text-muted max-md:text-sm">{subtitle}</div> : null}
           </div>
-          {actions ? <div className="flex items-center gap-2">{actions}</div> : null}
+          <div className="flex items-center gap-2 max-md:gap-0.5">
+            <SearchButton />
+            {actions}
+          </div>
         </header>
       )}
       {tabs}

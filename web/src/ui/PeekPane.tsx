@@ -22,7 +22,7 @@ export function PeekPane({ label, title, onStep, hasNext, hasPrevious, onClose, 
   return (
     <aside
       aria-label={label}
-      className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:fixed max-lg:inset-0 max-lg:z-30 max-lg:w-full"
+      className="flex w-[400px] shrink-0 flex-col border-l border-line bg-bg max-lg:absolute max-lg:inset-0 max-lg:z-30 max-lg:w-full"
     >
       <header className="flex h-12 shrink-0 items-center gap-1 border-b border-line px-4">
         <h2 ref={heading} tabIndex={-1} className="min-w-0 flex-1 truncate font-semibold outline-none">

@@ -10,7 +10,12 @@ import { dismiss, hold, toasts } from "./Toasts";
 export function ToastList() {
   const shown = useStore(toasts);
   return (
-    <div role="status" aria-live="polite" className="pointer-events-none fixed right-4 bottom-24 z-50 flex flex-col gap-2">
+    <div
+      role="status"
+      aria-live="polite"
+      // A phone has no room beside the page, so they stand below it and cover nothing that somebody wants to press.
+      className="pointer-events-none fixed right-4 bottom-24 z-50 flex flex-col gap-2 max-md:relative max-md:inset-auto max-md:shrink-0 max-md:not-empty:p-2"
+    >
       {shown.map(({ id, text, isError, undo }) => (
         <div
           key={id}
@@ -18,9 +23,9 @@ export function ToastList() {
           onPointerLeave={() => hold(false)}
           onFocus={() => hold(true)}
           onBlur={() => hold(false)}
-          className="pointer-events-auto flex max-w-96 items-center gap-2 rounded-md border border-line bg-bg px-3 py-2 shadow-lg"
+          className="pointer-events-auto flex max-w-96 items-center max-md:max-w-none gap-2 rounded-md border border-line bg-bg px-3 py-2 shadow-lg"
         >
-          <span className={classes("min-w-0 [overflow-wrap:anywhere]", isError && "text-rejected")}>
+          <span className={classes("min-w-0 flex-1 [overflow-wrap:anywhere]", isError && "text-rejected")}>
             <Shown text={text} most={1000} />
           </span>
           {undo ? (

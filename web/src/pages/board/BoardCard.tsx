@@ -4,7 +4,7 @@ import { memo } from "react";
 
 import { lapsedWords } from "../../messages/lapsed";
 import { useMe } from "../../shell/me";
-import { Avatar } from "../../ui/Avatar";
+import { AvatarButton, NameButton } from "../../ui/ProfileButtons";
 import { Time } from "../../ui/Time";
 import { stateWord } from "../../ui/StateBadge";
 import { classes } from "../../ui/classes";
@@ -83,8 +83,10 @@ export const BoardCard = memo(function BoardCard({ card, isCurrent, isMenuOpen, 
           </button>
         </div>
         <div className="flex min-w-0 items-center gap-1.5 text-sm text-muted">
-          <Avatar name={who.name} kind={who.kind} displayName={who.display_name} size="small" />
-          <span className="truncate">{who.name}</span>
+          <AvatarButton who={who} tabIndex={-1} />
+          <NameButton who={who} tabIndex={isCurrent ? 0 : -1} className="-my-0.5 truncate">
+            {who.name}
+          </NameButton>
           {who.kind === "user" ? null : <span className="sr-only">{who.kind}</span>}
           <span aria-hidden="true">·</span>
           <Time at={standing.since} as="age" />

@@ -98,7 +98,8 @@ export function BoardColumn({ column, isNarrowed, takesDrop, onDrop, isCollapsed
           </Button>
         ) : null}
       </div>
-      <div className="min-h-0 flex-1 overflow-y-auto p-0.5">
+      {/* In a low window a column scrolls, also by the keyboard. Only one card of the board has a place in the order of the keyboard. */}
+      <div tabIndex={column.cards.length > 0 ? 0 : undefined} className="min-h-0 flex-1 overflow-y-auto p-0.5">
         {column.error ? (
           <div role="alert" className="flex flex-col items-start gap-2 p-2">
             <p>{sentenceOf(column.error)}</p>

@@ -9,10 +9,10 @@ import type { Channel } from "../../api/types";
 import type { Scope } from "../../api/workflow";
 import { PersonName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
-import { MOST_OF_LINE, Shown } from "../../ui/Shown";
 import { Empty, Failed, Skeleton } from "../../ui/States";
 import { limitWords } from "../../workflow/ages";
 import { NotFound } from "../NotFound";
+import { ChannelSubtitle } from "../channel/ChannelSubtitle";
 import { ChannelViews } from "../channel/ChannelViews";
 import { MembersButton } from "../channel/MembersButton";
 import { Board } from "./Board";
@@ -39,7 +39,7 @@ export function ChannelBoardPage() {
       key={name}
       isFlush
       title={`# ${name}`}
-      subtitle={channel ? <Shown text={channel.topic} most={MOST_OF_LINE} /> : undefined}
+      subtitle={details.data ? <ChannelSubtitle details={details.data} /> : undefined}
       actions={
         <>
           {details.data ? <MembersButton details={details.data} /> : null}

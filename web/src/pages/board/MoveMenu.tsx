@@ -67,7 +67,7 @@ export function MoveMenu({ menu, me, onMove, onClose, onClosed }: {
                   </span>
                   <span className="min-w-0 flex-1 text-right text-sm text-muted">{moveWords(move)}</span>
                   {keyOf(state) && move.isPossible ? (
-                    <kbd aria-hidden="true" className="rounded-sm border border-line px-1 text-xs">
+                    <kbd aria-hidden="true" className="rounded-sm border border-line px-1 text-xs touch:hidden">
                       {keyOf(state)}
                     </kbd>
                   ) : null}

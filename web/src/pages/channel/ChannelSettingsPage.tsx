@@ -31,7 +31,7 @@ export function ChannelSettingsPage() {
       title="Channel settings"
       subtitle={`#${name}`}
       actions={
-        <Link to="/channels/$name" params={{ name }} className="inline-flex min-h-6 items-center whitespace-nowrap text-accent hover:underline pointer-coarse:min-h-11">
+        <Link to="/channels/$name" params={{ name }} activeOptions={{ exact: true }} className="inline-flex min-h-6 items-center whitespace-nowrap text-accent hover:underline pointer-coarse:min-h-11">
           Back to channel
         </Link>
       }

@@ -12,12 +12,19 @@ import { useIsWorking } from "./useIsWorking";
 /** The event stream does not report the presence of everybody. */
 const REFRESHED_MS = 15_000;
 
+interface AgentFactsProps {
+  name: string;
+  own?: Agent;
+  /** Whether the title is already the handle. */
+  isNamed: boolean;
+}
+
 /** Beside the name of an agent: its handle, what it does now, whose it is, and what it runs with. */
-export default function AgentFacts({ name, own }: { name: string; own?: Agent }) {
+export default function AgentFacts({ name, own, isNamed }: AgentFactsProps) {
   const program = own ? programOf(own) : undefined;
   return (
     <span className="inline-flex max-w-full items-center gap-x-3 align-bottom max-md:flex-wrap">
-      <span>@{name} · agent</span>
+      <span>{isNamed ? "agent" : `@${name} · agent`}</span>
       {own ? <AgentState agent={own} /> : <OthersFacts name={name} />}
       {own ? <span className="max-sm:hidden">Owned by you</span> : null}
       {program ? <span className="truncate max-lg:hidden">{program}</span> : null}

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import { fullName } from "../../lib/names";
 import { lapsedWords } from "../../messages/lapsed";
 import { listed, whoReacted } from "../../messages/reactions";
-import { Avatar } from "../../ui/Avatar";
+import { AvatarButton, NameButton } from "../../ui/ProfileButtons";
 import { StateBadge } from "../../ui/StateBadge";
 import { Time } from "../../ui/Time";
 import { classes } from "../../ui/classes";
@@ -49,6 +49,9 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
   const claimant = claimantOf(message);
   const who = kind === "claimed" && claimant ? claimant : message.from;
   const rest = restOf(message);
+  // Its name does for the keyboard what the avatar does.
+  const isNamed = kind === "mentions" || kind === "approvals";
+  const name = isNamed ? <NameButton who={message.from}>{fullName(message.from)}</NameButton> : null;
   const lapsed = lapsedWords(message, self);
   return (
     <li
@@ -68,11 +71,11 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {ICONS[kind]}
       </span>
       <span className="mt-0.5">
-        <Avatar name={who.name} kind={who.kind} displayName={who.display_name} size="small" />
+        <AvatarButton who={who} tabIndex={isNamed ? -1 : undefined} />
       </span>
       <div className="min-w-0 flex-1 basis-60">
-        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-sm:pr-14">
-          {kind === "mentions" ? <span className="text-muted">{fullName(message.from)}</span> : null}
+        <div className="flex min-w-0 flex-wrap items-baseline gap-x-2 max-md:pr-14">
+          {kind === "mentions" ? <span className="text-muted">{name}</span> : null}
           <MessageLink message={message} self={self} own={own} className="inbox-title min-h-6 min-w-0 font-semibold [overflow-wrap:anywhere] hover:underline">
             {title}
           </MessageLink>
@@ -96,7 +99,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
         {isOpen && isCutShort(message) ? <p className="mt-1 text-sm text-amber">Part of this text is not shown.</p> : null}
         <div className="mt-1 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm text-muted">
           {kind === "mentions" || !isWork(message) ? null : <StateBadge state={message.workflow_state} note={noteOf(item, self)} isBare />}
-          {kind === "approvals" ? <span>by {fullName(message.from)}</span> : null}
+          {kind === "approvals" ? <span>by {name}</span> : null}
           {lapsed ? <span className="text-amber">{lapsed}</span> : null}
           {kind === "stale" && !claimant ? <span>unclaimed</span> : null}
           {standing.isStale && channel ? (
@@ -108,7 +111,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           {isOpen && kind === "approvals" ? <TrustEffect message={message} /> : null}
         </div>
       </div>
-      <div className="flex shrink-0 items-center gap-2 max-sm:w-full max-sm:[&>button]:flex-1">
+      <div className="flex max-w-full flex-wrap items-center gap-2 max-md:w-full max-md:pl-15 max-sm:pl-8">
         {actions}
         <MessageLink
           message={message}
@@ -120,7 +123,7 @@ export function InboxRow({ kind, item, isOpen, self, own, actions, onOpen }: {
           Open
         </MessageLink>
       </div>
-      <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-sm:absolute max-sm:top-2.5 max-sm:right-4 max-sm:w-auto">
+      <span className="w-14 shrink-0 pt-0.5 text-right text-sm max-md:absolute max-md:top-2.5 max-md:right-4 max-md:w-auto">
         <Time at={kind === "mentions" ? message.created_at : standing.since} as="age" />
       </span>
     </li>

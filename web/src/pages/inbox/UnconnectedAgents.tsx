@@ -23,9 +23,9 @@ export function UnconnectedAgents({ me }: { me: Me | undefined }) {
     <section aria-label="Agents to connect" className="m-6 mb-0 rounded-lg border border-line bg-panel max-md:mx-4">
       <ul className="divide-y divide-line">
         {agents.map(({ name }) => (
-          <li key={name} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-2 pl-4">
+          <li key={name} className="flex flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-2 pl-4 max-sm:gap-x-2">
             <Plug size={16} aria-hidden="true" className="shrink-0 text-muted" />
-            <span className="min-w-40 flex-1">@{name} is not connected yet.</span>
+            <span className="min-w-40 flex-1 max-sm:min-w-24">@{name} is not connected yet.</span>
             <Link
               to="/agents/$name"
               params={{ name }}

@@ -1,4 +1,4 @@
-import { Check, X } from "lucide-react";
+import { Check, Code, X } from "lucide-react";
 import type { ReactNode } from "react";
 
 import type { Message, WorkflowState } from "../../api/types";
@@ -15,6 +15,8 @@ export interface RowAction {
   icon?: ReactNode;
   run: () => void;
   isMain?: boolean;
+  /** On a phone only its icon is shown. */
+  isMinor?: boolean;
   /** Something opens, and the row stays. */
   isKept?: boolean;
 }
@@ -27,7 +29,7 @@ export function useRowActions(self: string, reject: (message: Message) => void):
   const readUpTo = useReadUpTo();
   return (kind, { message }): Record<string, RowAction> => {
     const to = (state: WorkflowState) => () => void move(message, state);
-    const look = { s: { label: "Show source", run: () => showSource(message), isKept: true } };
+    const look = { s: { label: "Show source", icon: <Code size={14} aria-hidden="true" className="sm:hidden" />, isMinor: true, run: () => showSource(message), isKept: true } };
     const isMine = claimantOf(message)?.name === self;
     switch (kind) {
       case "mentions":

@@ -39,7 +39,7 @@ export function OwnAgents() {
         ))}
       </ul>
       {agents.length > MOST_SHOWN ? (
-        <Link to="/agents" className="inline-flex min-h-6 items-center text-accent underline pointer-coarse:min-h-11">
+        <Link to="/agents" className="mt-1 inline-flex min-h-6 items-center text-accent underline pointer-coarse:min-h-11">
           All your agents
         </Link>
       ) : null}
