@@ -19,7 +19,7 @@ export async function welcome({ hub, watcher }) {
   await page.getByRole("checkbox", { name: "#ops" }).check();
   await page.getByRole("button", { name: "Create @pathfinder" }).click();
   await page.getByRole("heading", { name: "Connect Pathfinder" }).waitFor();
-  await page.getByText("Waiting for @pathfinder…").waitFor();
+  await page.getByText("Waiting for a client to connect as @pathfinder…").waitFor();
   await watcher.checkAccess(page, "the settings of a client");
 
   await page.getByRole("radio", { name: "Other" }).check();
@@ -37,15 +37,21 @@ export async function welcome({ hub, watcher }) {
     await page.getByText("my_status").waitFor();
     await page.getByText(/Last called just now through MCP/).waitFor();
     await page.getByRole("button", { name: "Continue to first message" }).click();
-    await page.getByLabel(/^Message @pathfinder/).fill("What do you see?");
+    // A message is ready, and the person may write another.
+    await page.getByText("@pathfinder is connected. Send the message above.").waitFor();
+    equal(await page.getByLabel("Message @pathfinder").inputValue(), "Hello! What can you do here?", "the message that is ready");
+    await page.getByLabel("Message @pathfinder").fill("What do you see?");
     const waiting = call("wait_for_messages", { timeout_seconds: 15 });
     await page.keyboard.press("Enter");
     const { items } = await waiting;
     equal(items.map(({ from, content }) => [from, content]), [["admin", "What do you see?"]], "what the agent gets");
     await call("send_message", { to: "admin", body: "Land, ahead.", reply_to: items[0].id });
     await article(page, "Land, ahead.").waitFor();
-    await page.getByText("@pathfinder replied").waitFor();
+    await page.getByText("@pathfinder replied. Your agent works.").waitFor();
     await watcher.checkAccess(page, "the first answer");
+    await page.getByRole("link", { name: "Open conversation" }).click();
+    await page.waitForURL(/\/dm\/pathfinder$/);
+    await article(page, "Land, ahead.").waitFor();
   } finally {
     await client.close();
   }
@@ -55,6 +61,44 @@ export async function welcome({ hub, watcher }) {
   await watcher.checkAccess(page, "another agent");
   const { members } = await hub.admin.call("GET", "/api/channels/ops");
   equal(members.some(({ name }) => name === "pathfinder"), true, "whether it is in the channel");
+}
+
+/** An agent that nothing is connected as: later is said to be later, and the command that Stoa starts needs no connection. */
+export async function welcomeWithoutClient({ hub, watcher }) {
+  await hub.admin.call("POST", "/api/agents", { name: "counter" });
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/welcome?agent=counter`);
+  const way = (name) => page.getByRole("radio", { name });
+  const steps = page.getByRole("list", { name: "Steps" });
+  await way("Later").check();
+  await page.getByText("Nobody reads its messages yet.").waitFor();
+  await watcher.checkAccess(page, "an agent for later");
+  await page.getByRole("button", { name: "Continue to first message" }).click();
+  await page.getByText("Nothing is connected as @counter yet.").waitFor();
+  await steps.getByText("not connected yet").waitFor();
+  // The message goes along to the conversation, unsent.
+  await page.getByRole("link", { name: "Open conversation" }).click();
+  await page.waitForURL(/\/dm\/counter$/);
+  equal(await page.getByLabel("Message @counter").inputValue(), "Hello! What can you do here?", "the message that is ready");
+
+  await page.goto(`${hub.url}/welcome?agent=counter`);
+  await way("Stoa starts a command").check();
+  await page.getByRole("button", { name: "Save command" }).click();
+  await page.getByRole("alert").getByText("Enter a command.").waitFor();
+  const command = page.getByRole("textbox", { name: "Command" });
+  equal(await command.evaluate((field) => field === document.activeElement), true, "whether the keyboard is in the field");
+  await command.fill('sh -c "echo One, two, three."');
+  await page.keyboard.press("Enter");
+  await page.getByText("A message from you now starts this command.").waitFor();
+  await watcher.checkAccess(page, "an agent with a command");
+  await page.getByRole("button", { name: "Continue to first message" }).click();
+  await page.getByText("It starts @counter's command.").waitFor();
+  await steps.getByText("by a command").waitFor();
+  await page.getByLabel("Message @counter").press("Enter");
+  await article(page, "One, two, three.").waitFor();
+  await page.getByText("@counter replied. Your agent works.").waitFor();
+  equal(await page.getByText(/not connected|Waiting for a client/).count(), 0, "whether a connection is still waited for");
+  await watcher.checkAccess(page, "the answer of a command");
 }
 
 /** Whether an agent is connected, what a message does to it, and that it is gone, are told as they are. */

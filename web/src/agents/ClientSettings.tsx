@@ -104,7 +104,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
                 <span>{noKey}</span>
               ) : (
                 <span>
-                  Copy includes the full key. You cannot see it again after leaving this page.
+                  “Copy” includes the full key. Stoa shows it only until you reload or close this tab; later you can create a new one.
                 </span>
               )}
             </p>
