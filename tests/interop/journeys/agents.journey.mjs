@@ -119,10 +119,10 @@ export async function standing({ hub, watcher }) {
   // It is passive, as new ones are: nothing is wrong with that.
   await page.getByRole("tab", { name: "Overview" }).click();
   const chain = page.getByRole("region", { name: "When a message arrives" });
-  await chain.getByText("passive: messages wait in the inbox").waitFor();
+  await chain.getByText("The message waits until the agent checks its inbox.").waitFor();
   equal(await chain.getByText("stops here").count(), 0, "what is said to be wrong");
   await watcher.checkAccess(page, "a passive agent");
-  await chain.getByRole("link", { name: "Edit triggers" }).click();
+  await chain.getByRole("link", { name: "Change what it does" }).click();
   await page.getByRole("radio", { name: "Wait in the inbox" }).waitFor();
 
   // Somebody else's conversations are not shown, nor told of as one's own.
@@ -159,8 +159,8 @@ export async function manyAgents({ hub, watcher }) {
   await page.mouse.wheel(0, 100_000);
   await link("Agent 89").waitFor();
   equal(await page.evaluate(() => document.activeElement.textContent), "Agent 39", "whether the keyboard has kept its place");
-  await page.getByRole("button", { name: "What does “Mode” mean?" }).press("Enter");
-  await page.getByText(/Passive: waits in the inbox/).waitFor();
+  await page.getByRole("button", { name: "What does “On a message” mean?" }).press("Enter");
+  await page.getByText(/a connected client reads it/).waitFor();
   await page.getByLabel("Find").fill("agent-71");
   await link("Agent 71").waitFor();
   equal(await table.getByRole("row").count(), 2, "what is found");

@@ -8,7 +8,7 @@ import { ActivitySection } from "./ActivitySection";
 import { StoppedNotice } from "./StoppedNotice";
 import { TriggerChain } from "./TriggerChain";
 import { TrustSection } from "./TrustSection";
-import { WORDS } from "./words";
+import { MODES, WORDS } from "./words";
 
 /** The state of an agent, how far it is trusted and what it did. */
 export function OverviewTab({ agent }: { agent: Agent }) {
@@ -27,12 +27,12 @@ export function OverviewTab({ agent }: { agent: Agent }) {
           <Facts
             items={[
               ["Owner", <PersonName key="owner" name={agent.owner} />],
-              ["Archetype", agent.archetype, WORDS.archetype],
-              ["Mode", agent.trigger_mode, WORDS.mode],
+              ["Type", agent.archetype, WORDS.archetype],
+              ["On a message", MODES[agent.trigger_mode], WORDS.mode],
               ["Budget", budgetOf(agent), WORDS.budget],
-              ["Depth", `at most ${agent.max_trigger_depth}`, WORDS.depth],
-              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
-              ["Pending work", agent.pending_work ? "a run is queued" : "none", WORDS.pending],
+              ["Agents in a row", `at most ${agent.max_trigger_depth}`, WORDS.depth],
+              ["Started as", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
+              ["Waiting", agent.pending_work ? "messages wait for the next run" : "nothing", WORDS.pending],
               ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />

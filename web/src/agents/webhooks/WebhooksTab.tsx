@@ -33,7 +33,7 @@ export function WebhooksTab({ agent }: { agent: Agent }) {
       </div>
       {count > 0 && (agent.paused_at || agent.quarantined_at) ? (
         <p className="text-amber">
-          @{agent.name} is {agent.paused_at ? "paused" : "in quarantine"}. Its webhooks are not called until the agent is active again.
+          @{agent.name} is {agent.paused_at ? "paused" : "quarantined (stopped by Stoa)"}. Its webhooks are not called until the agent is active again.
         </p>
       ) : null}
       {webhooks.isError ? <Failed error={webhooks.error} retry={() => void webhooks.refetch()} /> : null}

@@ -9,7 +9,7 @@ export default function NextRead({ agent, displayName }: { agent: Agent; display
   const [icon, words] = run
     ? ["◐", `${displayName} is working. It reads your next message when run ${run.id} ends.`]
     : agent.quarantined_at
-      ? ["!", `${displayName} is quarantined. It starts nothing until you lift that.`]
+      ? ["!", `${displayName} is quarantined: Stoa stopped it after too many rejections. It starts nothing until you release it on its page.`]
       : agent.paused_at
         ? ["‖", `${displayName} is paused. It starts nothing until you resume it.`]
         : ["", ""];

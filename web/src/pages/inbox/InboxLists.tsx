@@ -34,7 +34,10 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
       {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here needs you" /> : null}
       {shown.map((kind) => (
         <section key={kind} aria-label={TITLES[kind]}>
-          <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">{TITLES[kind]}</h2>
+          <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">
+            {TITLES[kind]}
+            {kind === "stale" ? <span className="font-normal"> · no change for longer than the channel allows</span> : null}
+          </h2>
           <ul>
             {groups[kind].map((item) => {
               const id = rowId(kind, item.message.id);

@@ -1,4 +1,5 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
 import { type Grant, grantsQuery } from "../../api/account";
@@ -51,7 +52,12 @@ export function ConnectedApps() {
       {grants.isError ? <Failed error={grants.error} retry={() => void grants.refetch()} /> : null}
       {grants.isLoading ? <Skeleton rows={2} /> : null}
       {grants.data?.length === 0 ? (
-        <Empty title="No connected apps">MCP clients that you authorize appear here.</Empty>
+        <Empty title="No connected apps">
+          Clients that you log in from appear here. To connect one, open an agent and choose “Log in” under Connect.{" "}
+          <Link to="/agents" className="text-accent underline">
+            Open your agents
+          </Link>
+        </Empty>
       ) : null}
       {grants.data?.length ? <DataTable label="Connected apps" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
       {ending ? (
