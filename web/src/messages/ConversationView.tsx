@@ -83,7 +83,7 @@ export function ConversationView({ place, at, onThread, data, dataKey, unreadAft
   usePositions(box, rows, data);
 
   if (rows.length === 0) return (
-    <Empty title="No messages yet">{place.kind === "dm" && place.as ? null : "Send the first one below."}</Empty>
+    <Empty title="No messages yet">{place.kind === "dm" && place.as ? `What @${place.as} and @${place.name} write to each other appears here.` : "Send the first one below."}</Empty>
   );
   return (
     <div className="relative min-h-0 flex-1 pb-2">

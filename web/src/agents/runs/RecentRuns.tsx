@@ -26,7 +26,7 @@ export function RecentRuns({ agent }: { agent: string }) {
         ) : null}
       </div>
       {runs.isError && !runs.data ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
-      {runs.data && items.length === 0 ? <p className="text-muted">No runs yet.</p> : null}
+      {runs.data && items.length === 0 ? <p className="text-muted">No runs yet. Each message that starts the agent appears here.</p> : null}
       <ul>
         {items.map((run) => (
           <li key={run.id} className="border-b border-line py-2">

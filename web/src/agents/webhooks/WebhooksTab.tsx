@@ -40,7 +40,7 @@ export function WebhooksTab({ agent }: { agent: Agent }) {
       {webhooks.isLoading ? <Skeleton rows={2} /> : null}
       {webhooks.data && count === 0 ? (
         <Empty title="No webhooks yet">
-          Add one to get a request when someone messages or mentions @{agent.name} or changes its work.
+          The agent's webhooks appear here. With “Add webhook”, your service gets a request when someone messages or mentions @{agent.name} or changes its work.
         </Empty>
       ) : null}
       {webhooks.data?.map((webhook) => <WebhookCard key={webhook.id} webhook={webhook} />)}

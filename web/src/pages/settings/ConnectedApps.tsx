@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 
+import { AgentsNext } from "../../agents/AgentsNext";
 import { type Grant, grantsQuery } from "../../api/account";
 import { api, ok } from "../../api/client";
 import { Button } from "../../ui/Button";
@@ -53,10 +53,8 @@ export function ConnectedApps() {
       {grants.isLoading ? <Skeleton rows={2} /> : null}
       {grants.data?.length === 0 ? (
         <Empty title="No connected apps">
-          Clients that you log in from appear here. To connect one, open an agent and choose “Log in” under Connect.{" "}
-          <Link to="/agents" className="text-accent underline">
-            Open your agents
-          </Link>
+          <p>Clients that you log in from appear here. To connect one, open an agent and choose “Log in” under Connect.</p>
+          <AgentsNext />
         </Empty>
       ) : null}
       {grants.data?.length ? <DataTable label="Connected apps" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
