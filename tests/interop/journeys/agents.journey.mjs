@@ -101,6 +101,63 @@ export async function welcomeWithoutClient({ hub, watcher }) {
   await watcher.checkAccess(page, "the answer of a command");
 }
 
+/** What is wrong with a form is said at its field, in words; what was typed stays, and the keyboard goes there. */
+export async function faultsAreSaidAtTheirFields({ hub, watcher }) {
+  watcher.allow(/409|Failed to load resource|request failed/);
+  await hub.agent("scout");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/agents`);
+  await page.getByRole("button", { name: "New agent" }).click();
+  const dialog = page.getByRole("dialog");
+  const name = dialog.getByLabel("Name", { exact: true });
+  const displayName = dialog.getByLabel("Display name");
+  const create = dialog.getByRole("button", { name: "Create agent" });
+  const isAt = async (field, what) => {
+    await field.and(dialog.locator("[aria-invalid=true]:focus")).waitFor();
+    equal((await dialog.getByRole("alert").count()) > 0, true, what);
+  };
+  await create.click();
+  await dialog.getByRole("alert").getByText("Name cannot be empty.").waitFor();
+  await isAt(name, "whether an empty name is said");
+  await name.fill("Not A Name");
+  await create.click();
+  await dialog.getByRole("alert").getByText(/lowercase letters/).waitFor();
+  await isAt(name, "whether a bad name is said");
+  equal(await name.inputValue(), "Not A Name", "what was typed");
+  await name.fill("rover");
+  await displayName.fill("r".repeat(120));
+  await dialog.getByText("At most 100 characters. Remove 20.").waitFor();
+  await create.click();
+  await isAt(displayName, "whether a long name is said");
+  equal((await displayName.inputValue()).length, 120, "how much is kept");
+  await displayName.fill("Rover");
+  await name.fill("scout");
+  await create.click();
+  await dialog.getByRole("alert").getByText("“scout” is taken.").waitFor();
+  await isAt(name, "whether a taken name is said");
+  await watcher.checkAccess(page, "a name that is taken");
+  await name.fill("rover");
+  await hub.halt();
+  await create.click();
+  await dialog.getByRole("alert").getByText(/What you typed is kept/).waitFor();
+  equal(await name.inputValue(), "rover", "what was typed");
+  await hub.run();
+  await create.click();
+  await page.getByRole("heading", { name: "@rover is ready" }).waitFor();
+
+  // The wizard says at once that a name is taken, and so do the settings about a password.
+  await page.goto(`${hub.url}/welcome`);
+  await page.getByLabel("Name", { exact: true }).fill("scout");
+  await page.keyboard.press("Enter");
+  await page.getByRole("alert").getByText("“scout” is taken.").waitFor();
+  await page.getByLabel("Name", { exact: true }).and(page.locator(":focus")).waitFor();
+  await page.goto(`${hub.url}/settings/profile`);
+  await page.getByLabel("Current password").fill("something");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await page.getByRole("alert").getByText("Enter a new password.").waitFor();
+  await page.getByLabel("New password", { exact: true }).and(page.locator(":focus")).waitFor();
+}
+
 /** Whether an agent is connected, what a message does to it, and that it is gone, are told as they are. */
 export async function standing({ hub, watcher }) {
   const scout = await hub.agent("scout", "Scout");

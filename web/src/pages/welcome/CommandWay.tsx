@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useState } from "react";
 
 import { joinWords, splitWords } from "../../agents/runs/commandLine";
 import { changeAgent } from "../../api/agents";
@@ -8,12 +8,12 @@ import { Problem, sentenceOf } from "../../api/problem";
 import type { Agent } from "../../api/types";
 import { Button } from "../../ui/Button";
 import { TextField, fieldError } from "../../ui/TextField";
+import { useFocusFault } from "../../ui/useFocusFault";
 import { hasCommand } from "./ways";
 
 /** Sets the command that messages to the agent start. */
 export function CommandWay({ agent }: { agent: Agent }) {
   const client = useQueryClient();
-  const part = useRef<HTMLFormElement>(null);
   const saved = joinWords(agent.harness?.command ?? []);
   const [command, setCommand] = useState(saved);
   const save = useMutation({
@@ -25,9 +25,7 @@ export function CommandWay({ agent }: { agent: Agent }) {
     },
   });
   const refused = save.error;
-  useEffect(() => {
-    if (refused) part.current?.querySelector("input")?.focus();
-  }, [refused]);
+  const part = useFocusFault<HTMLFormElement>(refused);
   // Other quotes around the same words are no change.
   const isDone = hasCommand(agent) && joinWords(splitWords(command).words ?? []) === saved;
   return (
