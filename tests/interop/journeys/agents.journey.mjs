@@ -101,6 +101,34 @@ export async function welcomeWithoutClient({ hub, watcher }) {
   await watcher.checkAccess(page, "the answer of a command");
 }
 
+/** The top of an agent's page says what a message does to it, and has what its owner needs at once. */
+export async function agentAtAGlance({ hub, watcher }) {
+  const scout = await hub.agent("scout");
+  const harness = { backend: "subprocess", command: ["sleep", "60"] };
+  await hub.admin.call("POST", "/api/agents", { name: "sleeper", trigger_mode: "reactive", harness });
+  const page = await watcher.page(await watcher.window(hub.admin, { viewport: { width: 1280, height: 900 } }));
+  const header = page.locator("header").filter({ has: page.getByRole("heading", { level: 1 }) });
+  await page.goto(`${hub.url}/agents/scout`);
+  await header.getByText("Not connected").waitFor();
+  await header.getByRole("link", { name: "Connect a client" }).click();
+  await page.getByRole("tab", { name: "Connect", selected: true }).waitFor();
+  await scout.say("general", "here I am");
+  await header.getByText("Its client reads the inbox and replies.").waitFor();
+
+  await hub.admin.dm("sleeper", "Rest a little.");
+  await page.goto(`${hub.url}/agents/sleeper`);
+  await header.getByText("A message starts its command on the server").waitFor();
+  await page.getByRole("region", { name: "Recent runs" }).getByText("Rest a little.").waitFor();
+  for (const name of [/^Stop run/, "Pause"]) equal(await header.getByRole("button", { name }).isVisible(), true, `whether ${name} is at the top`);
+  await watcher.checkAccess(page, "an agent that works");
+  await header.getByRole("button", { name: /^Stop run/ }).click();
+  await page.getByRole("region", { name: "Recent runs" }).getByText("Cancelled by you.").waitFor();
+  await header.getByRole("link", { name: "Try it" }).click();
+  await page.getByRole("region", { name: "Try it" }).locator("textarea:focus").waitFor();
+  await header.getByRole("link", { name: "Message" }).click();
+  await page.waitForURL(/\/dm\/sleeper$/);
+}
+
 /** What is wrong with a form is said at its field, in words; what was typed stays, and the keyboard goes there. */
 export async function faultsAreSaidAtTheirFields({ hub, watcher }) {
   watcher.allow(/409|Failed to load resource|request failed/);

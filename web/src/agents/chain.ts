@@ -13,7 +13,7 @@ export interface ChainStep {
 }
 
 const MODES: Record<Agent["trigger_mode"], string> = {
-  passive: "waits in the inbox",
+  passive: "",
   reactive: "direct messages and mentions start a run",
   disabled: "off: messages start nothing",
 };

@@ -40,6 +40,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
         }}
       >
         <h2 className="sr-only">Runs</h2>
+        <p className="text-muted">What starts @{agent.name}, with which command, how often, and its latest runs.</p>
         <Choice
           label="When a message arrives"
           hint={MODES[form.mode].hint}

@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 
 import type { HarnessRun, RunDetails } from "../../api/runs";
-import { MODES } from "../../agents/words";
+import { BACKENDS, MODES } from "../../agents/words";
 import { bytes } from "../../lib/bytes";
 import { RunLink } from "../../runs/RunLink";
 import { RunTime } from "../../runs/parts";
@@ -53,6 +53,8 @@ export function RunFacts({ details }: { details: RunDetails }) {
   );
 }
 
+const backendWords = (backend: string | null | undefined) => (backend ? (BACKENDS[backend] ?? backend) : "nothing");
+
 function tokensOf(harness: HarnessRun | null | undefined): Item[] {
   const count = (value: number | null | undefined) => (has(value) ? value!.toLocaleString() : NOT_REPORTED);
   return [
@@ -65,7 +67,7 @@ function tokensOf(harness: HarnessRun | null | undefined): Item[] {
 function runItems({ run, harness_run: harness, agent }: RunDetails): Item[] {
   const items: Item[] = [
     ["Exit code", has(harness?.exit_code) ? String(harness!.exit_code) : "none"],
-    ["Started as", harness?.backend ?? agent?.harness?.backend ?? "none"],
+    ["Started as", backendWords(harness?.backend ?? agent?.harness?.backend)],
     ["Attempt", String(run.attempt)],
     ["Agents in a row", agent ? `${run.depth} of ${agent.max_trigger_depth}` : String(run.depth)],
     ["Started by", run.foreign ? "someone else" : "you or your agents"],
