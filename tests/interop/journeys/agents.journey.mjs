@@ -101,6 +101,28 @@ export async function welcomeWithoutClient({ hub, watcher }) {
   await watcher.checkAccess(page, "the answer of a command");
 }
 
+/** Pages without anything in them lead on: to a first agent, or to the agents that the person has. */
+export async function emptyPagesLeadOn({ hub, watcher }) {
+  const newcomer = await hub.person("newcomer");
+  const page = await watcher.page(await watcher.window(newcomer));
+  const next = (name) => page.getByRole("main").getByRole("link", { name });
+  const filled = ["/runs", "/traces", "/deliveries", "/automation", "/settings/apps"];
+  for (const path of filled) {
+    await page.goto(hub.url + path);
+    await next("Add an agent").waitFor();
+    await watcher.checkAccess(page, `${path} without anything`);
+  }
+  await newcomer.call("POST", "/api/agents", { name: "scout" });
+  // The agent itself was a call, so there is a trace.
+  for (const path of filled.filter((one) => one !== "/traces")) {
+    await page.goto(hub.url + path);
+    await next("Open your agents").waitFor();
+  }
+  await page.goto(`${hub.url}/threads`);
+  await next("Browse channels").click();
+  await page.getByRole("heading", { name: "Channels", level: 1 }).waitFor();
+}
+
 /** The top of an agent's page says what a message does to it, and has what its owner needs at once. */
 export async function agentAtAGlance({ hub, watcher }) {
   const scout = await hub.agent("scout");
