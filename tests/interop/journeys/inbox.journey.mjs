@@ -88,6 +88,6 @@ export async function quarantine({ hub, watcher }) {
   await watcher.checkAccess(page, "an agent in quarantine");
   await page.getByRole("button", { name: "Release from quarantine" }).click();
   await page.getByRole("dialog").getByRole("button", { name: "Release from quarantine" }).click();
-  await page.locator("header").getByText("Active").waitFor();
+  await page.locator("header").getByText("Not connected", { exact: true }).waitFor();
   equal((await hub.admin.call("GET", "/api/agents/scribe")).quarantined_at ?? null, null, "the quarantine");
 }

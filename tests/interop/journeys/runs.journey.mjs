@@ -68,8 +68,8 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByRole("alert").getByText(/PATH is reserved/).waitFor();
   await watcher.checkAccess(page, "a variable that is refused");
   await page.getByRole("button", { name: "Remove variable 1" }).click();
-  await page.getByLabel("Cooldown, in seconds").fill("0");
-  await page.getByText("Unsaved: When a message arrives, Command, Cooldown").waitFor();
+  await page.getByLabel("Rest between runs, in seconds").fill("0");
+  await page.getByText("Unsaved: When a message arrives, Command, Rest between runs").waitFor();
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("All changes saved.").waitFor();
   const { harness } = await hub.admin.call("GET", "/api/agents/scribe");
@@ -380,7 +380,7 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("radio", { name: "Off" }).check();
   await bob.call("PATCH", "/api/agents/rover", { cooldown_seconds: 7 });
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("alert").getByText("Cooldown was changed").waitFor();
+  await page.getByRole("alert").getByText("Rest between runs was changed").waitFor();
   await watcher.checkAccess(page, "settings that were changed elsewhere");
   await page.getByRole("button", { name: "Overwrite" }).click();
   await page.getByText("All changes saved.").waitFor();

@@ -20,7 +20,7 @@ export async function passiveAgent({ hub, watcher }) {
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/dm/scribe`);
   await page.getByRole("heading", { level: 1, name: "Scribe", exact: true }).waitFor();
-  await page.getByText("Checks its inbox through its client").waitFor();
+  await page.getByText("No client has connected yet").waitFor();
   await write(page, "Message @scribe", "Write section 4");
   const asked = article(page, "Write section 4").first();
   await asked.getByText(/Waiting/).waitFor();

@@ -58,7 +58,7 @@ export function ActivitySection({ name }: { name: string }) {
       </div>
       {traces.isError ? <p role="alert">{sentenceOf(traces.error)}</p> : null}
       {traces.isLoading ? <p className="text-muted">Loading…</p> : null}
-      {traces.data?.items.length === 0 ? <p className="text-muted">Nothing in the last 24 hours.</p> : null}
+      {traces.data?.items.length === 0 ? <p className="text-muted">Nothing in the last 24 hours. Each call of the agent to Stoa appears here.</p> : null}
       {traces.data?.items.length && shown ? (
         <>
           {isTable ? (

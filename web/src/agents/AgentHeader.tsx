@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { MessageSquare, Pause, Pencil, Play } from "lucide-react";
+import { FlaskConical, MessageSquare, Pause, Pencil, Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 
 import { deleteAgent, pauseAgent, presenceQuery, resumeAgent } from "../api/agents";
@@ -15,8 +15,13 @@ import { Time } from "../ui/Time";
 import { toast } from "../ui/Toasts";
 import { AgentMenu } from "./AgentMenu";
 import { AgentStatus } from "./AgentStatus";
+import { HowItWorks } from "./HowItWorks";
 import { LiftQuarantine } from "./LiftQuarantine";
 import { RenameForm } from "./RenameForm";
+import { StopRun } from "./StopRun";
+import { TRY_IT } from "./tabs";
+
+const LINK = "inline-flex h-7 items-center gap-1.5 rounded-md border border-line bg-bg px-2.5 font-medium hover:bg-panel pointer-coarse:h-11";
 
 type Asked = "delete" | "unquarantine" | null;
 
@@ -64,7 +69,7 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
           {agent.trigger_mode === "reactive" ? <AgentNow name={name} /> : null}
         </div>
         <p className="[overflow-wrap:anywhere] text-muted">
-          @{name} · {agent.archetype} · owned by <PersonName name={agent.owner} /> · {agent.trigger_mode} ·{" "}
+          @{name} · {agent.archetype} · owned by <PersonName name={agent.owner} /> ·{" "}
           {presence?.isOnline ? (
             "online"
           ) : agent.last_seen_at ? (
@@ -75,24 +80,34 @@ export function AgentHeader({ agent, title }: { agent: Agent; title: ReactNode }
             "never seen"
           )}
         </p>
+        <HowItWorks agent={agent} />
       </div>
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Link
           to="/dm/$name"
           params={{ name }}
-          className="inline-flex h-7 items-center gap-1.5 rounded-md border border-line bg-bg px-2.5 font-medium hover:bg-panel pointer-coarse:h-11"
+          className={LINK}
         >
-          <MessageSquare size={14} aria-hidden="true" />
+          <MessageSquare size={14} aria-hidden="true" className="max-md:hidden" />
           Message
         </Link>
+        {agent.trigger_mode === "reactive" ? (
+          <>
+            <Link to="/agents/$name" params={{ name }} search={{ tab: "runs" }} hash={TRY_IT} className={LINK}>
+              <FlaskConical size={14} aria-hidden="true" className="max-md:hidden" />
+              Try it
+            </Link>
+            <StopRun name={name} />
+          </>
+        ) : null}
         {agent.paused_at ? (
           <Button onClick={() => void resume()}>
-            <Play size={14} aria-hidden="true" />
+            <Play size={14} aria-hidden="true" className="max-md:hidden" />
             Resume
           </Button>
         ) : (
           <Button onClick={() => void pause()}>
-            <Pause size={14} aria-hidden="true" />
+            <Pause size={14} aria-hidden="true" className="max-md:hidden" />
             Pause
           </Button>
         )}

@@ -1,8 +1,9 @@
-import { CircleCheck, CirclePause, ShieldAlert } from "lucide-react";
+import { CircleCheck, CircleDashed, CirclePause, ShieldAlert } from "lucide-react";
 
 import type { Agent } from "../api/types";
 import { Badge } from "../ui/Badge";
 import { standing } from "./statuses";
+import { isUnconnected } from "./unconnected";
 
 /** Whether the agent may work, always as picture and word. */
 export function AgentStatus({ agent }: { agent: Agent }) {
@@ -20,6 +21,7 @@ export function AgentStatus({ agent }: { agent: Agent }) {
         </Badge>
       );
     case "active":
+      if (isUnconnected(agent)) return <Badge icon={<CircleDashed size={12} />}>Not connected</Badge>;
       return (
         <Badge colour="good" icon={<CircleCheck size={12} />}>
           Active

@@ -51,16 +51,16 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
       />
       {kind.login === null ? null : (
         <Choice
-          label="Authentication"
+          label="How the client proves who it is"
           value={auth}
           onChange={setAuth}
           options={[
-            { value: "key", label: "API key" },
-            { value: "oauth", label: "OAuth" },
+            { value: "key", label: "Key" },
+            { value: "oauth", label: "Log in" },
           ]}
           hint={
             auth === "oauth"
-              ? `The client opens a page where you log in and choose @${name}.`
+              ? `The client opens a page where you log in and choose @${name} (OAuth).`
               : "Simplest. Use this for unattended clients too."
           }
         />
@@ -104,7 +104,7 @@ export function ClientSettings({ name, noKey }: { name: string; noKey: ReactNode
                 <span>{noKey}</span>
               ) : (
                 <span>
-                  Copy includes the full key. You cannot see it again after leaving this page.
+                  “Copy” includes the full key. Stoa shows it only until you reload or close this tab; later you can create a new one.
                 </span>
               )}
             </p>

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 
 import { partnersOfAgentQuery } from "../api/agents";
 import { meQuery } from "../api/queries";
+import { ActionLink, NEXT_STEPS } from "../ui/ActionLink";
 import { Avatar } from "../ui/Avatar";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { Empty, Failed, Skeleton } from "../ui/States";
@@ -19,9 +20,12 @@ export function ConversationsTab({ name }: { name: string }) {
       {partners.isLoading ? <Skeleton rows={3} /> : null}
       {partners.data?.length === 0 ? (
         <Empty title={`@${name} has no conversations yet`}>
-          <Link to="/dm/$name" params={{ name }} className="text-accent underline">
-            Send a message
-          </Link>
+          <p>Its direct messages with you, other people and agents appear here.</p>
+          <p className={NEXT_STEPS}>
+            <ActionLink to="/dm/$name" params={{ name }}>
+              Send a message
+            </ActionLink>
+          </p>
         </Empty>
       ) : null}
       <ul>

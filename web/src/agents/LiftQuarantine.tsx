@@ -18,7 +18,7 @@ export function LiftQuarantine({ agent, onClose }: { agent: Agent; onClose: () =
       }}
       onClose={onClose}
     >
-      <p>The agent can work again. Its reputation is reset.</p>
+      <p>Stoa had stopped the agent because people rejected too much of its work. It can work again, and its reputation is reset.</p>
     </Confirm>
   );
 }

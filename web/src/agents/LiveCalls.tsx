@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Check, LoaderCircle, X } from "lucide-react";
+import { Check, Circle, LoaderCircle, X } from "lucide-react";
 import type { ReactNode } from "react";
 
 import { grantsQuery } from "../api/account";
@@ -24,7 +24,7 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
                 @{name} is <strong className="text-approved">connected</strong>
               </>
             ) : (
-              `Waiting for @${name}…`
+              `Waiting for a client to connect as @${name}…`
             )}
           </span>
           {isConnected ? <LastSeen name={name} contact={contact} /> : null}
@@ -38,8 +38,8 @@ export function LiveCalls({ name, contact }: { name: string; contact: Contact })
           </Line>
         ))}
         {isConnected ? (
-          <Line icon="waiting">
-            <span className="text-muted">{calls.length ? "Listening for the next call…" : "The next call appears here"}</span>
+          <Line icon="idle">
+            <span className="text-muted">{calls.length ? "The next call appears here." : "Its calls appear here."}</span>
           </Line>
         ) : null}
       </ul>
@@ -71,6 +71,7 @@ function LastSeen({ name, contact: { seenAt, last } }: { name: string; contact: 
 const ICONS = {
   done: <Check size={16} className="text-approved" />,
   failed: <X size={16} className="text-rejected" />,
+  idle: <Circle size={16} className="text-muted" />,
   waiting: <LoaderCircle size={16} className="animate-spin text-muted" />,
 };
 

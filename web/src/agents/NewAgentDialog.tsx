@@ -78,7 +78,7 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
           autoComplete="off"
         />
         <SelectField
-          label="Archetype"
+          label="Type"
           hint={`${ARCHETYPES.find((one) => one.name === archetype)?.about ?? ""}. Just a label; it does not change permissions.`}
           value={archetype}
           onChange={(value) => setArchetype(value as Archetype)}

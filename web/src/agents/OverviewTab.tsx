@@ -5,10 +5,11 @@ import { Facts } from "../ui/Facts";
 import { PersonName } from "../ui/Names";
 import { Time } from "../ui/Time";
 import { ActivitySection } from "./ActivitySection";
+import { RecentRuns } from "./runs/RecentRuns";
 import { StoppedNotice } from "./StoppedNotice";
 import { TriggerChain } from "./TriggerChain";
 import { TrustSection } from "./TrustSection";
-import { WORDS } from "./words";
+import { BACKENDS, MODES, WORDS } from "./words";
 
 /** The state of an agent, how far it is trusted and what it did. */
 export function OverviewTab({ agent }: { agent: Agent }) {
@@ -16,6 +17,7 @@ export function OverviewTab({ agent }: { agent: Agent }) {
     <div className="grid gap-6 p-6 max-md:px-4 xl:grid-cols-[minmax(0,1fr)_360px]">
       <div className="flex min-w-0 flex-col gap-8">
         <StoppedNotice agent={agent} />
+        {agent.trigger_mode === "reactive" ? <RecentRuns agent={agent.name} most={3} /> : null}
         <TrustSection name={agent.name} />
         <ActivitySection name={agent.name} />
       </div>
@@ -27,12 +29,12 @@ export function OverviewTab({ agent }: { agent: Agent }) {
           <Facts
             items={[
               ["Owner", <PersonName key="owner" name={agent.owner} />],
-              ["Archetype", agent.archetype, WORDS.archetype],
-              ["Mode", agent.trigger_mode, WORDS.mode],
+              ["Type", agent.archetype, WORDS.archetype],
+              ["On a message", MODES[agent.trigger_mode], WORDS.mode],
               ["Budget", budgetOf(agent), WORDS.budget],
-              ["Depth", `at most ${agent.max_trigger_depth}`, WORDS.depth],
-              ["Backend", agent.harness ? [agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "none", WORDS.backend],
-              ["Pending work", agent.pending_work ? "a run is queued" : "none", WORDS.pending],
+              ["Agents in a row", `at most ${agent.max_trigger_depth}`, WORDS.depth],
+              ["Started as", agent.harness ? [BACKENDS[agent.harness.backend] ?? agent.harness.backend, agent.harness.adapter].filter(Boolean).join(", ") : "nothing", WORDS.backend],
+              ["Waiting", agent.pending_work ? "messages wait for the next run" : "nothing", WORDS.pending],
               ["Created", <Time key="made" at={agent.created_at} />],
             ]}
           />

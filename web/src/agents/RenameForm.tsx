@@ -34,6 +34,7 @@ export function RenameForm({ agent, onClose }: { agent: Agent; onClose: () => vo
     >
       <input
         aria-label="Display name"
+        aria-invalid={error ? true : undefined}
         value={text}
         autoFocus
         required

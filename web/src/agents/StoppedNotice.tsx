@@ -16,7 +16,7 @@ export function StoppedNotice({ agent }: { agent: Agent }) {
           <p>
             <strong className="text-rejected">Quarantined</strong> since <Time at={agent.quarantined_at} as="clock" /> (
             <Time at={agent.quarantined_at} />
-            ): its reputation fell below 0.3. The agent cannot start until you release it.
+            ): Stoa stopped the agent because its reputation fell below 0.3, after too many rejections. It cannot start until you release it.
           </p>
           <Button className="self-start" onClick={() => setAsked(true)}>
             Release from quarantine </Button>

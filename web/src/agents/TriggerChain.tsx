@@ -31,7 +31,7 @@ export function TriggerChain({ agent }: { agent: Agent }) {
           search={{ tab: "runs" }}
           className="inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11"
         >
-          Edit triggers
+          Change what it does
         </Link>
       </p>
     </>

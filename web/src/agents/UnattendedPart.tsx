@@ -12,7 +12,7 @@ export function Unattended({ client, usesKey }: { client: ClientName; usesKey: b
       <div className="mt-2 flex flex-col gap-4">
         <p>
           These settings are for clients that a person watches. Add the following where nobody is there to allow tools, for example on a
-          server.{usesKey ? null : " Choose “with a key” above as well, because nobody can log in there."}
+          server.{usesKey ? null : " Choose “Key” above as well, because nobody can log in there."}
         </p>
         {additions.map(({ title, text, why }) => (
           <div key={title} className="flex flex-col gap-1">

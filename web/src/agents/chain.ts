@@ -13,9 +13,9 @@ export interface ChainStep {
 }
 
 const MODES: Record<Agent["trigger_mode"], string> = {
-  passive: "passive: messages wait in the inbox",
-  reactive: "reactive: direct messages and mentions start a run",
-  disabled: "disabled: messages start nothing",
+  passive: "",
+  reactive: "direct messages and mentions start a run",
+  disabled: "off: messages start nothing",
 };
 
 export function chainOf(agent: Agent): ChainStep[] {
@@ -23,18 +23,18 @@ export function chainOf(agent: Agent): ChainStep[] {
   const cost = agent.budget.cost_usd_per_day;
   const steps: ChainStep[] = [
     {
-      name: isFree ? "Not quarantined, not paused" : agent.quarantined_at ? "Quarantined" : "Paused",
+      name: isFree ? "Not paused, not quarantined" : agent.quarantined_at ? "Quarantined" : "Paused",
       note: "",
       outcome: isFree ? "passed" : agent.quarantined_at ? "stopped" : "held",
     },
-    { name: "Mode", note: MODES[agent.trigger_mode], outcome: agent.trigger_mode === "reactive" ? "passed" : "rests" },
-    { name: "Chain depth", note: `${agent.max_trigger_depth}`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
+    { name: "On a message", note: MODES[agent.trigger_mode], outcome: agent.trigger_mode === "reactive" ? "passed" : "rests" },
+    { name: "Agents in a row", note: `at most ${agent.max_trigger_depth}`, outcome: agent.max_trigger_depth === 0 ? "stopped" : "later" },
     {
       name: "Budget",
       note: `${agent.budget.runs_per_day} runs${cost === null || cost === undefined ? "" : ` and $${cost.toFixed(2)}`} a day`,
       outcome: agent.budget.runs_per_day === 0 ? "stopped" : "later",
     },
-    { name: "Cooldown", note: agent.cooldown_seconds === 0 ? "none" : `${agent.cooldown_seconds} s between runs`, outcome: "later" },
+    { name: "Rest between runs", note: agent.cooldown_seconds === 0 ? "none" : `${agent.cooldown_seconds} s`, outcome: "later" },
     { name: "Runs", note: agent.pending_work ? "one at a time; one is waiting" : "one at a time", outcome: "later" },
   ];
   const stop = steps.findIndex(({ outcome }) => outcome === "stopped" || outcome === "held" || outcome === "rests");
@@ -49,7 +49,7 @@ export function effectOf(agent: Agent): string {
     case "passive":
       return "The message waits until the agent checks its inbox.";
     case "disabled":
-      return "The message waits in the inbox. The agent is disabled, but a connected client can still read its messages.";
+      return "The message waits in the inbox. The agent is off, but a connected client can still read its messages.";
     case "reactive":
       return "The message starts a run if all of these checks pass.";
   }

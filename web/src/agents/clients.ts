@@ -20,8 +20,8 @@ export const CLIENTS: readonly ClientKind[] = [
   { name: "cursor", label: "Cursor", file: ".cursor/mcp.json in your project", login: "Then log in from Cursor's list of MCP servers." },
   { name: "vscode", label: "VS Code", file: ".vscode/mcp.json in your project", login: "VS Code asks you to log in when it starts the server." },
   { name: "gemini", label: "Gemini CLI", file: "~/.gemini/settings.json", login: "Then type /mcp auth stoa in Gemini CLI." },
-  { name: "generic", label: "Other", file: "The client's MCP settings", login: "The client opens a page where you log in.", about: "Any other client that supports MCP servers." },
-  { name: "stdio", label: "stdio (local process)", file: "The client's MCP settings", login: null, about: "For clients that cannot use an MCP server over HTTP." },
+  { name: "generic", label: "Other", file: "The client's MCP settings", login: "The client opens a page where you log in.", about: "Any other client that supports MCP, the protocol by which AI clients use tools." },
+  { name: "stdio", label: "Local command", file: "The client's MCP settings", login: null, about: "For clients that can only start a local MCP server (stdio), and cannot use one over HTTP." },
 ];
 
 /** Where a client takes the key from when it is not in its settings. */

@@ -4,7 +4,7 @@ export type WelcomeStep = (typeof STEPS)[number];
 
 export const STEP_TITLES: Record<WelcomeStep, string> = {
   name: "Name",
-  archetype: "Archetype",
+  archetype: "Type",
   channels: "Channels",
   connect: "Connect",
   message: "First message",

@@ -83,7 +83,8 @@ export function ConversationView({ place, at, onThread, empty, data, dataKey, un
   usePositions(box, rows, data);
 
   if (rows.length === 0) {
-    return empty ?? <Empty title="No messages yet">{place.kind === "dm" && place.as ? null : "Send the first one below."}</Empty>;
+    if (place.kind !== "dm" || !place.as) return empty ?? <Empty title="No messages yet">Send the first one below.</Empty>;
+    return <Empty title="No messages yet">{`What @${place.as} and @${place.name} write to each other appears here.`}</Empty>;
   }
   return (
     <div className="relative min-h-0 flex-1 pb-2">

@@ -1,13 +1,15 @@
 // @vitest-environment jsdom
 
 import { QueryClient } from "@tanstack/react-query";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-afterEach(() => {
-  vi.unstubAllGlobals();
+// Before each: other files share this process, and may leave something behind in the modules.
+beforeEach(() => {
   vi.resetModules();
   sessionStorage.clear();
 });
+
+afterEach(() => vi.unstubAllGlobals());
 
 const place = { kind: "channel", name: "general" } as const;
 

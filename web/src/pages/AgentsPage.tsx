@@ -8,7 +8,7 @@ import { AgentStatus } from "../agents/AgentStatus";
 import { type Span, barsOf, byAgent, spanOf } from "../agents/activity";
 import { filterAgents } from "../agents/filter";
 import { STATUSES, type Status } from "../agents/statuses";
-import { WORDS } from "../agents/words";
+import { MODES, WORDS } from "../agents/words";
 import { clockTime } from "../lib/time";
 import { making } from "../shell/making";
 import { Avatar } from "../ui/Avatar";
@@ -111,8 +111,8 @@ function AgentTable({ agents }: { agents: Agent[] }) {
       ),
     },
     { title: "Status", about: WORDS.status, width: "w-44 max-sm:w-28", cell: (agent) => <span className="block overflow-hidden"><AgentStatus agent={agent} /></span> },
-    { title: "Archetype", about: WORDS.archetype, width: "w-32", isWideOnly: true, cell: (agent) => agent.archetype },
-    { title: "Mode", about: WORDS.mode, width: "w-28", isWideOnly: true, cell: (agent) => agent.trigger_mode },
+    { title: "Type", about: WORDS.archetype, width: "w-32", isWideOnly: true, cell: (agent) => agent.archetype },
+    { title: "On a message", about: WORDS.mode, width: "w-40", isWideOnly: true, cell: (agent) => MODES[agent.trigger_mode] },
     {
       title: span && !span.isWhole ? `Calls since ${clockTime(new Date(span.from).toISOString())}` : "Calls in 24 h",
       width: "w-44",

@@ -33,7 +33,7 @@ export function ChannelsPage() {
     >
       {channels.isError ? <Failed error={channels.error} retry={() => void channels.refetch()} /> : null}
       {channels.isLoading ? <Skeleton /> : null}
-      {channels.data?.length === 0 ? <Empty title="No channels yet" /> : null}
+      {channels.data?.length === 0 ? <Empty title="No channels yet">Channels that you can read appear here. Create one with “New channel”.</Empty> : null}
       <VirtualList rows={channels.data ?? []} keyOf={({ id }) => id} size={41} rowClass="flex items-center gap-3 border-b border-line px-6 py-2">
         {(channel) => (
           <>

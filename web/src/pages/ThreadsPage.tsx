@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { meQuery, threadsQuery } from "../api/queries";
 import { MessageRow } from "../messages/MessageRow";
 import { linkTo, placeOf } from "../messages/place";
+import { ActionLink, NEXT_STEPS } from "../ui/ActionLink";
 import { Page } from "../ui/Page";
 import { Empty, Failed, Skeleton } from "../ui/States";
 import { VirtualList } from "../ui/VirtualList";
@@ -19,7 +20,12 @@ export function ThreadsPage() {
       {threads.isError ? <Failed error={threads.error} retry={() => void threads.refetch()} /> : null}
       {threads.isLoading ? <Skeleton /> : null}
       {threads.data?.items.length === 0 ? (
-        <Empty title="No new replies">New replies in your threads appear here.</Empty>
+        <Empty title="No new replies">
+          <p>Replies to your messages, and in threads that you have replied in, appear here until you read them.</p>
+          <p className={NEXT_STEPS}>
+            <ActionLink to="/channels">Browse channels</ActionLink>
+          </p>
+        </Empty>
       ) : null}
       <VirtualList rows={threads.data?.items ?? NONE} keyOf={({ message }) => message.id} size={150} isLong rowClass="border-b border-line py-2">
         {(thread) => (

@@ -31,7 +31,7 @@ export function inboxStatus(message: Message, agent: AskedAgent, now: number): I
 
 function waitingWords({ own }: AskedAgent): string | undefined {
   if (!own) return undefined;
-  if (own.quarantined_at) return "The agent is quarantined.";
-  if (own.paused_at) return "The agent is paused.";
+  if (own.quarantined_at) return "The agent is quarantined: release it on its page.";
+  if (own.paused_at) return "The agent is paused: resume it on its page.";
   return "The agent reads it when it next checks its inbox.";
 }

@@ -81,6 +81,6 @@ describe("a message in the inbox of an agent", () => {
 
   it("waits for an agent that may not work, and says so", () => {
     const paused = { ...reader!, own: { ...reader!.own!, paused_at: at(0) } };
-    expect(words({}, paused, Date.parse(at(5)))).toBe("Waiting · 5 s · The agent is paused.");
+    expect(words({}, paused, Date.parse(at(5)))).toBe("Waiting · 5 s · The agent is paused: resume it on its page.");
   });
 });

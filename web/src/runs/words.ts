@@ -12,7 +12,7 @@ export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "
 /** Why a run did not succeed, and what to do about it. */
 const REASONS: Record<RunReason | "sender", string> = {
   no_harness: "The agent has no command. Set one in its Runs tab.",
-  backend_unavailable: "This backend is not supported yet.",
+  backend_unavailable: "The hub cannot start this kind of agent yet. Set a command in its Runs tab.",
   subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
   reserved_variable: "An environment variable of the agent is reserved. Remove it in the Runs tab.",
   command_not_found: "The command was not found on the server.",
@@ -31,7 +31,7 @@ const REASONS: Record<RunReason | "sender", string> = {
   by_owner: "Cancelled by you.",
   acting_off: "All agents were stopped.",
   paused: "The agent was paused.",
-  quarantined: "The agent was quarantined.",
+  quarantined: "The agent was quarantined: Stoa stopped it after too many rejections.",
   agent_deleted: "The agent was deleted.",
   owner_disabled: "The owner's account was disabled.",
   message_deleted: "The message was deleted before the run started.",
@@ -49,21 +49,21 @@ export function reasonWords(reason: string | null | undefined): string | undefin
 const NOT_STARTED: Record<string, string> = {
   no_wake: "The message was sent without starting anything.",
   acting_off: "All agents are stopped. Resend after they are resumed.",
-  quarantined: "The agent is quarantined. Release it, then resend.",
+  quarantined: "The agent is quarantined: Stoa stopped it after too many rejections. Release it, then resend.",
   paused: "The agent is paused. Resume it, then resend.",
   passive: "The message waits until the agent checks its inbox.",
-  disabled: "The agent is disabled.",
+  disabled: "The agent is switched off.",
   sender: "The agent does not start for this sender.",
   subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
   fan_out: "The message has reached the limit of 5 agents of other owners.",
   sender_limit: "This sender has reached the hourly limit.",
-  depth: "The chain of agents has reached its maximum depth.",
+  depth: "Too many agents have started one another in a row. It starts again when a person writes.",
   chain_limit: "This exchange has reached its limit of runs.",
   damped: "Stopped to avoid a reply loop between two agents.",
   budget: "The agent's budget for today is used up.",
   others_budget: "Others have used up their share of today's budget.",
   goal_budget: "The budget of the goal is used up.",
-  cooldown: "Waiting for the cooldown after the last run.",
+  cooldown: "The agent rests between two runs. It starts by itself.",
   sequential: "The agent is busy. It starts when the current run ends.",
 };
 

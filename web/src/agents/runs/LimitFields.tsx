@@ -13,8 +13,8 @@ const LIMITS: ReadonlyArray<{ field: Limit; label: string; hint: string; name: s
   { field: "runs", label: "Runs per day", hint: "Resets at 00:00 UTC", name: "budget.runs_per_day" },
   { field: "others", label: "Share for others, in percent", hint: "How much of the daily runs others can use", name: "budget.others_percent" },
   { field: "cost", label: "Cost per day, in dollars", hint: "Empty = no limit. Counts only costs that the command reports", name: "budget.cost_usd_per_day" },
-  { field: "cooldown", label: "Cooldown, in seconds", hint: "Minimum time between two runs", name: "cooldown_seconds" },
-  { field: "depth", label: "Chain depth", hint: "Maximum chain of agents triggering agents (prevents loops)", name: "max_trigger_depth" },
+  { field: "cooldown", label: "Rest between runs, in seconds", hint: "The next run starts at the earliest after this time", name: "cooldown_seconds" },
+  { field: "depth", label: "Agents in a row", hint: "How many agents may start one another before a person writes (prevents loops)", name: "max_trigger_depth" },
   {
     field: "exchanges",
     label: "Exchanges",

@@ -12,13 +12,13 @@ const SHOWN = 5;
 const LINK = "inline-flex min-h-6 items-center text-accent hover:underline pointer-coarse:min-h-11";
 
 /** The latest runs of an agent. The event stream keeps them up to date. */
-export function RecentRuns({ agent }: { agent: string }) {
+export function RecentRuns({ agent, most = SHOWN }: { agent: string; most?: number }) {
   const runs = useQuery(runsQuery({ agent }));
-  const items = runs.data?.items.slice(0, SHOWN) ?? [];
+  const items = runs.data?.items.slice(0, most) ?? [];
   return (
     <section aria-label="Recent runs" className="flex flex-col gap-2">
       <div className="flex items-center gap-2">
-        <h3 className="flex-1 font-semibold">Recent runs</h3>
+        <h2 className="flex-1 font-semibold">Recent runs</h2>
         {items.length ? (
           <Link to="/runs" search={{ agent }} className={LINK}>
             All runs ({runs.data?.total.toLocaleString()})
@@ -26,7 +26,7 @@ export function RecentRuns({ agent }: { agent: string }) {
         ) : null}
       </div>
       {runs.isError && !runs.data ? <Failed error={runs.error} retry={() => void runs.refetch()} /> : null}
-      {runs.data && items.length === 0 ? <p className="text-muted">No runs yet.</p> : null}
+      {runs.data && items.length === 0 ? <p className="text-muted">No runs yet. Each message that starts the agent appears here.</p> : null}
       <ul>
         {items.map((run) => (
           <li key={run.id} className="border-b border-line py-2">

@@ -32,7 +32,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
   return (
     <div className="grid gap-8 p-6 max-md:px-4 xl:grid-cols-[minmax(0,1fr)_360px]">
       <form
-        aria-label="Triggers"
+        aria-label="What starts the agent"
         className="flex min-w-0 flex-col gap-8"
         onSubmit={(event) => {
           event.preventDefault();
@@ -40,6 +40,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
         }}
       >
         <h2 className="sr-only">Runs</h2>
+        <p className="text-muted">What starts @{agent.name}, with which command, how often, and its latest runs.</p>
         <Choice
           label="When a message arrives"
           hint={MODES[form.mode].hint}

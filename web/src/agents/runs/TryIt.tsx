@@ -1,13 +1,14 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { Play } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 
 import { type Delivery, checkAgent, sendTo } from "../../api/runs";
 import { useRepeatKey } from "../../lib/repeat";
 import { notStartedWords } from "../../runs/words";
 import { Button } from "../../ui/Button";
 import { FormError, TextAreaField, TextField, fieldError } from "../../ui/TextField";
+import { TRY_IT } from "../tabs";
 import { CheckResult } from "./CheckResult";
 
 /** Asks what a message would start, or sends one. */
@@ -25,10 +26,15 @@ export function TryIt({ agent, hasEdits }: { agent: string; hasEdits: boolean })
       setSent((count) => count + 1);
     },
   });
+  const part = useRef<HTMLElement>(null);
+  const isWanted = useLocation({ select: ({ hash }) => hash === TRY_IT });
+  useEffect(() => {
+    if (isWanted) part.current?.querySelector("textarea")?.focus();
+  }, [isWanted]);
   return (
-    <section aria-label="Test" className="flex flex-col gap-3 rounded-lg border border-line p-4">
-      <h3 className="font-semibold">Test</h3>
-      {hasEdits ? <p className="text-sm text-amber">You have unsaved changes. The test uses the saved settings.</p> : null}
+    <section ref={part} aria-label="Try it" className="flex flex-col gap-3 rounded-lg border border-line p-4">
+      <h3 className="font-semibold">Try it</h3>
+      {hasEdits ? <p className="text-sm text-amber">You have unsaved changes. This uses the saved settings.</p> : null}
       <TextAreaField label="Message" rows={2} value={text} onChange={setText} hint="“Run now” sends it to the agent as a direct message from you." />
       <TextField
         label="From"

@@ -6,15 +6,15 @@ const NAMES: Record<string, string> = {
   acting_off: "Stop switch",
   quarantined: "Quarantine",
   paused: "Pause",
-  mode: "Mode",
+  mode: "On a message",
   sender: "Sender",
   subprocess_not_allowed: "Commands",
   sender_limit: "Runs per sender",
-  depth: "Chain depth",
+  depth: "Agents in a row",
   damped: "Exchanges",
   budget: "Budget",
   others_budget: "Share for others",
-  cooldown: "Cooldown",
+  cooldown: "Rest between runs",
   sequential: "One run at a time",
 };
 

@@ -41,8 +41,8 @@ export const LABELS: Record<keyof RunForm, string> = {
   runs: "Runs per day",
   cost: "Cost per day",
   others: "Share for others",
-  cooldown: "Cooldown",
-  depth: "Chain depth",
+  cooldown: "Rest between runs",
+  depth: "Agents in a row",
   exchanges: "Exchanges",
 };
 

@@ -33,14 +33,14 @@ export function WebhooksTab({ agent }: { agent: Agent }) {
       </div>
       {count > 0 && (agent.paused_at || agent.quarantined_at) ? (
         <p className="text-amber">
-          @{agent.name} is {agent.paused_at ? "paused" : "in quarantine"}. Its webhooks are not called until the agent is active again.
+          @{agent.name} is {agent.paused_at ? "paused" : "quarantined (stopped by Stoa)"}. Its webhooks are not called until the agent is active again.
         </p>
       ) : null}
       {webhooks.isError ? <Failed error={webhooks.error} retry={() => void webhooks.refetch()} /> : null}
       {webhooks.isLoading ? <Skeleton rows={2} /> : null}
       {webhooks.data && count === 0 ? (
         <Empty title="No webhooks yet">
-          Add one to get a request when someone messages or mentions @{agent.name} or changes its work.
+          The agent's webhooks appear here. With “Add webhook”, your service gets a request when someone messages or mentions @{agent.name} or changes its work.
         </Empty>
       ) : null}
       {webhooks.data?.map((webhook) => <WebhookCard key={webhook.id} webhook={webhook} />)}

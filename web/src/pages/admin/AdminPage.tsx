@@ -18,8 +18,8 @@ const route = getRouteApi("/admin");
 const TABS: ReadonlyArray<{ name: AdminTab; label: string }> = [
   { name: "users", label: "Users" },
   { name: "audit", label: "Audit" },
-  { name: "clients", label: "OAuth clients" },
-  { name: "machines", label: "Machines" },
+  { name: "clients", label: "Apps" },
+  { name: "machines", label: "Services" },
   { name: "system", label: "System" },
 ];
 

@@ -24,11 +24,11 @@ export function ClientsTab() {
   const clients = useQuery(allClientsQuery);
   const [shown, setShown] = useState<OauthClient | null>(null);
   const columns: Array<Column<OauthClient>> = [
-    { title: "Client", cell: (one) => <span className="font-medium">{one.name}</span> },
+    { title: "App", cell: (one) => <span className="font-medium">{one.name}</span> },
     { title: "Kind", cell: (one) => KINDS[one.kind] },
     { title: "Owner", cell: (one) => one.owner ? <PersonName name={one.owner} /> : <span className="text-muted">nobody</span> },
     { title: "Agent", cell: (one) => (one.agent ? <AgentName name={one.agent} /> : "") },
-    { title: "Grants", about: "Number of users' authorizations.", isEnd: true, cell: (one) => one.grants },
+    { title: "Users", about: "How many authorizations users have given.", isEnd: true, cell: (one) => one.grants },
     { title: "Last use", cell: (one) => (one.last_used_at ? <Time at={one.last_used_at} /> : <span className="text-muted">never</span>) },
     {
       title: "Actions",
@@ -42,13 +42,13 @@ export function ClientsTab() {
     },
   ];
   return (
-    <Section title="OAuth clients" description="Clients that users can authorize with OAuth. An authorized client acts as the user or as one of their agents. Delete clients with a command.">
+    <Section title="Apps" description="Apps (OAuth clients) that users can authorize. An authorized app acts as the user or as one of their agents. Delete apps with a command.">
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
       {clients.isLoading ? <Skeleton rows={3} /> : null}
       {clients.data?.length === 0 ? (
-        <Empty title="No OAuth clients yet">Clients appear here when they register or when a user creates one in settings.</Empty>
+        <Empty title="No apps yet">Apps appear here when they register, or when a user creates one in Settings → Apps.</Empty>
       ) : null}
-      {clients.data?.length ? <DataTable label="OAuth clients" columns={columns} rows={clients.data} keyOf={(one) => one.client_id} /> : null}
+      {clients.data?.length ? <DataTable label="Apps" columns={columns} rows={clients.data} keyOf={(one) => one.client_id} /> : null}
       {shown ? (
         <Dialog title={shown.name} onClose={() => setShown(null)} isWide>
           <div className="flex flex-col gap-4">
@@ -58,7 +58,7 @@ export function ClientsTab() {
                 ["Kind", KINDS[shown.kind]],
                 ["Authenticates with", shown.auth_method, "Client authentication method (none = public client)"],
                 ["Grant types", shown.grant_types.join(", "), "Ways to get a token"],
-                ["Scope", shown.scope ?? "as requested", "Maximum permissions"],
+                ["Permissions", shown.scope ?? "as requested", "The most that the app can ask for (its scope)"],
                 ["Redirects to", shown.redirect_uris.length ? shown.redirect_uris.join(", ") : "nowhere", "Where users return after they authorize the client"],
                 ["Introspects all tokens", shown.introspects_all ? "yes" : "no", "May introspect other clients' tokens"],
                 ["Created", <Time key="made" at={shown.created_at} as="date" />],

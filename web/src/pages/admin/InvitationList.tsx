@@ -55,7 +55,7 @@ export function InvitationList() {
     <Section title="Invitations" description="Each creates one account. The link is shown only when it is created.">
       {invitations.isError ? <Failed error={invitations.error} retry={() => void invitations.refetch()} /> : null}
       {invitations.isLoading ? <Skeleton rows={2} /> : null}
-      {invitations.data?.length === 0 ? <p className="text-muted">No invitations yet.</p> : null}
+      {invitations.data?.length === 0 ? <p className="text-muted">No invitations yet. “Invite person” above shows the command that creates one.</p> : null}
       {invitations.data?.length ? <DataTable label="Invitations" columns={columns} rows={invitations.data} keyOf={({ id }) => id} /> : null}
       {revoking ? (
         <Confirm

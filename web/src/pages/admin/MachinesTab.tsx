@@ -29,7 +29,7 @@ const KEYS: Array<Column<Key>> = [
         </span>
       ),
   },
-  { title: "Scopes", about: "Permissions of this key", cell: (key) => <span className="text-sm">{key.scopes.join(", ")}</span> },
+  { title: "Permissions", about: "What this key may do (its scopes)", cell: (key) => <span className="text-sm">{key.scopes.join(", ")}</span> },
   { title: "Fingerprint", about: "Hash of the public key, to compare with the service", cell: (key) => <code className="font-mono text-sm break-all">{key.fingerprint}</code> },
   { title: "Uses", isEnd: true, cell: (key) => key.uses.toLocaleString() },
   { title: "Last use", isEnd: true, cell: (key) => (key.last_used_at ? <Time at={key.last_used_at} /> : <span className="text-muted">never</span>) },
@@ -45,9 +45,9 @@ export function MachinesTab() {
     <>
       {registry ? <RegistryState registry={registry} /> : null}
       {machines.data.machines.length === 0 ? (
-        <Empty title="No machine principals">
+        <Empty title="No services yet">
           <p className="pb-2">
-            A machine principal is a service that authenticates by signing its requests, for example a sensor or a scheduler. It has no account and no password.
+            A service signs its requests to the hub instead of logging in, for example a sensor or a scheduler. The API calls it a machine principal.
           </p>
           {registry?.configured
             ? "The registry lists none for this hub."
@@ -65,14 +65,14 @@ function RegistryState({ registry }: { registry: Registry }) {
   return (
     <Section
       title="Registry"
-      description="The file that lists the allowed services (machine principals) and their keys. Your operator maintains it; the hub reloads it when it changes."
+      description="The file that lists the allowed services and their keys. Your operator maintains it; the hub reloads it when it changes."
     >
       <Facts
         items={[
           ["Configured", registry.configured ? "yes" : "no"],
           ["Audience", registry.audience ?? "none", "This hub's name in the registry"],
           ["Loaded", registry.loaded_at ? <Time key="loaded" at={registry.loaded_at} as="date" /> : "never"],
-          ["Principals", registry.principals, "Services that the registry lists for this hub"],
+          ["Services", registry.principals, "Services that the registry lists for this hub"],
           ["Keys", `${registry.usable_keys} of ${registry.keys} usable`],
         ]}
       />
@@ -127,7 +127,7 @@ function MachineSection({ machine }: { machine: Machine }) {
             machine.components.length
               ? machine.components.map((one) => `${one.component}: ${one.status}${one.stale ? " (stale)" : ""}`).join(", ")
               : "none",
-            "Self-reported status; stale = no report lately",
+            "Status that the service reports itself; stale = no report lately",
           ],
           [
             "Source configs",

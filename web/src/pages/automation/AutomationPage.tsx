@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { AgentsNext } from "../../agents/AgentsNext";
 import { type Automation, automationQuery, stopAll } from "../../api/automation";
 import { Button } from "../../ui/Button";
 import { Confirm } from "../../ui/Confirm";
@@ -29,7 +30,10 @@ export function AutomationPage() {
           {automation.items.length ? (
             <LongTable label="Automation" columns={automationColumns} rows={automation.items} keyOf={({ kind, id }) => `${kind} ${id}`} />
           ) : (
-            <Empty title="No automation yet">Reactive agents, webhooks and incoming webhooks appear here.</Empty>
+            <Empty title="Nothing starts by itself yet">
+              <p>Agents that messages start, webhooks and incoming webhooks appear here.</p>
+              <AgentsNext />
+            </Empty>
           )}
         </div>
       ) : null}

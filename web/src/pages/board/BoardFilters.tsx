@@ -71,6 +71,7 @@ export function BoardFilters({ all, filter, setFilter, channels }: {
       />
       <Button
         aria-pressed={filter.stale === true}
+        title="Stale: no change for longer than the channel allows"
         onClick={() => setFilter({ stale: filter.stale ? undefined : true })}
         className="aria-pressed:border-accent aria-pressed:bg-selected"
       >

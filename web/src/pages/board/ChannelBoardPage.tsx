@@ -92,7 +92,7 @@ function SwitchedOff({ channel, isManager }: { channel: Channel; isManager: bool
   return (
     <Empty title="This channel has no workflow">
       <p>
-        With a workflow, each message is a card that people and agents claim, approve and finish by reacting to it. Stale work gets a reminder.
+        With a workflow, proposed messages are cards that people and agents claim, approve and finish. Work that does not change for long gets a reminder.
       </p>
       {isManager ? (
         <p className="mt-3">

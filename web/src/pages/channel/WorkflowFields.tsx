@@ -50,7 +50,7 @@ export function WorkflowFields({ form, set, error, isManager }: FieldsProps) {
         />
         <TextField
           label="Remind after"
-          hint={`For example 30m, 24h or 7d; 0 = off. Sends one reminder for stale work, to its claimant or else the channel owner.${off}`}
+          hint={`For example 30m, 24h or 7d; 0 = off. Sends one reminder when work is stale (has not changed for this long), to the member who claimed it or else the channel owner.${off}`}
           disabled={!isManager}
           value={form.stalemate_remind_after}
           onChange={(text) => set("stalemate_remind_after", text.trim())}

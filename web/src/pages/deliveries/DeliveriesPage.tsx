@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, getRouteApi } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { RotateCw } from "lucide-react";
 import { useState } from "react";
 
 import { useDeliveries } from "../../agents/webhooks/useDeliveries";
+import { AgentsNext } from "../../agents/AgentsNext";
 import { webhooksQuery } from "../../api/webhooks";
 import { Button, IconButton } from "../../ui/Button";
 import { LongTable } from "../../ui/LongTable";
@@ -67,11 +68,8 @@ export function DeliveriesPage() {
             </Empty>
           ) : (
             <Empty title="No deliveries yet">
-              Add a webhook to one of your{" "}
-              <Link to="/agents" className="text-accent underline">
-                agents
-              </Link>
-              . Its deliveries appear here.
+              <p>Requests that Stoa sends to your agents' webhooks appear here. Add a webhook in the Webhooks tab of an agent.</p>
+              <AgentsNext />
             </Empty>
           )
         ) : null}

@@ -16,5 +16,5 @@ test("an agent that works says when it reads the next message", () => {
 test("an agent that the hub does not start still reads while it is paused", () => {
   expect(words(agent({ paused_at: AT }))).toBe("Scribe is paused. It starts nothing until you resume it.");
   expect(words(agent({ paused_at: AT, trigger_mode: "passive" }))).toBe("Scribe is paused. Its client can still read your messages.");
-  expect(words(agent({ paused_at: AT, quarantined_at: AT }))).toBe("Scribe is quarantined. It starts nothing until you lift that.");
+  expect(words(agent({ paused_at: AT, quarantined_at: AT }))).toBe("Scribe is quarantined: Stoa stopped it after too many rejections. It starts nothing until you release it on its page.");
 });

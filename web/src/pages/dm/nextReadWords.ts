@@ -14,8 +14,8 @@ export function nextReadWords(agent: Agent, name: string, run: Pick<Run, "id"> |
   if (run) return { icon: "◐", text: `${name} is working. It reads your next message when run ${run.id} ends.`, isWorking: true };
   if (isWorking) return { icon: "◐", text: `${name} is working. It reads your next message when it checks its inbox again.`, isWorking: true };
   if (agent.quarantined_at) {
-    const then = isPassive ? "Its client can still read your messages." : "It starts nothing until you lift that.";
-    return { icon: "!", text: `${name} is quarantined. ${then}`, isWorking: false };
+    const then = isPassive ? "Its client can still read your messages." : "It starts nothing until you release it on its page.";
+    return { icon: "!", text: `${name} is quarantined: Stoa stopped it after too many rejections. ${then}`, isWorking: false };
   }
   if (!agent.paused_at) return undefined;
   const then = isPassive ? "Its client can still read your messages." : "It starts nothing until you resume it.";

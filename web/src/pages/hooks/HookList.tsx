@@ -53,7 +53,9 @@ export function HookList({ hooks }: { hooks: Hook[] }) {
       }
     >
       {hooks.length === 0 ? (
-        <Empty title="No hooks yet">Create one for each service, for example GitHub or a monitoring tool.</Empty>
+        <Empty title="No hooks yet">
+          <p>Your hooks appear here. Create one for each service, for example GitHub or a monitoring tool, with “New hook”.</p>
+        </Empty>
       ) : (
         <DataTable label="Hooks" columns={COLUMNS} rows={hooks} keyOf={(hook) => hook.id} />
       )}

@@ -1,6 +1,7 @@
 import { useState } from "react";
 
 import type { Me, Message } from "../../api/types";
+import { ActionLink, NEXT_STEPS } from "../../ui/ActionLink";
 import { Empty } from "../../ui/States";
 import { Reject } from "../../workflow/Reject";
 import { titleOf } from "../../workflow/title";
@@ -10,7 +11,7 @@ import { RowButtons } from "./RowButtons";
 import { UnreadList } from "./UnreadList";
 import type { Groups } from "./groups";
 import type { Part } from "./search";
-import { TITLES } from "./titles";
+import { ABOUT, TITLES } from "./titles";
 import { useInboxKeys } from "./useInboxKeys";
 import { useRowActions } from "./useRowActions";
 
@@ -31,10 +32,18 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
   useInboxKeys({ rows, open, setAt, actionsOf });
   return (
     <div className="pb-4">
-      {rows.length === 0 && show !== "unread" && show !== "all" ? <Empty title="Nothing here needs you" /> : null}
+      {rows.length === 0 && show !== "unread" && show !== "all" ? (
+        <Empty title="Nothing here needs you">
+          <p>{ABOUT[show]}</p>
+          <ShowAllParts />
+        </Empty>
+      ) : null}
       {shown.map((kind) => (
         <section key={kind} aria-label={TITLES[kind]}>
-          <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">{TITLES[kind]}</h2>
+          <h2 className="px-6 pt-4 pb-1 text-sm font-semibold text-muted max-md:px-4">
+            {TITLES[kind]}
+            {kind === "stale" ? <span className="font-normal"> · no change for longer than the channel allows</span> : null}
+          </h2>
           <ul>
             {groups[kind].map((item) => {
               const id = rowId(kind, item.message.id);
@@ -55,10 +64,23 @@ export function InboxLists({ groups, me, show }: { groups: Groups; me: Me; show:
         </section>
       ))}
       {(show === "all" || show === "unread") && groups.unread.length > 0 ? <UnreadList unread={groups.unread} /> : null}
-      {show === "unread" && groups.unread.length === 0 ? <Empty title="No unread messages" /> : null}
+      {show === "unread" && groups.unread.length === 0 ? (
+        <Empty title="No unread messages">
+          <p>New messages in your channels and direct messages appear here.</p>
+          <ShowAllParts />
+        </Empty>
+      ) : null}
       {rejecting ? (
         <Reject message={rejecting} reject={() => move(rejecting, "rejected")} onClose={() => setRejecting(null)} />
       ) : null}
     </div>
+  );
+}
+
+function ShowAllParts() {
+  return (
+    <p className={NEXT_STEPS}>
+      <ActionLink to="/inbox">Show the whole inbox</ActionLink>
+    </p>
   );
 }

@@ -8,3 +8,11 @@ export const TITLES: Record<RowKind | "unread", string> = {
   stale: "Stale work",
   unread: "Unread",
 };
+
+/** What comes into each list, for one without anything in it. */
+export const ABOUT: Record<RowKind, string> = {
+  mentions: "Messages that mention you appear here.",
+  approvals: "Work that agents propose and that you may approve appears here.",
+  claimed: "Work that you or your agents have claimed appears here until it is done.",
+  stale: "Work that has not changed for longer than its channel allows appears here.",
+};

@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
 
 import type { HarnessRun, RunDetails } from "../../api/runs";
+import { BACKENDS, MODES } from "../../agents/words";
 import { bytes } from "../../lib/bytes";
 import { RunLink } from "../../runs/RunLink";
 import { RunTime } from "../../runs/parts";
@@ -29,9 +30,9 @@ export function RunFacts({ details }: { details: RunDetails }) {
           title="Agent when it ran"
           items={[
             ["Name", <AgentName key="name" name={agent.name} />],
-            ["Archetype", agent.archetype],
-            ["Mode", agent.trigger_mode],
-            ["Cooldown", `${agent.cooldown_seconds} s`],
+            ["Type", agent.archetype],
+            ["On a message", MODES[agent.trigger_mode]],
+            ["Rest between runs", `${agent.cooldown_seconds} s`],
             ["Budget", `${agent.budget.runs_per_day.toLocaleString()} runs a day`],
             ["Time limit", agent.harness?.timeout_seconds ? `${agent.harness.timeout_seconds} s` : "600 s"],
             ["Tools", agent.harness?.tools ?? "hub"],
@@ -52,6 +53,8 @@ export function RunFacts({ details }: { details: RunDetails }) {
   );
 }
 
+const backendWords = (backend: string | null | undefined) => (backend ? (BACKENDS[backend] ?? backend) : "nothing");
+
 function tokensOf(harness: HarnessRun | null | undefined): Item[] {
   const count = (value: number | null | undefined) => (has(value) ? value!.toLocaleString() : NOT_REPORTED);
   return [
@@ -64,9 +67,9 @@ function tokensOf(harness: HarnessRun | null | undefined): Item[] {
 function runItems({ run, harness_run: harness, agent }: RunDetails): Item[] {
   const items: Item[] = [
     ["Exit code", has(harness?.exit_code) ? String(harness!.exit_code) : "none"],
-    ["Backend", harness?.backend ?? agent?.harness?.backend ?? "none"],
+    ["Started as", backendWords(harness?.backend ?? agent?.harness?.backend)],
     ["Attempt", String(run.attempt)],
-    ["Depth", agent ? `${run.depth} of ${agent.max_trigger_depth}` : String(run.depth)],
+    ["Agents in a row", agent ? `${run.depth} of ${agent.max_trigger_depth}` : String(run.depth)],
     ["Started by", run.foreign ? "someone else" : "you or your agents"],
   ];
   if (harness?.model) items.push(["Model", <Shown key="model" text={harness.model} most={MOST_OF_SESSION} />]);

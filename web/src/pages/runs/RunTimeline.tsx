@@ -23,7 +23,7 @@ export function RunTimeline({ details }: { details: RunDetails }) {
       <TimelineEntry
         time={<Time at={begin} as="second" />}
         icon={<MessageSquare size={13} />}
-        title="Trigger message"
+        title="Message that started it"
         note={trigger ? whereOf(trigger) : "deleted, or no longer visible to you"}
         action={trigger ? <OpenMessage message={trigger} /> : null}
       >

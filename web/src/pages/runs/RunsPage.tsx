@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, getRouteApi } from "@tanstack/react-router";
 import { OctagonX } from "lucide-react";
 
+import { AgentsNext } from "../../agents/AgentsNext";
 import { RUNS_PAGE, runCountsQuery, runsQuery } from "../../api/runs";
 import { Button } from "../../ui/Button";
 import { DataTable } from "../../ui/DataTable";
@@ -14,7 +15,6 @@ import { runColumns } from "./runColumns";
 import type { RunSearch } from "./search";
 
 const route = getRouteApi("/runs");
-const LINK = "text-accent underline";
 
 /** What the person's agents did because of messages. The event stream keeps it up to date. */
 export function RunsPage() {
@@ -53,11 +53,8 @@ export function RunsPage() {
           </Empty>
         ) : (
           <Empty title="No runs yet">
-            Open one of your{" "}
-            <Link to="/agents" className={LINK}>
-              agents
-            </Link>
-            , choose “Start a run” in its Runs tab and send it a message.
+            <p>A run is one start of an agent's command by a message. To have runs, open an agent, choose “Start a run” in its Runs tab and write to it.</p>
+            <AgentsNext />
           </Empty>
         )
       ) : null}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
+import { AgentsNext } from "../../agents/AgentsNext";
 import { type Grant, grantsQuery } from "../../api/account";
 import { api, ok } from "../../api/client";
 import { Button } from "../../ui/Button";
@@ -51,7 +52,10 @@ export function ConnectedApps() {
       {grants.isError ? <Failed error={grants.error} retry={() => void grants.refetch()} /> : null}
       {grants.isLoading ? <Skeleton rows={2} /> : null}
       {grants.data?.length === 0 ? (
-        <Empty title="No connected apps">MCP clients that you authorize appear here.</Empty>
+        <Empty title="No connected apps">
+          <p>Clients that you log in from appear here. To connect one, open an agent and choose “Log in” under Connect.</p>
+          <AgentsNext />
+        </Empty>
       ) : null}
       {grants.data?.length ? <DataTable label="Connected apps" columns={columns} rows={grants.data} keyOf={(grant) => grant.id} /> : null}
       {ending ? (

@@ -2,8 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 
 import { clientsQuery } from "../../api/account";
-import { api, ok, repeatKey } from "../../api/client";
+import { api, ok } from "../../api/client";
 import type { Agent } from "../../api/types";
+import { useRepeatKey } from "../../lib/repeat";
 import { Button } from "../../ui/Button";
 import { CopyField } from "../../ui/CopyField";
 import { Dialog } from "../../ui/Dialog";
@@ -15,7 +16,7 @@ export function NewClientDialog({ agents, onClose }: { agents: Agent[]; onClose:
   const client = useQueryClient();
   const [name, setName] = useState("");
   const [agent, setAgent] = useState(agents[0]?.name ?? "");
-  const [key] = useState(repeatKey);
+  const key = useRepeatKey([name.trim(), agent]);
   const make = useMutation({
     mutationFn: () =>
       ok(api.POST("/api/oauth/clients", { params: { header: { "Idempotency-Key": key } }, body: { name: name.trim(), agent } })),

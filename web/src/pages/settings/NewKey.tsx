@@ -2,8 +2,9 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 
 import { type Permission, keysQuery } from "../../api/account";
-import { api, ok, repeatKey } from "../../api/client";
+import { api, ok } from "../../api/client";
 import type { Agent } from "../../api/types";
+import { useRepeatKey } from "../../lib/repeat";
 import { Button } from "../../ui/Button";
 import { Choice } from "../../ui/Choice";
 import { Dialog } from "../../ui/Dialog";
@@ -26,14 +27,15 @@ export function NewKey({ agents, onClose }: { agents: Agent[]; onClose: () => vo
   const [lifetime, setLifetime] = useState("90");
   // A retry must repeat the same request, so the expiry is computed once.
   const expiry = useMemo(() => expiryOf(lifetime), [lifetime]);
-  const [key] = useState(repeatKey);
   const permissions: Permission[] = scope === "all" ? ["*"] : scope === "read" ? READS : chosen;
+  const request = { name: name.trim(), agent, permissions, channels: limits, expires_at: expiry };
+  const key = useRepeatKey(request);
   const make = useMutation({
     mutationFn: () =>
       ok(
         api.POST("/api/keys", {
           params: { header: { "Idempotency-Key": key } },
-          body: { name: name.trim(), agent, permissions, channels: limits, expires_at: expiry },
+          body: request,
         }),
       ),
     onSuccess: () => void client.invalidateQueries({ queryKey: keysQuery.queryKey }),

@@ -5,6 +5,7 @@ import { api, ok } from "../../api/client";
 import { sentenceOf } from "../../api/problem";
 import { channelsQuery } from "../../api/queries";
 import type { Channel } from "../../api/types";
+import { ActionLink, NEXT_STEPS } from "../../ui/ActionLink";
 import { Choice } from "../../ui/Choice";
 import type { Column } from "../../ui/DataTable";
 import { LongTable } from "../../ui/LongTable";
@@ -98,7 +99,12 @@ export function NotificationsPage() {
         {mine.length ? (
           <LongTable label="Notification level per channel" columns={columns} rows={mine} keyOf={(channel) => channel.id} />
         ) : (
-          <Empty title="You are not in any channel">Join a channel to choose its notifications.</Empty>
+          <Empty title="You are not in any channel">
+            <p>Your channels appear here, each with its own choice.</p>
+            <p className={NEXT_STEPS}>
+              <ActionLink to="/channels">Browse channels</ActionLink>
+            </p>
+          </Empty>
         )}
       </Section>
     </>

@@ -47,7 +47,7 @@ export function OauthClients() {
   return (
     <Section
       title="Your clients"
-      description="OAuth clients for your own services (client credentials). Each acts as one agent."
+      description="For your own services that get their tokens with an id and a secret (OAuth). Each acts as one agent."
       action={agents.length ? <Button onClick={() => setMaking(true)}>New client</Button> : null}
     >
       {clients.isError ? <Failed error={clients.error} retry={() => void clients.refetch()} /> : null}
@@ -55,7 +55,7 @@ export function OauthClients() {
       {clients.data?.length === 0 ? (
         <Empty title="No clients yet">
           {agents.length ? (
-            "Create an OAuth client for a service. Otherwise use a key."
+            "Create one only if your service needs OAuth. For everything else, a key of the agent is simpler."
           ) : (
             <>
               A client acts as an agent, and you have no agents yet.{" "}

@@ -9,6 +9,7 @@ import { Button } from "../../ui/Button";
 import { Section } from "../../ui/Section";
 import { FormError, TextField, fieldError } from "../../ui/TextField";
 import { toast } from "../../ui/Toasts";
+import { useFocusFault } from "../../ui/useFocusFault";
 import { PASSWORD_RULE, passwordFault } from "./password";
 
 /** Changes the password. */
@@ -17,14 +18,15 @@ export function PasswordForm({ username }: { username: string }) {
   const [current, setCurrent] = useState("");
   const [next, setNext] = useState("");
   const [again, setAgain] = useState("");
-  const [isTried, setTried] = useState(false);
+  const [tries, setTries] = useState(0);
+  const isTried = tries > 0;
   const change = useMutation({
     mutationFn: () => renewing(() => ok(api.PUT("/auth/password", { body: { current_password: current, new_password: next } }))),
     onSuccess: () => {
       setCurrent("");
       setNext("");
       setAgain("");
-      setTried(false);
+      setTries(0);
       void client.invalidateQueries({ queryKey: sessionsQuery.queryKey });
       toast("Password changed. Your other sessions were ended.");
     },
@@ -32,14 +34,15 @@ export function PasswordForm({ username }: { username: string }) {
   const fault = passwordFault(next);
   const differs = again !== "" && again !== next ? "The passwords do not match." : undefined;
   const isWrong = change.error instanceof Problem && change.error.code === "invalid_credentials";
+  const form = useFocusFault<HTMLFormElement>(isWrong ? change.error : tries);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    setTried(true);
+    setTries((count) => count + 1);
     if (current && next && again && !fault && !differs) change.mutate();
   };
   return (
     <Section title="Password" description="Changing it ends your other sessions. Agents and their keys keep working.">
-      <form className="flex max-w-md flex-col gap-3" onSubmit={submit} noValidate>
+      <form ref={form} className="flex max-w-md flex-col gap-3" onSubmit={submit} noValidate>
         {/* For password managers, which want to know whose password it is. */}
         <input type="text" name="username" autoComplete="username" value={username} readOnly hidden />
         <TextField

@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { Download, RotateCw } from "lucide-react";
 
+import { AgentsNext } from "../../agents/AgentsNext";
 import { TRACES_PAGE, traceStatsQuery, tracesQuery } from "../../api/traces";
 import { Button, IconButton } from "../../ui/Button";
 import { DataTable } from "../../ui/DataTable";
@@ -64,7 +65,10 @@ export function TracesPage() {
               <Button onClick={() => void navigate({ search: {} })}>Clear filter</Button>
             </Empty>
           ) : (
-            <Empty title="No activity yet">Calls by you and your agents over MCP and the API appear here.</Empty>
+            <Empty title="No activity yet">
+              <p>Each call that you or your agents make appears here: over MCP, the protocol of AI clients, or the HTTP API.</p>
+              <AgentsNext />
+            </Empty>
           )
         ) : null}
         {items.length ? (

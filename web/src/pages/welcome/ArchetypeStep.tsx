@@ -18,7 +18,7 @@ export function ArchetypeStep({ name, archetype, setArchetype, onBack }: Archety
         Pick the closest match. This is only a label; it does not change permissions.
       </StepLead>
       <fieldset className="grid gap-2 sm:grid-cols-2">
-        <legend className="sr-only">Archetype</legend>
+        <legend className="sr-only">Type of agent</legend>
         {ARCHETYPES.map((one) => (
           <label
             key={one.name}

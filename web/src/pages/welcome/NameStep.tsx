@@ -1,6 +1,6 @@
 import { NAME_PATTERN, NAME_RULE } from "../../agents/archetypes";
 import { toName } from "../../agents/welcome";
-import { FormError, TextField } from "../../ui/TextField";
+import { FormError, TextField, fieldError } from "../../ui/TextField";
 import { OwnAgents } from "./OwnAgents";
 import { StepButtons } from "./StepButtons";
 import { StepLead } from "./StepLead";
@@ -27,6 +27,7 @@ export function NameStep({ name, setName, displayName, setDisplayName, error, is
       <TextField
         label="Name"
         hint={NAME_RULE}
+        error={fieldError(error, "name")}
         value={name}
         onChange={(text) => {
           forgetErrors();
@@ -51,7 +52,7 @@ export function NameStep({ name, setName, displayName, setDisplayName, error, is
         autoComplete="off"
         placeholder="Scout"
       />
-      <FormError error={error} />
+      <FormError error={error} shown={["name"]} />
       <StepButtons isBusy={isBusy} next="Continue" />
     </>
   );

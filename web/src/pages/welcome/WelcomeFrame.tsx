@@ -5,8 +5,16 @@ import { STEPS, STEP_TITLES, type WelcomeStep } from "../../agents/welcome";
 import { Page } from "../../ui/Page";
 import { classes } from "../../ui/classes";
 
+interface WelcomeFrameProps {
+  at: WelcomeStep;
+  notes: Partial<Record<WelcomeStep, string>>;
+  /** An earlier step that the person left unfinished. */
+  open?: WelcomeStep;
+  children: ReactNode;
+}
+
 /** The list of steps beside the current one. */
-export function WelcomeFrame({ at, notes, children }: { at: WelcomeStep; notes: Partial<Record<WelcomeStep, string>>; children: ReactNode }) {
+export function WelcomeFrame({ at, notes, open, children }: WelcomeFrameProps) {
   const current = STEPS.indexOf(at);
   return (
     <Page title="Add an agent" subtitle={`Step ${current + 1} of ${STEPS.length}: ${STEP_TITLES[at]}`}>
@@ -18,12 +26,12 @@ export function WelcomeFrame({ at, notes, children }: { at: WelcomeStep; notes: 
                 aria-hidden="true"
                 className={classes(
                   "flex size-6 shrink-0 items-center justify-center rounded-full border text-sm",
-                  index < current && "border-approved text-approved",
+                  index < current && (step === open ? "border-amber text-amber" : "border-approved text-approved"),
                   index === current && "border-accent bg-accent text-on-accent",
                   index > current && "border-control text-muted",
                 )}
               >
-                {index < current ? <Check size={14} /> : index + 1}
+                {index < current && step !== open ? <Check size={14} /> : index + 1}
               </span>
               <span className="min-w-0 pt-0.5">
                 <span className={index === current ? "block font-semibold" : "block text-muted"}>{STEP_TITLES[step]}</span>
