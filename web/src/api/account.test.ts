@@ -6,6 +6,9 @@ let answer: () => Promise<Response>;
 
 beforeEach(() => {
   vi.resetModules();
+  // Other files share this browser.
+  localStorage.clear();
+  sessionStorage.clear();
   vi.stubGlobal("fetch", () => answer());
   // Without locks, a refusal is believed only after a while.
   vi.stubGlobal("navigator", { ...navigator, locks: { request: (_name: string, ...rest: unknown[]) => (rest.at(-1) as () => unknown)() } });

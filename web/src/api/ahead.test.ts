@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
 import FIRST from "../../public/first.js?raw";
 import { isAhead, takeAhead } from "../shell/ahead";
-import { channelQuery, conversationQuery, meQuery } from "./queries";
+import { aroundQuery, channelQuery, conversationQuery, meQuery } from "./queries";
 
 const asked = vi.fn((_path: RequestInfo | URL) => Promise.resolve(Response.json({ items: [] })));
 
@@ -57,4 +57,18 @@ test("an answer is taken once, and what was not asked is asked", async () => {
   await isAhead();
   await client.fetchQuery({ ...meQuery, staleTime: 0 });
   expect(asked).toHaveBeenCalledTimes(2);
+});
+
+test("the first unread message is asked for, too, if it is far from the end", async () => {
+  const items = Array.from({ length: 50 }, (_, index) => ({ id: 101 + index }));
+  const answer = (path: RequestInfo | URL) => {
+    const url = new URL(path instanceof Request ? path.url : path, location.origin);
+    if (url.pathname.endsWith("/messages")) return { items: url.searchParams.has("after") ? [{ id: 1 }] : items };
+    return { channel: { is_member: true } };
+  };
+  asked.mockImplementation((path) => Promise.resolve(Response.json(answer(path))));
+  const client = openPage("/channels/general");
+  await isAhead();
+  const place = { kind: "channel", name: "general" } as const;
+  expect(client.getQueryData(aroundQuery(place, 0).queryKey)).toMatchObject({ items: [{ id: 1 }], hasOlder: false });
 });

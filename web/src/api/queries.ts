@@ -125,13 +125,16 @@ export const aroundQuery = (place: Place, id: number) =>
   queryOptions({
     queryKey: ["conversation", placeKey(place), id],
     queryFn: async (): Promise<Conversation> => {
-      const [before, after] = await Promise.all([fetchMessages(place, { before: id + 1 }), fetchMessages(place, { after: id })]);
+      // Nothing is before the beginning.
+      const earlier = id > 0 ? fetchMessages(place, { before: id + 1 }) : undefined;
+      const [before, after] = await Promise.all([earlier, fetchMessages(place, { after: id })]);
+      const items = [...(before?.items ?? []), ...after.items];
       return {
-        items: [...before.items, ...after.items],
-        hasOlder: before.items.length >= PAGE,
+        items,
+        hasOlder: before !== undefined && before.items.length >= PAGE,
         hasNewer: after.items.length >= PAGE,
-        lastRead: before.last_read_message_id ?? null,
-        starts: before.items.slice(0, 1).map(({ id }) => id),
+        lastRead: after.last_read_message_id ?? null,
+        starts: items.slice(0, 1).map((first) => first.id),
       };
     },
     // It may have grown since it was loaded, and would shrink if it were loaded again.

@@ -1,8 +1,9 @@
 import { useQuery } from "@tanstack/react-query";
 import { useRef } from "react";
 
-import { type Conversation, channelsQuery } from "../api/queries";
+import { type Conversation, channelQuery } from "../api/queries";
 import type { Place } from "../api/types";
+import { farUnread, readUpTo } from "./unread";
 
 interface Unread {
   /** How far the person had read when they came: null if nothing counts as unread for them, undefined as long as that is not known. */
@@ -11,14 +12,13 @@ interface Unread {
   from: number | undefined;
 }
 
-/** What the person had not read when they came. Who is a member and has never been here has read nothing. */
+/** What the person had not read when they came. */
 export function useUnread(place: Place, data: Conversation | undefined): Unread {
   const isUnknown = place.kind === "channel" && data?.lastRead === null;
-  const channels = useQuery({ ...channelsQuery, enabled: isUnknown });
-  const isMember = place.kind === "dm" ? !place.as : channels.data?.find(({ name }) => name === place.name)?.is_member;
+  const channel = useQuery({ ...channelQuery(place.name), enabled: isUnknown });
+  const isMember = place.kind === "dm" ? !place.as : channel.data?.channel.is_member;
   const before = useRef<number | null>(undefined);
-  if (before.current === undefined && data && !(isUnknown && channels.isPending)) before.current = data.lastRead ?? (isMember && data.items.length > 0 ? 0 : null);
+  if (before.current === undefined && data && !(isUnknown && channel.isPending)) before.current = readUpTo(data, isMember);
   const after = before.current;
-  const isFar = typeof after === "number" && data?.hasOlder && (data.items[0]?.id ?? 0) > after;
-  return { after, from: isFar ? after : undefined };
+  return { after, from: data && farUnread(data, after) };
 }
