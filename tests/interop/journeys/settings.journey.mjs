@@ -112,6 +112,7 @@ export async function timeZone({ hub, watcher }) {
   await time.getByText(clock("UTC")).waitFor();
   await page.getByRole("link", { name: "general", exact: true }).click();
   await article(page, "what time is it?").locator("time").getByText(clock("UTC")).waitFor();
+  await article(page, "what time is it?").locator("time").hover();
   equal((await article(page, "what time is it?").locator("time").getAttribute("title")).includes("UTC"), true, "whether the zone is named");
   await page.goto(`${hub.url}/search?q=time`);
   await article(page, "what time is it?").locator("time").getByText(clock("UTC")).waitFor();

@@ -7,6 +7,7 @@ import { threadsQuery } from "../api/queries";
 import { isMac } from "../lib/platform";
 import { useStore } from "../lib/store";
 import { useIdle } from "../lib/useIdle";
+import { usePainted } from "../lib/usePainted";
 import { useDraftedPlaces } from "../messages/draftMarks";
 import { IconButton } from "../ui/Button";
 import type { PresenceState } from "../ui/PresenceDot";
@@ -33,7 +34,8 @@ function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
 /** Links to every page, with what is new there. */
 export function Sidebar() {
   const sections = useSections();
-  const threads = useQuery(threadsQuery).data?.items ?? [];
+  const enabled = usePainted();
+  const threads = useQuery({ ...threadsQuery, enabled }).data?.items ?? [];
   const waits = useStore(waiting);
   const isIdle = useIdle();
   const presences = useQuery({ ...presencesQuery, enabled: isIdle }).data ?? UNKNOWN;

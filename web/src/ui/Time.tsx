@@ -28,7 +28,8 @@ export function Time({ at, as = "ago" }: { at: string; as?: keyof typeof WORDS }
   useStore(appearance, ({ zone }) => zone);
   const [seen] = useState(() => Date.now());
   return (
-    <time dateTime={at} title={exactTime(at)} className="text-muted whitespace-nowrap">
+    // Only on demand: the browser takes longer for the first exact time than for all clock times of a page.
+    <time dateTime={at} onPointerEnter={(event) => (event.currentTarget.title = exactTime(at))} className="text-muted whitespace-nowrap">
       {WORDS[as](at, Math.max(now, seen))}
     </time>
   );
