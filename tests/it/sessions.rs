@@ -313,3 +313,18 @@ async fn a_key_in_a_cookie_is_no_session_even_after_it_was_used() {
     }
     hub.finish().await;
 }
+
+/// Tabs of one browser share a session, and one of them may still show the page of who was there before.
+#[tokio::test]
+async fn a_page_does_not_act_as_who_logged_in_elsewhere() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let send = |user: &str| {
+        let message = json!({"channel": "general", "body": "hello"});
+        ada.post("/api/messages", &message).header("stoa-user", user)
+    };
+    send("bob").await.problem(409, "other_user");
+    assert_eq!(ada.get("/api/channels/general/messages").await.ok().json()["items"], json!([]));
+    send("ada").await.status(201);
+    hub.finish().await;
+}

@@ -97,7 +97,7 @@ async fn talk_is_turned_into_work_and_back() {
     ] {
         let edited = set(who, kind.clone()).await.ok().json();
         assert_eq!(edited["metadata"].get("action_type").cloned().unwrap_or_default(), kind);
-        assert_eq!((edited["body"].clone(), edited["edited_at"].clone()), (said["body"].clone(), Value::Null));
+        assert_eq!(edited["body"], said["body"]);
         assert_eq!(shown(&ada, &said).await, state);
     }
     assert_eq!(events.until("message_updated").await["message_id"], said["id"]);
@@ -150,6 +150,49 @@ async fn a_kind_of_work_given_by_others_moves_no_trust_of_that_kind() {
     let deploy = trust.as_array().unwrap().iter().find(|one| one["action_type"] == "deploy").unwrap();
     assert_eq!(deploy["score"], 0.2);
     scout.patch(&path, &json!({"action_type": "deploy"})).await.problem(409, "has_reactions");
+    hub.finish().await;
+}
+
+/// Nobody approves a kind that they have not read, and nobody says in another's name who gave a kind.
+#[tokio::test]
+async fn an_approval_is_for_the_kind_that_was_read() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.make_workflow("work", json!({})).await;
+    scout.call("POST", "/api/channels/work/join").await.ok();
+    let forged =
+        json!({"channel": "work", "body": "x", "action_type": "deploy", "metadata": {"action_type_by": "ada"}});
+    scout.post("/api/messages", &forged).await.invalid(&["metadata"]);
+    let request = json!({"channel": "work", "body": "x", "action_type": "fix-typo"});
+    let read = scout.post("/api/messages", &request).await.status(201).json();
+    let path = format!("/api/messages/{}", read["id"]);
+    hub.advance(crate::support::MINUTE);
+    for step in [json!(null), json!("deploy")] {
+        scout.patch(&path, &json!({"action_type": step})).await.ok();
+    }
+    let approval = json!({"reaction": "approve", "edited_at": read["edited_at"]});
+    ada.post(&format!("{path}/reactions"), &approval).await.problem(409, "edited_meanwhile");
+    let now = ada.get(&path).await.ok().json();
+    let approval = json!({"reaction": "approve", "edited_at": now["edited_at"]});
+    ada.post(&format!("{path}/reactions"), &approval).await.ok();
+    hub.finish().await;
+}
+
+/// Who meant the same makes the kind their own.
+#[tokio::test]
+async fn authors_adopt_a_kind_that_the_owner_gave() {
+    let hub = TestHub::start().await;
+    let ada = hub.human("ada").await;
+    let scout = ada.agent("scout").await;
+    ada.make_workflow("work", json!({})).await;
+    scout.call("POST", "/api/channels/work/join").await.ok();
+    let said = scout.say("work", "hello").await;
+    let path = format!("/api/messages/{}", said["id"]);
+    let given = ada.patch(&path, &json!({"action_type": "deploy"})).await.ok().json();
+    assert_eq!(given["metadata"]["action_type_by"], "ada");
+    let adopted = scout.patch(&path, &json!({"action_type": "deploy"})).await.ok().json();
+    assert_eq!(adopted["metadata"], json!({"action_type": "deploy"}));
     hub.finish().await;
 }
 

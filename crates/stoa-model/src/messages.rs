@@ -9,7 +9,7 @@ use crate::named::named_enum;
 use crate::principals::PrincipalKind;
 use crate::reactions::{ApprovalView, ReactionView};
 use crate::text::{check_body, check_label};
-use crate::trust::{ACTION_TYPE, check_action_type};
+use crate::trust::{ACTION_TYPE, GIVEN_BY, check_action_type};
 use crate::validation::{Faults, FieldError, nullable, optional_object, or_default, present};
 use crate::{ChannelId, ConversationId, MessageId, Timestamp};
 
@@ -371,6 +371,11 @@ impl SendMessageRequest {
             "metadata",
             !metadata.contains_key("mention"),
             "cannot contain `mention`, which the hub uses for mentions",
+        );
+        faults.require(
+            "metadata",
+            !metadata.contains_key(GIVEN_BY),
+            "cannot contain `action_type_by`, which the hub sets when a channel owner turns talk into work",
         );
         faults.require("metadata", size <= MAX_METADATA_BYTES, "must be at most 16 KiB of JSON");
         // Deeper than that, and some of its readers could not read the answer that it is in.

@@ -117,7 +117,7 @@ fn set_action_type(
         .filter(|_| row.reply_to.is_none())
         .ok_or_else(|| HubError::invalid_field(ACTION_TYPE, "is for messages of a channel that are not replies"))?;
     let mut metadata = row.metadata.clone();
-    let before = match action_type {
+    match action_type {
         Some(action_type) => metadata.insert(ACTION_TYPE.to_owned(), json!(action_type)),
         None => metadata.remove(ACTION_TYPE),
     };
@@ -128,7 +128,7 @@ fn set_action_type(
     let settings = channels::find_settings(tx, channel)?;
     let is_workflow = settings.is_some_and(|settings| settings.workflow_enabled);
     let state = action_type.filter(|_| is_workflow).map(|_| WorkflowState::Proposed);
-    if before == action_type.map(|action_type| json!(action_type)) && row.workflow_state == state {
+    if metadata == row.metadata && row.workflow_state == state {
         return Ok(());
     }
     // What was approved, rejected or claimed was so as work of the kind that it had then.
@@ -137,6 +137,10 @@ fn set_action_type(
         return Err(HubError::conflict("has_reactions", said).hint("Remove the reactions first."));
     }
     store::update_metadata(tx, row.id, &metadata)?;
+    if row.workflow_state.is_some() {
+        // Who has read it as work of another kind must look again before they approve it.
+        store::update_edited_at(tx, row.id)?;
+    }
     state::move_to_state(tx, row, state)?;
     state::couple_status(hub, tx, actor, row, state)?;
     if row.author_id != actor.id() {

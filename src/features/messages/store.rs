@@ -364,6 +364,11 @@ pub(super) fn update_metadata(tx: &mut Tx<'_>, id: MessageId, metadata: &Map<Str
     Ok(())
 }
 
+pub(super) fn update_edited_at(tx: &mut Tx<'_>, id: MessageId) -> Result<(), DbError> {
+    tx.execute("update messages set edited_at = $2 where id = $1", params![id.0, tx.now_ms()])?;
+    Ok(())
+}
+
 /// Work of a conversation that is in a state, newest first, before an id.
 pub(super) fn list_by_state(
     tx: &mut Tx<'_>,

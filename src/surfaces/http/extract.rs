@@ -7,7 +7,7 @@ use axum::RequestPartsExt;
 use axum::body::Body as HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Uri, header};
+use axum::http::{HeaderMap, HeaderName, Uri, header};
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use stoa_model::Secret;
@@ -69,6 +69,9 @@ pub struct Commander {
 /// The whole body of a request, whatever it is.
 pub struct RawBody(pub Bytes);
 
+/// For whom a page sends a request.
+const USER: HeaderName = HeaderName::from_static("stoa-user");
+
 /// A caller who need not prove who they are.
 pub struct Anonymous(pub Actor);
 
@@ -110,9 +113,24 @@ async fn principal_of(
         return Ok(principal);
     }
     match cookie(headers, hub.session_cookie_name()) {
-        Some(token) => auth::authenticate_session(hub, token, purpose).await,
+        Some(token) => {
+            let principal = auth::authenticate_session(hub, token, purpose).await?;
+            require_same_user(headers, &principal)?;
+            Ok(principal)
+        }
         None => Err(HubError::unauthenticated("unauthenticated", "Requires a session or an API key.")
             .hint("Log in with POST /auth/login, or send `Authorization: Bearer <key>`.")),
+    }
+}
+
+/// A browser has one session for all its tabs. A page that names its user does not act as the next one, who logged in elsewhere.
+fn require_same_user(headers: &HeaderMap, principal: &Principal) -> Result<(), HubError> {
+    match headers.get(USER) {
+        Some(user) if user.as_bytes() != principal.handle.as_bytes() => {
+            let said = format!("This browser is now logged in as @{}.", principal.handle);
+            Err(HubError::conflict("other_user", said).hint("Reload the page."))
+        }
+        _ => Ok(()),
     }
 }
 
