@@ -3,6 +3,7 @@ import type { Client } from "openapi-fetch";
 import { fetchOrTake } from "./ahead";
 import type { paths } from "./schema";
 import { hasSessionEnded } from "./session";
+import { person } from "../lib/person";
 
 interface RequestOptions {
   params?: { path?: Record<string, unknown>; query?: Record<string, unknown>; header?: Record<string, unknown> };
@@ -41,6 +42,8 @@ async function send(method: string, path: string, { params, headers, body, signa
     body: body === undefined || body instanceof FormData ? body : JSON.stringify(body),
     headers: {
       ...(body === undefined || body instanceof FormData ? {} : { "Content-Type": "application/json" }),
+      // Another tab may have logged in as somebody else. What this one writes is then refused, and not said under another name.
+      ...(method === "GET" || !person.get() ? {} : { "Stoa-User": person.get() }),
       ...headers,
       ...(params?.header as Record<string, string> | undefined),
     },

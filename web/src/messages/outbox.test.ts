@@ -52,3 +52,26 @@ test("what one person had not sent is not what the next one sees", async () => {
   person.set("ada");
   expect(outgoing.get().map(({ request }) => request.body)).toEqual(["of ada"]);
 });
+
+test("messages of a conversation are sent in the order in which they were written", async () => {
+  const answers: Array<(answer: Response) => void> = [];
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(((await request.json()) as { body: string }).body);
+    return new Promise<Response>((resolve) => answers.push(resolve));
+  });
+  const { outgoing, send } = await import("./outbox");
+  const client = new QueryClient();
+  for (const body of ["first", "second", "third"]) send(client, place, { body });
+  send(client, { kind: "channel", name: "other" }, { body: "elsewhere" });
+  await vi.waitFor(() => expect(asked).toEqual(["first", "elsewhere"]));
+  answers[0]!(Response.json({ code: "unavailable", detail: "Not now." }, { status: 503 }));
+  await vi.waitFor(() => expect(outgoing.get().find(({ request }) => request.body === "third")?.error).toBe("Waits for the message before it."));
+  expect(asked).toEqual(["first", "elsewhere"]);
+});
+
+test("a refused message says why after a reload, too", async () => {
+  const one = { key: "a", place: "channel:general", replyTo: null, request: { body: "x" }, at: "2026-01-01T00:00:00Z", error: "You are not a member.", isRefused: true };
+  sessionStorage.setItem("stoa.outgoing.", JSON.stringify([one, { ...one, key: "b", isRefused: false }]));
+  expect((await import("./outbox")).outgoing.get().map(({ error }) => error)).toEqual(["You are not a member.", "Not sent: you left the page."]);
+});

@@ -44,7 +44,7 @@ person.subscribe(() => outgoing.set(unsent()));
 function unsent(): Outgoing[] {
   const kept = load<unknown>(outgoingKey(), [], "tab");
   const all = Array.isArray(kept) ? (kept as Outgoing[]) : [];
-  return all.map((one) => ({ ...one, error: "Not sent: you left the page." }));
+  return all.map((one) => ({ ...one, error: one.isRefused && one.error ? one.error : "Not sent: you left the page." }));
 }
 
 export function change(key: string, next: Partial<Outgoing>): void {
@@ -74,7 +74,23 @@ export function send(
     error: null,
   };
   outgoing.set((now) => [...now, one]);
-  void deliver(client, place, one);
+  const before = turns.get(one.place);
+  const turn = before ? before.then(() => sendInTurn(client, place, one)) : sendInTurn(client, place, one);
+  turns.set(one.place, turn);
+  void turn.finally(() => turns.get(one.place) === turn && turns.delete(one.place));
+}
+
+/** What is sent in each conversation comes one after the other, in the order in which it was written. */
+const turns = new Map<string, Promise<unknown>>();
+
+async function sendInTurn(client: QueryClient, place: Place, one: Outgoing): Promise<void> {
+  const all = outgoing.get();
+  const isBefore = (other: Outgoing) => other.place === one.place && other.error !== null && !other.isRefused && !other.isOld;
+  const mine = all.findIndex(({ key }) => key === one.key);
+  // The person may have left, or discarded it, in between.
+  if (mine < 0) return;
+  if (all.slice(0, mine).some(isBefore)) return change(one.key, { error: "Waits for the message before it." });
+  await deliver(client, place, one);
 }
 
 export function retry(client: QueryClient, place: Place, one: Outgoing): void {
@@ -101,7 +117,7 @@ export async function deliver(client: QueryClient, place: Place, one: Outgoing):
     return true;
   } catch (error) {
     // Who is logged out sends it after the next login.
-    const isRefused = error instanceof Problem && !error.isPassing && error.status !== 401;
+    const isRefused = error instanceof Problem && !error.isPassing && error.status !== 401 && error.code !== "other_user";
     change(one.key, { error: sentenceOf(error), isRefused });
     if (!isRefused) setTimeout(() => resendSoon(client), AGAIN_MS);
     return false;
