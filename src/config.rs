@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use stoa_model::Secret;
 use stoa_model::dispatch::TriggerFrom;
+use stoa_programs::PriceList;
 use stoa_registry::Audience;
 
 use crate::clock::Clock;
@@ -55,6 +56,8 @@ pub struct RunSettings {
     pub wakes_per_sender: u32,
     /// Runs that may descend from one message.
     pub max_per_chain: u32,
+    /// What models cost, for programs that do not say it.
+    pub prices: PriceList,
     /// The program that looks after the processes of a run, when it is called with `supervise`: this one.
     pub supervisor: PathBuf,
 }
@@ -70,6 +73,7 @@ impl Default for RunSettings {
             path: "/usr/local/bin:/usr/bin:/bin".to_owned(),
             wakes_per_sender: 20,
             max_per_chain: 50,
+            prices: PriceList::default(),
             // The kernel's name for it still works after an upgrade has replaced the file.
             supervisor: PathBuf::from("/proc/self/exe"),
         }

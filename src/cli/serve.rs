@@ -1,7 +1,7 @@
 //! `stoa serve`.
 
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -10,6 +10,7 @@ use crate::hub::Hub;
 use clap::{Args, ValueEnum};
 use stoa_model::Secret;
 use stoa_model::dispatch::TriggerFrom;
+use stoa_programs::PriceList;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::signal::unix::{SignalKind, signal};
 use tracing_subscriber::EnvFilter;
@@ -156,6 +157,10 @@ pub(super) struct ServeArguments {
     /// PATH of runs: colon-separated folders
     #[arg(long, env = "STOA_RUN_PATH", value_name = "FOLDERS", default_value = "/usr/local/bin:/usr/bin:/bin")]
     run_path: String,
+
+    /// A JSON file with prices of models in US dollars for a million tokens, for programs that do not report their cost: {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}} [default: a table of known list prices]
+    #[arg(long, env = "STOA_PRICES", value_name = "FILE")]
+    prices: Option<PathBuf>,
 
     /// Maximum duration of a run in seconds, for all agents
     #[arg(long, env = "STOA_MAX_RUN_SECONDS", value_name = "SECONDS", default_value_t = 1800, value_parser = clap::value_parser!(u32).range(1..=86400))]
@@ -345,6 +350,10 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         path: arguments.run_path,
         wakes_per_sender: arguments.wakes_per_sender,
         max_per_chain: arguments.max_runs_per_chain,
+        prices: match arguments.prices.filter(|file| !file.as_os_str().is_empty()) {
+            Some(file) => read_prices(&file)?,
+            None => PriceList::default(),
+        },
         ..RunSettings::default()
     };
     let mcp_origins = listed(arguments.mcp_origins.as_deref().unwrap_or_default())
@@ -394,6 +403,11 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         auth_cache: arguments.auth_cache,
         ..Config::new(data)
     })
+}
+
+fn read_prices(file: &Path) -> Result<PriceList, String> {
+    let text = std::fs::read_to_string(file).map_err(|error| format!("--prices {}: {error}", file.display()))?;
+    PriceList::parse(&text).map_err(|fault| format!("--prices {}: {fault}", file.display()))
 }
 
 fn parse_networks<T: std::str::FromStr<Err: std::fmt::Display>>(option: &str, text: &str) -> Result<Vec<T>, String> {

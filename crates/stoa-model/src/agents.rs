@@ -13,6 +13,8 @@ use crate::validation::{Faults, FieldError, nullable, nullable_object, optional_
 use crate::{PrincipalId, Secret, Timestamp, handles, prompts};
 
 pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
+const MAX_MODEL_BYTES: usize = 128;
+const MAX_TURNS: u32 = 1000;
 /// Of a harness as JSON.
 pub const MAX_HARNESS_BYTES: usize = 64 * 1024;
 pub const MAX_PROMPT_TEMPLATE_BYTES: usize = 32 * 1024;
@@ -153,16 +155,32 @@ impl Default for Budget {
 }
 
 /// How a reactive agent is run.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Harness {
     pub backend: HarnessBackend,
-    /// Executable and arguments, started without a shell.
+    /// Executable and arguments, started without a shell. For `claude-code`, `codex` and `gemini`, the hub adds the arguments for
+    /// unattended use, and the default is the program's usual name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 64)]
     pub command: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<HarnessAdapter>,
+    /// The model that the program uses. Default: the program's own choice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 128)]
+    pub model: Option<String>,
+    /// Ends a run after this many turns of the model, for `claude-code` and `gemini`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 1, maximum = 1000)]
+    pub max_turns: Option<u32>,
+    /// Ends a run that costs more, for `claude-code`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0.01, maximum = 1000)]
+    pub max_cost_usd: Option<f64>,
+    /// Whether a run continues the session of the agent's last run in the same conversation, for `claude-code` and `codex`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resume: Option<bool>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -441,8 +459,10 @@ impl Harness {
     fn check(&self, faults: &mut Faults) {
         match self.backend {
             HarnessBackend::Subprocess => {
-                let has_program =
-                    self.command.as_ref().and_then(|words| words.first()).is_some_and(|word| !word.is_empty());
+                let has_program = match &self.command {
+                    Some(words) => words.first().is_some_and(|word| !word.is_empty()),
+                    None => self.adapter.is_some_and(|adapter| adapter != HarnessAdapter::Generic),
+                };
                 faults.require("harness.command", has_program, "must name a command for the subprocess backend");
             }
             HarnessBackend::Webhook => {
@@ -458,6 +478,20 @@ impl Harness {
             let fits = url.len() <= 2048 && (url.starts_with("https://") || url.starts_with("http://"));
             faults.require("harness.url", fits, "must be an http or https address of at most 2048 bytes");
         }
+        if let Some(model) = &self.model {
+            // It becomes an argument, so it must not look like an option.
+            let is_name = model.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._:/@[]".contains(&byte));
+            let fits = (1..=MAX_MODEL_BYTES).contains(&model.len()) && is_name && !model.starts_with('-');
+            faults.require(
+                "harness.model",
+                fits,
+                "must be the name of a model, up to 128 letters, digits and -._:/@[]",
+            );
+        }
+        let turns_fit = self.max_turns.is_none_or(|turns| (1..=MAX_TURNS).contains(&turns));
+        faults.require("harness.max_turns", turns_fit, "must be 1 to 1000");
+        let cost_fits = self.max_cost_usd.is_none_or(|cost| (0.01..=1000.0).contains(&cost));
+        faults.require("harness.max_cost_usd", cost_fits, "must be between 0.01 and 1000");
         let timeout_fits =
             self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");

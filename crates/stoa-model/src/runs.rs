@@ -64,6 +64,16 @@ named_enum! {
         /// The command was stopped by a signal.
         Signal = "signal",
         BadResult = "bad_result",
+        /// The program or its model reported an error.
+        ModelError = "model_error",
+        /// The provider of the model has no capacity now, or a limit is used up.
+        ModelUnavailable = "model_unavailable",
+        /// The program ended without a result.
+        NoResult = "no_result",
+        /// The program could not reach the hub.
+        HubUnreachable = "hub_unreachable",
+        TurnLimit = "turn_limit",
+        CostLimit = "cost_limit",
         TooManyProcesses = "too_many_processes",
         /// The run wrote more to its folder than allowed.
         DiskLimit = "disk_limit",
@@ -93,7 +103,15 @@ named_enum! {
         Output = "output",
         /// A line of standard error.
         ErrorOutput = "error_output",
+        /// The model begins to work, or goes on.
+        Turn = "turn",
+        /// A tool that the program called, with its arguments.
         ToolCall = "tool_call",
+        ToolResult = "tool_result",
+        /// What the model wrote.
+        Text = "text",
+        /// What the program says about itself.
+        Note = "note",
         MessageSent = "message_sent",
         Finished = "finished",
     }

@@ -43,4 +43,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(27, "0027", "work_and_talk"),
     migration!(28, "0028", "invitations"),
     migration!(29, "0029", "directory"),
+    migration!(30, "0030", "programs"),
 ];

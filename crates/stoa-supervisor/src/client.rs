@@ -14,6 +14,9 @@ use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 use crate::processes::end_below;
 use crate::{Obstacle, Order, Report, Wish};
 
+/// Room for what a command printed and nobody has read yet. More needs a privilege on most systems.
+const PIPE_BYTES: usize = 1024 * 1024;
+
 /// How a command ended. In all cases but the last none of its processes is left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
@@ -54,6 +57,11 @@ impl Supervised {
             .spawn()?;
         let (read, wishes) = own.into_split();
         let (output, errors) = (process.stdout.take(), process.stderr.take());
+        if let Some(output) = &output {
+            // Some programs end without waiting until all they printed was taken from the pipe. It is theirs to lose then, so there is room
+            // for much of it. Where the system allows less, it stays as it is.
+            let _ = rustix::pipe::fcntl_setpipe_size(output, PIPE_BYTES);
+        }
         Ok(Self { process, reports: BufReader::new(read).lines(), wishes, output, errors })
     }
 

@@ -15,6 +15,7 @@ use stoa_model::prompts::{self, MAX_THREAD_MESSAGES, PromptParts, Said};
 use stoa_model::reactions::Reaction;
 use stoa_model::runs::{DEFAULT_TIMEOUT_SECONDS, MAX_STORED_TEXT, RunReason, RunStatus, StepKind};
 use stoa_model::{MessageId, PrincipalId, RunId, Secret, Timestamp};
+use stoa_programs::{Preset, Settings};
 
 use super::finish::{self, Ending};
 use super::store::{self, Begun, RunRow};
@@ -52,8 +53,11 @@ pub(super) struct Job {
     pub(super) environment: BTreeMap<String, String>,
     pub(super) folder: PathBuf,
     pub(super) home: PathBuf,
-    /// Names and contents of what is put into its folder.
+    /// Names and contents of what is put into its folder, and into its home.
     pub(super) files: Vec<(&'static str, String)>,
+    pub(super) home_files: Vec<(&'static str, String)>,
+    /// The model that the owner has chosen.
+    pub(super) model: Option<String>,
     pub(super) prompt: String,
     pub(super) masker: Arc<Masker>,
     pub(super) deadline_ms: i64,
@@ -190,12 +194,40 @@ fn prepare(
     };
     let prompt = prompts::render(harness.prompt_template.as_deref(), &parts);
     let files = files_of(hub, &run, agent, shown, &earlier, &mark, &token);
-    let environment = environment_of(hub, &run, &harness, &run_secrets.variables, &folder, &home, &token);
+    let adapter = harness.adapter.unwrap_or(HarnessAdapter::Generic);
+    let resume = session_to_resume(tx, &run, &harness, shown)?;
+    let home_text = home.display().to_string();
+    let mcp_url = format!("{}/mcp", hub.local_url());
+    let preset = Preset::of(
+        adapter,
+        &Settings {
+            command: harness.command.as_deref().unwrap_or_default(),
+            model: harness.model.as_deref(),
+            tools: harness.tools.unwrap_or_default(),
+            max_turns: harness.max_turns,
+            max_cost_usd: harness.max_cost_usd,
+            instructions: &agent.instructions,
+            mcp_url: &mcp_url,
+            home: &home_text,
+            resume: resume.as_deref(),
+            is_isolated: false,
+        },
+    );
+    let mut environment = environment_of(hub, &run, &harness, &run_secrets.variables, &folder, &home, &token);
+    let (command, home_files) = match preset {
+        Some(preset) => {
+            environment.extend(preset.environment.into_iter().map(|(name, value)| (name.to_owned(), value)));
+            (preset.command, preset.files)
+        }
+        None => (harness.command.unwrap_or_default(), Vec::new()),
+    };
 
     let seconds = harness.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS).min(settings.max_seconds);
     let time_limit = Duration::from_secs(u64::from(seconds));
     let begun = Begun { token_hash: Some(&credential_hash(&token)), ..unstarted(hub, tx) };
     store::update_begun(tx, run.id, &begun)?;
+    // An agent that the hub starts need not call it to have been here.
+    principals::note_seen(tx, run.agent)?;
     let masked = masker.mask(&prompt);
     let (stored, is_truncated) = progress::cut_at(&masked, MAX_STORED_TEXT);
     harness_store::insert_harness_run(tx, run.id, harness.backend, stored, is_truncated)?;
@@ -204,7 +236,6 @@ fn prepare(
         workflow::clear_reaction(hub, tx, &actor, trigger, Reaction::Reject)?;
         workflow::set_reaction(hub, tx, &actor, trigger, Reaction::InProgress)?;
     }
-    let command = harness.command.unwrap_or_default();
     let program = command.first().cloned().unwrap_or_default();
     let at = Timestamp::from_ms(tx.now_ms());
     let text = format!("{} with {} in its prompt", masker.mask(&program), count_of(shown.len(), "message"));
@@ -214,15 +245,36 @@ fn prepare(
         deadline_ms: tx.now_ms() + milliseconds(time_limit),
         run,
         command,
-        adapter: harness.adapter.unwrap_or(HarnessAdapter::Generic),
+        adapter,
         environment,
         folder,
         home,
         files,
+        home_files,
+        model: harness.model,
         prompt,
         masker,
         time_limit,
     })
+}
+
+/// The session that a run goes on with. Runs that others started have none.
+fn session_to_resume(
+    tx: &mut Tx<'_>,
+    run: &RunRow,
+    harness: &Harness,
+    shown: &[MessageView],
+) -> Result<Option<String>, HubError> {
+    // Gemini CLI finds a session only in the folder where it began, and each run has its own.
+    let can_resume = matches!(harness.adapter, Some(HarnessAdapter::ClaudeCode | HarnessAdapter::Codex));
+    let is_wanted = harness.resume == Some(true) && can_resume && !run.is_foreign;
+    let trigger = run.trigger_message.filter(|_| is_wanted).map(|id| messages::find(tx, id)).transpose()?.flatten();
+    let conversation =
+        trigger.map(|message| message.conversation_id).or_else(|| shown.last().map(|one| one.conversation_id));
+    match conversation.filter(|_| is_wanted) {
+        Some(conversation) => Ok(harness_store::find_session(tx, run.agent, conversation, run.id)?),
+        None => Ok(None),
+    }
 }
 
 fn count_of(number: usize, what: &str) -> String {

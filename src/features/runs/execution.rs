@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use stoa_model::agents::HarnessAdapter;
-use stoa_model::runs::{MAX_LOG_TEXT, MAX_STORED_TEXT, RunReason, RunStatus, StepKind};
+use stoa_model::runs::{MAX_COST_USD, MAX_LOG_TEXT, MAX_STORED_TEXT, MAX_TOKENS, RunReason, RunStatus, StepKind};
 use stoa_model::{RunId, Timestamp};
+use stoa_programs::{Adapter, Exit, Failure, Outcome as ProgramOutcome, Tokens};
 use stoa_supervisor::{Ended, Limits, Obstacle, Order, Supervised};
 use tokio::sync::mpsc::{self, Receiver};
 use tokio::task::JoinHandle;
@@ -16,7 +17,7 @@ use super::begin::{self, Job, LEASE, MARK};
 use super::control::Entry;
 use super::finish::{self, Ending};
 use super::folder::{self, NoFolder, PROMPT};
-use super::harness_store::{self, Report};
+use super::harness_store::{self, Report, SessionTotals};
 use super::output::{self, Collected, Line};
 use super::result::{self, ProgramResult};
 use super::{progress, store};
@@ -37,6 +38,10 @@ const LAST_PATIENCE: Duration = Duration::from_secs(2);
 /// How long the last output may take to arrive after the last process has ended.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 const MAX_QUEUED_LINES: usize = 512;
+/// What is said of an error, in characters. All of it is in the log.
+const MAX_DETAIL: usize = 500;
+/// The name of a model, in bytes.
+const MAX_MODEL: usize = 128;
 
 /// What came of a run.
 pub(super) enum Outcome {
@@ -68,11 +73,11 @@ pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome
     if ended == Ended::Lost {
         end_marked(hub, job.run.id).await;
     }
-    let (output, errors) = running.finish().await;
+    let said = running.finish().await;
     match cause {
         Some(Cause::HubStopping) => Outcome::HubStopping,
         Some(Cause::LeaseLost) => Outcome::GivenUp,
-        cause => Outcome::Ended(Box::new(conclude(job, ended, cause, &output, &errors).await)),
+        cause => Outcome::Ended(Box::new(conclude(hub, job, ended, cause, said).await)),
     }
 }
 
@@ -144,8 +149,16 @@ struct Running<'a> {
     supervised: Supervised,
     lines: Receiver<Line>,
     waiting: Vec<(Timestamp, Line)>,
-    output: JoinHandle<Collected>,
-    errors: JoinHandle<Collected>,
+    output: JoinHandle<(Collected, Option<Adapter>)>,
+    errors: JoinHandle<(Collected, Option<Adapter>)>,
+}
+
+/// All that a program has printed, and what an adapter has understood of it.
+#[derive(Default)]
+struct Said {
+    output: Collected,
+    errors: Collected,
+    adapter: Option<Adapter>,
 }
 
 impl<'a> Running<'a> {
@@ -153,17 +166,18 @@ impl<'a> Running<'a> {
         let (sender, lines) = mpsc::channel(MAX_QUEUED_LINES);
         let (output, errors) = (supervised.output.take(), supervised.errors.take());
         let (masker, second) = (job.masker.clone(), sender.clone());
+        let adapter = Adapter::new(job.adapter);
         let output = tokio::spawn(async move {
             match output {
-                Some(stream) => output::collect(stream, StepKind::Output, masker, sender).await,
-                None => Collected::default(),
+                Some(stream) => output::collect(stream, StepKind::Output, masker, adapter, sender).await,
+                None => Default::default(),
             }
         });
         let masker = job.masker.clone();
         let errors = tokio::spawn(async move {
             match errors {
-                Some(stream) => output::collect(stream, StepKind::ErrorOutput, masker, second).await,
-                None => Collected::default(),
+                Some(stream) => output::collect(stream, StepKind::ErrorOutput, masker, None, second).await,
+                None => Default::default(),
             }
         });
         Self { hub, job, supervised, lines, waiting: Vec::new(), output, errors }
@@ -307,7 +321,7 @@ impl<'a> Running<'a> {
     }
 
     /// Waits for the last output.
-    async fn finish(mut self) -> (Collected, Collected) {
+    async fn finish(mut self) -> Said {
         let last_words = pause(LAST_WORDS);
         tokio::pin!(last_words);
         let mut is_late = false;
@@ -332,68 +346,134 @@ impl<'a> Running<'a> {
             self.output.abort();
             self.errors.abort();
         }
-        (self.output.await.unwrap_or_default(), self.errors.await.unwrap_or_default())
+        let (output, adapter) = self.output.await.unwrap_or_default();
+        let (errors, _) = self.errors.await.unwrap_or_default();
+        Said { output, errors, adapter }
     }
 }
 
 /// What a run has come to.
-async fn conclude(job: &Job, ended: Ended, cause: Option<Cause>, output: &Collected, errors: &Collected) -> Ending {
+async fn conclude(hub: &Hub, job: &Job, ended: Ended, cause: Option<Cause>, said: Said) -> Ending {
+    let Said { output, errors, adapter } = said;
     let folder = job.folder.clone();
     let found = tokio::task::spawn_blocking(move || folder::read_result(&folder)).await;
     let read = found.unwrap_or(Err("cannot be read"));
     let parsed = read.and_then(|bytes| bytes.map(|bytes| result::parse(&bytes)).transpose());
-    let (status, reason, mut detail) = verdict(job, ended, cause, parsed.as_ref().err().copied());
-    let parsed: Option<ProgramResult> = parsed.ok().flatten();
-    let answer = match &parsed {
-        Some(parsed) if parsed.response.is_some() => {
-            parsed.response.as_deref().map(|text| job.masker.mask(&output::cleaned(text)).into_owned())
-        }
-        _ => Some(output.text.trim().to_owned()).filter(|text| !text.is_empty()),
+    let exit_code = match ended {
+        Ended::Exited(code) => Some(code),
+        Ended::Signalled(signal) => Some(128 + signal),
+        Ended::NotStarted(_) | Ended::TooManyProcesses | Ended::Lost => None,
     };
+    let (status, reason, mut detail) = verdict(job, ended, cause, parsed.as_ref().err().copied());
+    let mut ending = Ending { status, reason, detail: String::new(), report: Report::default(), answer: None };
+    let clean = |text: &str| job.masker.mask(&output::cleaned(text)).into_owned();
+    match adapter {
+        Some(adapter) => {
+            let exit = match ended {
+                Ended::Signalled(signal) => Exit::Signal(signal),
+                _ => Exit::Code(exit_code.unwrap_or(-1)),
+            };
+            let outcome = adapter.conclude(exit, &errors.last, hub.clock().now_ms());
+            // What ended it from outside is the reason, whatever the program made of it.
+            if cause.is_none() && matches!(ended, Ended::Exited(_)) {
+                (ending.status, ending.reason, detail) = judge(&outcome, exit_code.unwrap_or(0), &clean);
+            }
+            ending.answer = outcome.response.as_deref().map(clean);
+            ending.report = report_of(hub, job, &outcome, clean);
+        }
+        None => {
+            let parsed: ProgramResult = parsed.ok().flatten().unwrap_or_default();
+            ending.answer = match parsed.response.as_deref() {
+                Some(response) => Some(clean(response)),
+                None => Some(output.text.trim().to_owned()).filter(|text| !text.is_empty()),
+            };
+            ending.report = Report {
+                session_id: parsed.session_id.filter(|id| !job.masker.finds_secret(id)),
+                tokens_in: parsed.tokens_in,
+                tokens_out: parsed.tokens_out,
+                tokens_cached: parsed.tokens_cached,
+                cost_usd: parsed.cost_usd,
+                ..Report::default()
+            };
+        }
+    }
     let last_error = errors.last.lines().rev().find(|line| !line.trim().is_empty());
-    if let (RunStatus::Failed, Some(line)) = (status, last_error) {
+    if let (RunStatus::Failed, Some(line)) = (ending.status, last_error)
+        && job.adapter == HarnessAdapter::Generic
+    {
         let line: String = line.trim().chars().take(200).collect();
         detail = format!("{detail} Output: {line}");
     }
-    let (response, is_truncated) = match &answer {
-        Some(answer) => {
-            let (text, is_cut) = progress::cut_at(answer, MAX_STORED_TEXT);
-            (Some(text.to_owned()), is_cut || output.is_cut)
-        }
-        None => (None, false),
-    };
-    let parsed = parsed.unwrap_or_default();
-    let said = |collected: &Collected| {
+    if let Some(answer) = &ending.answer {
+        let (text, is_cut) = progress::cut_at(answer, MAX_STORED_TEXT);
+        ending.report.response = Some(text.to_owned());
+        ending.report.is_truncated = is_cut || (output.is_cut && job.adapter == HarnessAdapter::Generic);
+    }
+    let last_of = |collected: &Collected| {
         let text = progress::last_part(&collected.last, MAX_LOG_TEXT).trim().to_owned();
         Some(text).filter(|text| !text.is_empty())
     };
-    let error_log = match (status, said(errors)) {
+    ending.report.exit_code = exit_code.map(i64::from);
+    ending.report.logs_excerpt = last_of(&output);
+    ending.report.error_log = match (ending.status, last_of(&errors)) {
         (RunStatus::Succeeded, errors) => errors,
         (_, None) => Some(detail.clone()),
         (_, Some(errors)) => Some(format!("{detail}\n\n{errors}")),
     };
-    let exit_code = match ended {
-        Ended::Exited(code) => Some(i64::from(code)),
-        Ended::Signalled(signal) => Some(128 + i64::from(signal)),
-        Ended::NotStarted(_) | Ended::TooManyProcesses | Ended::Lost => None,
+    ending.detail = detail;
+    ending
+}
+
+/// What an adapter has understood, as status, reason and words.
+fn judge(
+    outcome: &ProgramOutcome,
+    code: i32,
+    clean: &impl Fn(&str) -> String,
+) -> (RunStatus, Option<RunReason>, String) {
+    let failed = |reason: RunReason, said: &str| {
+        let said: String = clean(said).chars().take(MAX_DETAIL).collect();
+        let words = finish::in_words(reason);
+        let detail = if said.trim().is_empty() { words.to_owned() } else { format!("{words} {said}") };
+        (RunStatus::Failed, Some(reason), detail)
     };
-    Ending {
-        status,
-        reason,
-        detail,
-        report: Report {
-            response,
-            is_truncated,
-            session_id: parsed.session_id.filter(|id| !job.masker.finds_secret(id)),
-            tokens_in: parsed.tokens_in,
-            tokens_out: parsed.tokens_out,
-            tokens_cached: parsed.tokens_cached,
-            cost_usd: parsed.cost_usd,
-            exit_code,
-            logs_excerpt: said(output),
-            error_log,
+    match &outcome.failure {
+        None => {
+            let notes = outcome.notes.join(" ");
+            let detail = if notes.is_empty() { "Exit code 0.".to_owned() } else { clean(&notes) };
+            (RunStatus::Succeeded, None, detail)
+        }
+        Some(Failure::Error(said)) if said.is_empty() => failed(RunReason::ExitCode, &format!("Exit code {code}.")),
+        Some(Failure::Error(said)) => failed(RunReason::ModelError, said),
+        Some(Failure::NoResult) => failed(RunReason::NoResult, ""),
+        Some(Failure::HubUnreachable) => failed(RunReason::HubUnreachable, ""),
+        Some(Failure::TurnLimit) => failed(RunReason::TurnLimit, ""),
+        Some(Failure::CostLimit) => failed(RunReason::CostLimit, ""),
+        Some(Failure::Outage { detail, .. }) => failed(RunReason::ModelUnavailable, detail),
+    }
+}
+
+/// The figures of a program, as far as they can be.
+fn report_of(hub: &Hub, job: &Job, outcome: &ProgramOutcome, clean: impl Fn(&str) -> String) -> Report {
+    let is_count = |tokens: &Tokens| {
+        [tokens.read, tokens.written, tokens.cached].iter().all(|count| (0..=MAX_TOKENS).contains(count))
+    };
+    let tokens = outcome.tokens.filter(is_count);
+    let said = outcome.cost_usd.filter(|cost| (0.0..=MAX_COST_USD).contains(cost));
+    let model = outcome.model.as_deref().or(job.model.as_deref());
+    let estimate = || hub.config().runs.prices.estimate(model?, tokens?);
+    Report {
+        session_id: outcome.session_id.clone().filter(|id| result::is_session_id(id) && !job.masker.finds_secret(id)),
+        tokens_in: tokens.map(|tokens| tokens.read),
+        tokens_out: tokens.map(|tokens| tokens.written),
+        tokens_cached: tokens.map(|tokens| tokens.cached),
+        cost_usd: said.or_else(estimate),
+        is_cost_estimated: said.is_none() && estimate().is_some(),
+        model: model.map(|model| progress::cut_at(&clean(model), MAX_MODEL).0.to_owned()),
+        session: SessionTotals {
+            tokens: tokens.filter(|_| outcome.has_session_tokens),
+            cost_usd: said.filter(|_| outcome.has_session_cost),
         },
-        answer,
+        ..Report::default()
     }
 }
 
@@ -423,13 +503,9 @@ fn verdict(
         (None, Ended::Signalled(signal)) => {
             failed(RunReason::Signal, format!("The command was stopped by signal {signal}."))
         }
-        (None, Ended::Exited(0)) => match (bad_result, job.adapter) {
-            (Some(fault), _) => failed(RunReason::BadResult, format!("Its result.json {fault}.")),
-            (None, HarnessAdapter::Generic) => (RunStatus::Succeeded, None, "Exit code 0.".to_owned()),
-            // Their own outputs are not understood yet, so what they print is the answer.
-            (None, HarnessAdapter::ClaudeCode | HarnessAdapter::Codex | HarnessAdapter::Gemini) => {
-                (RunStatus::Succeeded, None, "Exit code 0.".to_owned())
-            }
+        (None, Ended::Exited(0)) => match bad_result {
+            Some(fault) => failed(RunReason::BadResult, format!("Its result.json {fault}.")),
+            None => (RunStatus::Succeeded, None, "Exit code 0.".to_owned()),
         },
         (None, Ended::Exited(code)) => {
             failed(RunReason::ExitCode, format!("The command failed with exit code {code}."))

@@ -12,7 +12,7 @@ use stoa_model::runs::{RunReason, RunStatus, StepKind};
 use stoa_model::users::Role;
 use stoa_model::{MessageId, Timestamp};
 
-use super::harness_store::{self, Report};
+use super::harness_store::{self, Report, SessionTotals};
 use super::store::{self, RunRow};
 use super::{pending, progress, wake, worker};
 use crate::access::{Actor, Credential, Principal, Reach, RunCredential};
@@ -88,7 +88,7 @@ pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) 
     {
         send_answer(hub, tx, &actor, &run, answer)?;
     }
-    let report = &ending.report;
+    let report = &without_earlier_runs(hub, tx, &run, &ending.report)?;
     let tokens = match (report.tokens_in, report.tokens_out) {
         (None, None) => None,
         (read, written) => Some(read.unwrap_or(0) + written.unwrap_or(0)),
@@ -117,6 +117,30 @@ pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) 
     let (hub, status) = (hub.clone(), ending.status);
     tx.after_commit(move || hub.metrics().runs.with_label_values(&[status.name()]).inc());
     Ok(())
+}
+
+/// Some programs count whole sessions. What earlier runs of the session used up is not counted again.
+fn without_earlier_runs(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, report: &Report) -> Result<Report, HubError> {
+    let mut report = report.clone();
+    let Some(session) = report.session_id.as_deref().filter(|_| report.session != SessionTotals::default()) else {
+        return Ok(report);
+    };
+    let earlier = harness_store::find_session_totals(tx, run.agent, session, run.id)?;
+    if let (Some(all), Some(before)) = (report.session.tokens, earlier.tokens) {
+        let own = all.since(before);
+        (report.tokens_in, report.tokens_out, report.tokens_cached) =
+            (Some(own.read), Some(own.written), Some(own.cached));
+        if report.is_cost_estimated
+            && let Some(model) = &report.model
+        {
+            report.cost_usd = hub.config().runs.prices.estimate(model, own);
+        }
+    }
+    if let (Some(all), Some(before)) = (report.session.cost_usd, earlier.cost_usd) {
+        // A smaller sum is one of a new session.
+        report.cost_usd = Some(if all < before { all } else { all - before });
+    }
+    Ok(report)
 }
 
 /// Sends what the program printed as the agent's reply. Where that is no longer possible, the run has succeeded all the same.
@@ -192,6 +216,14 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::ExitCode => "The command failed.",
         RunReason::Signal => "The command was stopped by a signal.",
         RunReason::BadResult => "The command wrote an invalid result.json.",
+        RunReason::ModelError => "The program reported an error.",
+        RunReason::ModelUnavailable => {
+            "The provider of the model is overloaded, or a limit is used up. Try again later."
+        }
+        RunReason::NoResult => "The program ended without a result.",
+        RunReason::HubUnreachable => "The program could not reach the hub.",
+        RunReason::TurnLimit => "The run reached its limit of turns.",
+        RunReason::CostLimit => "The run reached its cost limit.",
         RunReason::TooManyProcesses => "The command started too many processes.",
         RunReason::DiskLimit => "The run wrote more to its folder than allowed.",
         RunReason::Timeout => "The run exceeded its time limit.",

@@ -11,7 +11,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, fstat, openat, renameat, statvfs, unlinkat};
+use rustix::fs::{
+    AtFlags, CWD, Dir, FileType, Mode, OFlags, chmodat, fstat, mkdirat, openat, renameat, statvfs, unlinkat,
+};
 use rustix::io::Errno;
 use stoa_model::PrincipalId;
 use stoa_model::runs::MAX_RESULT_BYTES;
@@ -86,7 +88,37 @@ pub(super) fn create(root: &Path, job: &Job) -> Result<(), NoFolder> {
         private_file(&job.folder.join(name), content)?;
     }
     private_file(&job.folder.join(PROMPT), &job.prompt)?;
+    for (path, content) in &job.home_files {
+        write_in_home(&job.home, path, content)?;
+    }
     Ok(())
+}
+
+/// Writes a file in a folder of the agent's home. Earlier runs may have put links there, which must lead nowhere.
+fn write_in_home(home: &Path, path: &str, content: &str) -> io::Result<()> {
+    let Some((folder, name)) = path.split_once('/') else { return Err(io::Error::other("has no folder")) };
+    let home = open_folder(CWD, home)?;
+    if let Err(error) = mkdirat(&home, folder, Mode::RWXU)
+        && error != Errno::EXIST
+    {
+        return Err(error.into());
+    }
+    let folder = match open_folder(&home, folder) {
+        // A link or a file in its place.
+        Err(Errno::NOTDIR | Errno::LOOP) => {
+            unlinkat(&home, folder, AtFlags::empty())?;
+            mkdirat(&home, folder, Mode::RWXU)?;
+            open_folder(&home, folder)?
+        }
+        opened => opened?,
+    };
+    match unlinkat(&folder, name, AtFlags::empty()) {
+        Ok(()) | Err(Errno::NOENT) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let file = openat(&folder, name, flags, Mode::RUSR | Mode::WUSR)?;
+    fs::File::from(file).write_all(content.as_bytes())
 }
 
 fn private_folder(path: &Path, may_exist: bool) -> io::Result<()> {
@@ -282,6 +314,22 @@ mod tests {
         remove(place.path(), "run".as_ref()).unwrap();
         assert!(!folder.exists());
         assert!(outside.join("kept").exists());
+    }
+
+    #[test]
+    fn files_in_a_home_replace_what_a_program_left_there() {
+        let place = tempfile::tempdir().unwrap();
+        let (home, outside) = (place.path().join("home"), place.path().join("outside"));
+        fs::create_dir(&home).unwrap();
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("settings"), "kept").unwrap();
+        std::os::unix::fs::symlink(&outside, home.join(".agent")).unwrap();
+        write_in_home(&home, ".agent/settings", "first").unwrap();
+        fs::remove_file(home.join(".agent/settings")).unwrap();
+        std::os::unix::fs::symlink(outside.join("settings"), home.join(".agent/settings")).unwrap();
+        write_in_home(&home, ".agent/settings", "second").unwrap();
+        assert_eq!(fs::read_to_string(home.join(".agent/settings")).unwrap(), "second");
+        assert_eq!(fs::read_to_string(outside.join("settings")).unwrap(), "kept");
     }
 
     #[test]

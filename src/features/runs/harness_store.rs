@@ -1,7 +1,8 @@
 use stoa_db::{DbError, Tx, params};
 use stoa_model::agents::HarnessBackend;
-use stoa_model::runs::{HarnessRunView, MAX_STEPS, RunStep, StepKind};
-use stoa_model::{RunId, Timestamp};
+use stoa_model::runs::{HarnessRunView, MAX_STEPS, RunStatus, RunStep, StepKind};
+use stoa_model::{ConversationId, PrincipalId, RunId, Timestamp};
+use stoa_programs::Tokens;
 
 use crate::storage::columns::named;
 
@@ -31,16 +32,71 @@ pub(super) struct Report {
     pub(super) tokens_out: Option<i64>,
     pub(super) tokens_cached: Option<i64>,
     pub(super) cost_usd: Option<f64>,
+    pub(super) is_cost_estimated: bool,
+    pub(super) model: Option<String>,
+    /// What the program counts for the whole session, where it does.
+    pub(super) session: SessionTotals,
     pub(super) exit_code: Option<i64>,
     pub(super) logs_excerpt: Option<String>,
     pub(super) error_log: Option<String>,
+}
+
+/// What was used up in a session so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct SessionTotals {
+    pub(super) tokens: Option<Tokens>,
+    pub(super) cost_usd: Option<f64>,
+}
+
+/// What an agent's session had used up before a run.
+pub(super) fn find_session_totals(
+    tx: &mut Tx<'_>,
+    agent: PrincipalId,
+    session_id: &str,
+    before: RunId,
+) -> Result<SessionTotals, DbError> {
+    let found = tx.query_optional(
+        "select h.session_tokens_in, h.session_tokens_out, h.session_tokens_cached, h.session_cost_usd
+         from harness_runs h join reactive_runs r on r.id = h.reactive_run_id
+         where h.session_id = $1 and r.agent_id = $2 and r.id < $3
+             and (h.session_tokens_in is not null or h.session_cost_usd is not null)
+         order by r.id desc limit 1",
+        params![session_id, agent.0, before.0],
+        |row| {
+            let read: Option<i64> = row.get("session_tokens_in")?;
+            let count = |name: &str| Ok::<_, DbError>(row.get::<Option<i64>>(name)?.unwrap_or(0));
+            let (written, cached) = (count("session_tokens_out")?, count("session_tokens_cached")?);
+            let tokens = read.map(|read| Tokens { read, written, cached });
+            Ok(SessionTotals { tokens, cost_usd: row.get("session_cost_usd")? })
+        },
+    )?;
+    Ok(found.unwrap_or_default())
+}
+
+/// The session of an agent's last run in a conversation, if that run succeeded: a session that cannot be continued is not tried twice.
+pub(super) fn find_session(
+    tx: &mut Tx<'_>,
+    agent: PrincipalId,
+    conversation: ConversationId,
+    before: RunId,
+) -> Result<Option<String>, DbError> {
+    let found = tx.query_optional(
+        "select r.status, h.session_id from reactive_runs r join messages m on m.id = r.trigger_message_id
+             join harness_runs h on h.reactive_run_id = r.id
+         where r.agent_id = $1 and r.id < $2 and r.is_foreign = 0 and m.conversation_id = $3
+         order by r.id desc limit 1",
+        params![agent.0, before.0, conversation.0],
+        |row| Ok((named::<RunStatus>(row, "status")?, row.get::<Option<String>>("session_id")?)),
+    )?;
+    Ok(found.and_then(|(status, session)| session.filter(|_| status == RunStatus::Succeeded)))
 }
 
 pub(super) fn update_report(tx: &mut Tx<'_>, run: RunId, report: &Report) -> Result<(), DbError> {
     tx.execute(
         "update harness_runs set response = $2, truncated = case when cast($3 as bigint) = 1 then 1 else truncated end, session_id = $4,
              tokens_in = $5, tokens_out = $6, tokens_cached = $7, cost_usd = $8, exit_code = $9, logs_excerpt = $10,
-             error_log = $11
+             error_log = $11, cost_estimated = $12, model = $13, session_tokens_in = $14, session_tokens_out = $15,
+             session_tokens_cached = $16, session_cost_usd = $17
          where reactive_run_id = $1",
         params![
             run.0,
@@ -53,7 +109,13 @@ pub(super) fn update_report(tx: &mut Tx<'_>, run: RunId, report: &Report) -> Res
             report.cost_usd,
             report.exit_code,
             report.logs_excerpt,
-            report.error_log
+            report.error_log,
+            i64::from(report.is_cost_estimated),
+            report.model,
+            report.session.tokens.map(|tokens| tokens.read),
+            report.session.tokens.map(|tokens| tokens.written),
+            report.session.tokens.map(|tokens| tokens.cached),
+            report.session.cost_usd
         ],
     )?;
     Ok(())

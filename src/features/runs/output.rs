@@ -6,14 +6,17 @@ use std::time::Duration;
 use stoa_model::masking::{MaskedStream, Masker};
 use stoa_model::runs::{MAX_LOG_TEXT, MAX_STEP_TEXT, MAX_STEPS, StepKind};
 use stoa_model::text::is_unprintable;
+use stoa_programs::{Adapter, MAX_LINE_BYTES};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::sync::mpsc::Sender;
 
-use super::progress::last_part;
+use super::progress::{cut, last_part};
 use crate::hub::pause;
 
 /// What is looked at. The rest is read and thrown away, so that the program does not stand still.
 const MAX_LOOKED_AT: usize = 1024 * 1024;
+/// The same for a program whose output is understood. After that only its end is.
+const MAX_UNDERSTOOD: usize = 64 * 1024 * 1024;
 /// What is kept as the text of an answer.
 const MAX_KEPT: usize = 256 * 1024;
 const CHUNK: usize = 16 * 1024;
@@ -38,14 +41,16 @@ pub(super) struct Collected {
     pub(super) last: String,
 }
 
-/// Reads a stream to its end. Lines go to `lines` as they come.
+/// Reads a stream to its end. Lines go to `lines` as they come; those of a program that an adapter understands, as its steps.
 pub(super) async fn collect(
     mut stream: impl AsyncRead + Unpin,
     kind: StepKind,
     masker: Arc<Masker>,
+    adapter: Option<Adapter>,
     lines: Sender<Line>,
-) -> Collected {
-    let mut reader = Reader::new(kind, masker);
+) -> (Collected, Option<Adapter>) {
+    let most = if adapter.is_some() { MAX_UNDERSTOOD } else { MAX_LOOKED_AT };
+    let mut reader = Reader::new(kind, masker, adapter);
     let mut chunk = vec![0; CHUNK];
     let mut looked_at = 0;
     loop {
@@ -64,7 +69,7 @@ pub(super) async fn collect(
             Ok(0) | Err(_) => break,
             Ok(read) => read,
         };
-        let wanted = read.min(MAX_LOOKED_AT - looked_at);
+        let wanted = read.min(most - looked_at);
         looked_at += wanted;
         reader.keep_last(chunk.get(wanted..read).unwrap_or_default());
         for line in reader.push(chunk.get(..wanted).unwrap_or_default()) {
@@ -77,12 +82,13 @@ pub(super) async fn collect(
         // Nobody listens any longer when the run was given up.
         let _ = lines.send(line).await;
     }
-    reader.collected
+    (reader.collected, reader.adapter)
 }
 
 struct Reader {
     kind: StepKind,
     masker: Arc<Masker>,
+    adapter: Option<Adapter>,
     masked: Option<MaskedStream>,
     /// Whether something is held back, and ends with a line.
     is_at_line_end: bool,
@@ -98,9 +104,10 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(kind: StepKind, masker: Arc<Masker>) -> Self {
+    fn new(kind: StepKind, masker: Arc<Masker>, adapter: Option<Adapter>) -> Self {
         Self {
             kind,
+            adapter,
             masked: Some(MaskedStream::new(masker.clone())),
             masker,
             is_at_line_end: false,
@@ -151,6 +158,11 @@ impl Reader {
             let masked = self.masker.mask(&last);
             // The first bytes may be the end of a secret that was cut.
             self.collected.last = last_part(&masked, masked.len().saturating_sub(MAX_CUT_SECRET)).to_owned();
+            // The record at the end says what came of it all. The first line is a part of one.
+            let records: Vec<String> = self.collected.last.lines().skip(1).map(str::to_owned).collect();
+            for record in records {
+                lines.extend(self.understand(&record));
+            }
         }
         lines
     }
@@ -171,6 +183,8 @@ impl Reader {
         let text = String::from_utf8_lossy(self.rest.get(..complete).unwrap_or_default()).into_owned();
         self.rest.drain(..complete);
         let mut lines = Vec::new();
+        // A record must be whole to be understood.
+        let most = if self.adapter.is_some() { MAX_LINE_BYTES } else { MAX_STEP_TEXT };
         for character in text.chars() {
             if self.collected.text.len() + character.len_utf8() <= MAX_KEPT {
                 self.collected.text.push(character);
@@ -183,18 +197,35 @@ impl Reader {
             }
             if character == '\n' {
                 lines.extend(self.end_line());
-            } else if self.line.len() + character.len_utf8() <= MAX_STEP_TEXT {
+            } else if self.line.len() + character.len_utf8() <= most {
                 self.line.push(character);
             }
         }
         lines
     }
 
-    fn end_line(&mut self) -> Option<Line> {
+    fn end_line(&mut self) -> Vec<Line> {
         let text = std::mem::take(&mut self.line);
+        if self.adapter.is_some() {
+            return self.understand(&text);
+        }
         self.lines += 1;
         let is_wanted = !text.trim().is_empty() && self.lines <= MAX_STEPS;
-        is_wanted.then_some(Line { kind: self.kind, text })
+        if is_wanted { vec![Line { kind: self.kind, text }] } else { Vec::new() }
+    }
+
+    /// What a line of a known program means.
+    fn understand(&mut self, text: &str) -> Vec<Line> {
+        let steps = self.adapter.as_mut().map(|adapter| adapter.read_line(text)).unwrap_or_default();
+        let room = usize::try_from(MAX_STEPS - self.lines).unwrap_or(0);
+        let steps: Vec<Line> = steps
+            .into_iter()
+            .take(room)
+            // What was escaped within JSON is bare now.
+            .map(|step| Line { kind: step.kind, text: cut(&self.masker.mask(&cleaned(&step.text))).to_owned() })
+            .collect();
+        self.lines += i64::try_from(steps.len()).unwrap_or(0);
+        steps
     }
 }
 
@@ -287,7 +318,7 @@ mod tests {
     use super::*;
 
     fn read(pieces: &[&[u8]]) -> (Vec<String>, Collected) {
-        let mut reader = Reader::new(StepKind::Output, Arc::new(Masker::new(["correct-horse-battery"])));
+        let mut reader = Reader::new(StepKind::Output, Arc::new(Masker::new(["correct-horse-battery"])), None);
         let mut lines = Vec::new();
         for piece in pieces {
             lines.extend(reader.push(piece));
@@ -333,8 +364,8 @@ mod tests {
         let much = tokio::io::repeat(b'x').take(20 * 1024 * 1024);
         let lines = b"line\n".repeat(10_000);
         let end: &[u8] = b"\nthe last line\n";
-        let collected =
-            collect(lines.chain(much).chain(end), StepKind::Output, Arc::new(Masker::new([])), sender).await;
+        let masker = Arc::new(Masker::new([]));
+        let (collected, _) = collect(lines.chain(much).chain(end), StepKind::Output, masker, None, sender).await;
         assert!(collected.is_cut && collected.text.len() <= MAX_KEPT && collected.last.len() <= 8 * MAX_LOG_TEXT);
         assert!(collected.last.ends_with("x\nthe last line\n"));
         assert_eq!(counting.await.unwrap(), MAX_STEPS);

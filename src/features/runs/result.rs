@@ -45,7 +45,7 @@ pub(super) fn parse(bytes: &[u8]) -> Result<ProgramResult, &'static str> {
     })
 }
 
-fn is_session_id(id: &str) -> bool {
+pub(super) fn is_session_id(id: &str) -> bool {
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     (1..=MAX_SESSION_ID).contains(&id.len()) && is_plain && !id.starts_with('-')
 }

@@ -124,15 +124,17 @@ function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | n
   if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
   if (names.includes("")) errors.environment = "Each variable needs a name";
   else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
-  const isEmpty = words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
-  if (words?.length === 0 && !isEmpty) errors.command = "Enter a command";
+  const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };
+  // The hub knows the commands of some programs.
+  const isKnown = "adapter" in kept && kept.adapter !== undefined && kept.adapter !== "generic";
+  const isEmpty = !isKnown && words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
+  if (words?.length === 0 && !isEmpty && !isKnown) errors.command = "Enter a command";
   if (COMMAND_FIELDS.some((field) => errors[field])) return undefined;
   if (isEmpty) return null;
-  const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };
   return {
     ...kept,
     backend: "subprocess",
-    command: words,
+    command: words?.length === 0 ? undefined : words,
     timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,
     env: variables.length ? Object.fromEntries(variables.map(({ name, value }) => [name.trim(), value])) : undefined,
     prompt_template: form.template.trim() ? form.template : undefined,

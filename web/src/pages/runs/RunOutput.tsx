@@ -16,7 +16,11 @@ const COLOURS: Record<RunStep["kind"], string> = {
   started: "text-muted",
   output: "",
   error_output: "text-rejected",
+  turn: "text-muted",
   tool_call: "text-muted",
+  tool_result: "text-muted",
+  text: "",
+  note: "text-amber",
   message_sent: "text-muted",
   finished: "text-muted",
 };
