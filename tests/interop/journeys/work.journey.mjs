@@ -131,7 +131,9 @@ export async function talkAndWork({ hub, watcher }) {
 
   // One proposes something oneself: the kind is remembered, the switch is not.
   await page.getByRole("switch", { name: "Propose" }).click();
-  await page.getByText("Goes to the board and waits for approval.").waitFor();
+  await page.getByText("Goes to the board, where others can approve or claim it.", { exact: true }).waitFor();
+  await page.getByLabel("Message #work").fill("@scribe, ask three customers");
+  await page.getByText("Goes to the board, where others can approve or claim it. @scribe is notified at once.").waitFor();
   await page.getByText("↵ propose").waitFor();
   await page.getByLabel("Kind of work").selectOption("another kind…");
   await page.getByText("Name the kind of work.").waitFor();
