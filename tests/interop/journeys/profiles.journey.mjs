@@ -194,6 +194,8 @@ export async function invitations({ hub, watcher }) {
   await dialog.getByLabel("Valid for").selectOption("8 hours");
   const command = await dialog.getByText(/^stoa admin users invite/).innerText();
   await watcher.checkAccess(page, "the command for an invitation");
+  const isCut = (code) => code.scrollWidth > code.clientWidth;
+  equal(await dialog.getByText(/^stoa admin users invite/).evaluate(isCut), false, "whether a part of the command is hidden");
   // A real shell splits it into the words that the program gets.
   const words = execFileSync("sh", ["-c", `stoa() { printf '%s\\n' "$@"; }\n${command}`], { encoding: "utf8" }).trimEnd().split("\n");
   equal(words, ["admin", "users", "invite", "--for", note, "--from", "admin", "--role", "admin", "--valid", "8h"], "the words of the command");
