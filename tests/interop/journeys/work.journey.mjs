@@ -203,6 +203,14 @@ export async function workThatMentions({ hub, watcher }) {
   const claims = () => row.getByText(/claim/i).count();
   await row.getByText("Proposed").waitFor();
   await row.getByText("@scribe has not started on it").waitFor();
+  // What the agent finds in its inbox is no reply.
+  equal(await row.getByText(/\d repl/).count(), 0, "replies that nobody wrote");
+  const dropped = await hub.admin.say("work", "@scribe, drop this", { action_type: "research" });
+  await page.locator(`#m${dropped.id}`).getByText("@scribe has not started on it").waitFor();
+  equal(await page.locator(`#m${dropped.id}`).getByText(/\d repl/).count(), 0, "replies that nobody wrote to a new message");
+  await hub.admin.call("POST", `/api/messages/${dropped.id}/reactions`, { reaction: "done" });
+  await page.locator(`#m${dropped.id}`).getByText(/Done.*by you/).waitFor();
+  equal(await page.locator(`#m${dropped.id}`).getByText(/@scribe has|Waiting/).count(), 0, "agents that wait on finished work");
   const mention = await claim(scribe);
   await row.getByText(/@scribe is working on it/).waitFor();
   await row.getByText("Proposed").waitFor();
