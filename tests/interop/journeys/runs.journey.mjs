@@ -370,7 +370,8 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("radio", { name: "Start a run" }).check();
   await page.getByLabel("Command", { exact: true }).fill("/bin/true");
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("alert").getByText(/not allowed to run commands on the server/).waitFor();
+  const refusal = "Your agents are not allowed to run commands on this hub. Choose another way, or ask an admin.";
+  await page.getByRole("alert").getByText(refusal).waitFor();
   await watcher.checkAccess(page, "a command that is refused");
   equal(existsSync(join(hub.folder, "runs", "1")), false, "whether a folder was made for a run");
 
@@ -386,4 +387,9 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByText("All changes saved.").waitFor();
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");
+  await page.goto(`${hub.url}/welcome?agent=rover`);
+  await page.getByRole("radio", { name: "Stoa starts a command" }).check();
+  await page.getByRole("textbox", { name: "Command" }).fill("/bin/true");
+  await page.getByRole("button", { name: "Save command" }).click();
+  await page.getByText(refusal).waitFor();
 }
