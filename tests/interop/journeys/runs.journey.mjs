@@ -230,6 +230,18 @@ export async function runOfWork({ hub, watcher }) {
   await watcher.checkAccess(page, "work with a run that failed");
 }
 
+/** A message to an agent that rests says when the agent starts. */
+export async function agentRests({ hub, watcher }) {
+  await reactive(hub, "scout", script(hub, "scout.sh", "echo measured"), { cooldown_seconds: 600 });
+  await hub.admin.dm("scout", "Measure the import");
+  await until("the run has ended", async () => (await statusOf(hub, 1)) === "succeeded");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/dm/scout`);
+  await page.getByLabel("Message @scout").fill("Measure it again");
+  await page.keyboard.press("Enter");
+  await article(page, "Measure it again").getByText(/The agent rests between two runs\. It starts by itself in \d+ min/).waitFor();
+}
+
 /** Everything is stopped at once, every page says so, and what waited runs when it is resumed. */
 export async function everythingIsStopped({ hub, watcher }) {
   const finish = gate(hub, "finish");

@@ -7,17 +7,22 @@ import type { Message } from "../api/types";
 import type { AskedAgent } from "./askedAgents";
 import { isAskedAbout, isTold } from "./shownDelivery";
 
-/** Whether the hub starts an agent of the person for a message. Others read their inbox by themselves. */
-export const isStartedByHub = ({ own }: AskedAgent) => own !== undefined && own.trigger_mode !== "passive";
+/** Whether the hub may start an agent for a message. Only of the person's own agents is it known that they read their inbox by themselves. */
+export const mayBeStarted = ({ own }: AskedAgent) => own?.trigger_mode !== "passive";
 
 /** What the hub did about a message for an agent, if that says more than the message itself. */
 export function useDelivery(message: Message, agent: AskedAgent): { isLoading: boolean; item?: Delivery } {
   const [now] = useState(() => Date.now());
-  const isAsked = isStartedByHub(agent) && isAskedAbout(message, now);
+  const isAsked = mayBeStarted(agent) && isAskedAbout(message, now);
   // The event stream says when it changes.
   const { data, isLoading } = useQuery({ ...deliveryQuery(message.id), enabled: isAsked, staleTime: Number.POSITIVE_INFINITY, retry: false });
-  const item = isAsked ? data?.find(({ recipient }) => recipient === agent.name) : undefined;
-  return { isLoading, item: item && isTold(item) ? item : undefined };
+  const found = isAsked ? data?.find(({ recipient }) => recipient === agent.name) : undefined;
+  const item = found && isTold(found, agent) ? found : undefined;
+  const isWaiting = item !== undefined && item.state !== "woken";
+  const copy = useMentionCopy(message, agent.name, isWaiting && Boolean(message.channel));
+  // An agent that was not started for a message can still find it in its inbox. From then on, the message says what becomes of it.
+  const isTaken = isWaiting && ((message.channel ? copy?.status : message.status) ?? "pending") !== "pending";
+  return { isLoading, item: isTaken ? undefined : item };
 }
 
 /** A run of an agent. All lines of an agent share one list of its latest runs. Only a run that is not in it is asked for alone. */
