@@ -211,6 +211,12 @@ export async function workThatMentions({ hub, watcher }) {
   await hub.admin.call("POST", `/api/messages/${dropped.id}/reactions`, { reaction: "done" });
   await page.locator(`#m${dropped.id}`).getByText(/Done.*by you/).waitFor();
   equal(await page.locator(`#m${dropped.id}`).getByText(/@scribe has|Waiting/).count(), 0, "agents that wait on finished work");
+  // The same holds for the copy in the conversation with the agent.
+  const other = await watcher.page(await watcher.window(hub.admin));
+  await other.goto(`${hub.url}/dm/scribe`);
+  await article(other, "write section 5").getByText(/Waiting/).waitFor();
+  equal(await article(other, "drop this").getByText(/Waiting/).count(), 0, "copies of finished work that wait");
+  await other.close();
   const mention = await claim(scribe);
   await row.getByText(/@scribe is working on it/).waitFor();
   await row.getByText("Proposed").waitFor();

@@ -9,8 +9,7 @@ import { RunLine } from "./RunLine";
 import { StatusLine } from "./StatusBox";
 import { WithdrawButton } from "./WithdrawButton";
 import type { AskedAgent } from "./askedAgents";
-import { isFinished } from "./shownDelivery";
-import { useDelivery, useRunOf } from "./useDelivery";
+import { useDelivery, useIsFinished, useRunOf } from "./useDelivery";
 import { useSecond } from "./useSecond";
 import { notStartedWords, restEnd, restWords, spanWords } from "./words";
 
@@ -24,11 +23,12 @@ export interface LineProps {
 export function DeliveryLine(props: LineProps) {
   const { message, agent, isNamed } = props;
   const { isLoading, item } = useDelivery(message, agent);
+  const isFinished = useIsFinished(message);
   if (isLoading) return null;
   // Nothing was started by the hub, or it is long ago. Then the message itself says what became of it.
   if (!item) return <InboxLine {...props} />;
   if (item.state === "woken" && item.run_id) return <LineOfRun id={item.run_id} agent={agent.name} name={isNamed ? agent.name : undefined} />;
-  if (isFinished(message)) return null;
+  if (isFinished) return null;
   return item.state === "not_woken" ? <NotStarted {...props} item={item} /> : <Waiting {...props} item={item} />;
 }
 

@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 
-import { conversationQuery } from "../api/queries";
+import { conversationQuery, messageQuery } from "../api/queries";
 import { type Delivery, type Run, deliveryQuery, oneRunQuery, runsQuery } from "../api/runs";
 import type { Message } from "../api/types";
 import type { AskedAgent } from "./askedAgents";
-import { isAskedAbout, isTold } from "./shownDelivery";
+import { isAskedAbout, isFinished, isTold } from "./shownDelivery";
 
 /** Whether the hub may start an agent for a message. Only of the person's own agents is it known that they read their inbox by themselves. */
 export const mayBeStarted = ({ own }: AskedAgent) => own?.trigger_mode !== "passive";
@@ -36,8 +36,18 @@ export function useRunOf(agent: string, id: number | null | undefined): Run | un
   return found ?? (isOlder ? alone : undefined);
 }
 
+/** The message in a channel of which a direct message is the copy. */
+const mentionedIn = ({ metadata }: Message) => (metadata["mention"] as { message_id?: number } | undefined)?.message_id;
+
+/** Whether a message is finished work, or the copy of a mention in such work. While that is not known, nothing should be said that it may refute. */
+export function useIsFinished(message: Message): boolean {
+  const original = message.status === "pending" ? mentionedIn(message) : undefined;
+  const { data, isLoading } = useQuery({ ...messageQuery(original ?? 0), enabled: original !== undefined, staleTime: Number.POSITIVE_INFINITY, retry: false });
+  return isFinished(message) || (original !== undefined && (isLoading || (data !== undefined && isFinished(data))));
+}
+
 /** A mention is a direct message in the inbox of the agent. That one waits, is worked on, and is done or fails. */
 export function useMentionCopy(message: Message, agent: string, isWanted = true): Message | undefined {
-  const isCopy = (one: Message) => (one.metadata["mention"] as { message_id?: number } | undefined)?.message_id === message.id;
+  const isCopy = (one: Message) => mentionedIn(one) === message.id;
   return useQuery({ ...conversationQuery({ kind: "dm", name: agent }), enabled: isWanted }).data?.items.find(isCopy);
 }
