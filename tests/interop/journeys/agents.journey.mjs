@@ -36,6 +36,10 @@ export async function welcome({ hub, watcher }) {
     await page.getByRole("status").getByText("@pathfinder is connected").waitFor();
     await page.getByText("my_status").waitFor();
     await page.getByText(/Last called just now through MCP/).waitFor();
+    // A connected agent is connected, whichever way the person looks at.
+    await page.getByRole("radio", { name: "Stoa starts a command" }).check();
+    await page.getByRole("button", { name: "Continue to first message" }).waitFor();
+    equal(await page.getByText("Continue without connecting").count(), 0, "whether the connection is forgotten");
     await page.getByRole("button", { name: "Continue to first message" }).click();
     // A message is ready, and the person may write another.
     await page.getByText("@pathfinder is connected. Send the message above.").waitFor();

@@ -23,7 +23,7 @@ export async function inboxSettles({ hub, watcher }) {
     await hub.admin.call("POST", `/api/messages/${earlier.id}/reactions`, { reaction: "done" });
   }
   const good = await scribe.say("work", "Good section\n\nWhen the connection drops, the import waits.", WORK);
-  const bad = await scribe.say("work", "Bad section", WORK);
+  const bad = await scribe.say("work", "Bad section, @admin", WORK);
   const own = await hub.admin.say("work", "Mine to do");
   await hub.admin.call("POST", `/api/messages/${own.id}/reactions`, { reaction: "in_progress" });
   const number = await hub.admin.say("general", "It is 42");
@@ -35,6 +35,10 @@ export async function inboxSettles({ hub, watcher }) {
   await row(mentions, "may I quote that number").waitFor();
   await row(claimed, "Mine to do").waitFor();
   await page.getByText("3 items need you").waitFor();
+  // Work that mentions the person is listed once, as what it asks for.
+  await row(approvals, "Bad section").waitFor();
+  equal(await row(mentions, "Bad section").count(), 0, "work among the mentions");
+  for (const tab of [/^All 4$/, /^Mentions 1$/, /^Approvals 2$/, /^Claimed 1$/]) await page.getByRole("tab", { name: tab }).waitFor();
   await row(mentions, "may I quote").getByRole("link", { name: "in a thread" }).waitFor();
   await watcher.checkAccess(page, "the inbox");
 
@@ -48,7 +52,7 @@ export async function inboxSettles({ hub, watcher }) {
   await until("approving has raised the trust", async () => (await trustOf(hub.admin, "scribe")) === 0.2);
   equal((await hub.admin.call("GET", `/api/messages/${good.id}`)).workflow_state, "approved", "the state of what was approved");
 
-  await page.getByRole("button", { name: "Reject: Bad section" }).click();
+  await page.getByRole("button", { name: /^Reject: Bad section/ }).click();
   await page.getByLabel("Reason").fill("It says nothing");
   await page.getByRole("dialog").getByRole("button", { name: "Reject", exact: true }).click();
   await approvals.waitFor({ state: "detached" });

@@ -152,6 +152,14 @@ export async function membersPanel({ hub, watcher }) {
   await panel.getByLabel("Filter").fill("bo");
   await panel.getByRole("button", { name: "Remove cleo" }).waitFor({ state: "detached" });
   await watcher.checkAccess(page, "the members of a channel");
+  // The card of a member is in front of the panel, and the panel stays.
+  await panel.getByRole("button", { name: "bob", exact: true }).click();
+  const card = page.getByRole("dialog", { name: "Profile of @bob" });
+  await card.getByRole("heading", { name: "bob" }).click();
+  await panel.waitFor();
+  await page.keyboard.press("Escape");
+  await card.waitFor({ state: "detached" });
+  await panel.waitFor();
   await panel.getByRole("button", { name: "Remove bob" }).click();
   await page.getByRole("dialog", { name: "Remove bob?" }).getByRole("button", { name: "Remove" }).click();
   await page.getByText("@bob removed from #work").waitFor();
@@ -166,6 +174,11 @@ export async function membersPanel({ hub, watcher }) {
   const list = guest.getByRole("dialog", { name: "Members of #work" });
   await list.getByRole("button", { name: "cleo" }).waitFor();
   equal(await list.getByRole("button", { name: /^(Remove|Add)/ }).count(), 0, "what a member without agents can change");
+  // The card leads to the conversation.
+  await list.getByRole("button", { name: "cleo", exact: true }).click();
+  await guest.getByRole("dialog", { name: "Profile of @cleo" }).getByRole("link", { name: "Message" }).click();
+  await guest.waitForURL(/\/dm\/cleo$/);
+  await list.waitFor({ state: "detached" });
 }
 
 /** Administrators get the command for an invitation, and see and revoke those that exist. */
@@ -181,6 +194,8 @@ export async function invitations({ hub, watcher }) {
   await dialog.getByLabel("Valid for").selectOption("8 hours");
   const command = await dialog.getByText(/^stoa admin users invite/).innerText();
   await watcher.checkAccess(page, "the command for an invitation");
+  const isCut = (code) => code.scrollWidth > code.clientWidth;
+  equal(await dialog.getByText(/^stoa admin users invite/).evaluate(isCut), false, "whether a part of the command is hidden");
   // A real shell splits it into the words that the program gets.
   const words = execFileSync("sh", ["-c", `stoa() { printf '%s\\n' "$@"; }\n${command}`], { encoding: "utf8" }).trimEnd().split("\n");
   equal(words, ["admin", "users", "invite", "--for", note, "--from", "admin", "--role", "admin", "--valid", "8h"], "the words of the command");

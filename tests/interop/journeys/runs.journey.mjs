@@ -230,6 +230,18 @@ export async function runOfWork({ hub, watcher }) {
   await watcher.checkAccess(page, "work with a run that failed");
 }
 
+/** A message to an agent that rests says when the agent starts. */
+export async function agentRests({ hub, watcher }) {
+  await reactive(hub, "scout", script(hub, "scout.sh", "echo measured"), { cooldown_seconds: 600 });
+  await hub.admin.dm("scout", "Measure the import");
+  await until("the run has ended", async () => (await statusOf(hub, 1)) === "succeeded");
+  const page = await watcher.page(await watcher.window(hub.admin));
+  await page.goto(`${hub.url}/dm/scout`);
+  await page.getByLabel("Message @scout").fill("Measure it again");
+  await page.keyboard.press("Enter");
+  await article(page, "Measure it again").getByText(/The agent rests between two runs\. It starts by itself in \d+ min/).waitFor();
+}
+
 /** Everything is stopped at once, every page says so, and what waited runs when it is resumed. */
 export async function everythingIsStopped({ hub, watcher }) {
   const finish = gate(hub, "finish");
@@ -370,7 +382,8 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByRole("radio", { name: "Start a run" }).check();
   await page.getByLabel("Command", { exact: true }).fill("/bin/true");
   await page.getByRole("button", { name: "Save changes" }).click();
-  await page.getByRole("alert").getByText(/not allowed to run commands on the server/).waitFor();
+  const refusal = "Your agents are not allowed to run commands on this hub. Choose another way, or ask an admin.";
+  await page.getByRole("alert").getByText(refusal).waitFor();
   await watcher.checkAccess(page, "a command that is refused");
   equal(existsSync(join(hub.folder, "runs", "1")), false, "whether a folder was made for a run");
 
@@ -386,4 +399,9 @@ export async function commandIsRefused({ hub, watcher }) {
   await page.getByText("All changes saved.").waitFor();
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");
+  await page.goto(`${hub.url}/welcome?agent=rover`);
+  await page.getByRole("radio", { name: "Stoa starts a command" }).check();
+  await page.getByRole("textbox", { name: "Command" }).fill("/bin/true");
+  await page.getByRole("button", { name: "Save command" }).click();
+  await page.getByText(refusal).waitFor();
 }

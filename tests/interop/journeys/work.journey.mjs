@@ -1,6 +1,6 @@
 // Work is visible wherever a message is: in direct messages, in channels and in threads.
 
-import { equal, until } from "./frame.mjs";
+import { Caller, equal, until } from "./frame.mjs";
 
 const article = (page, text) => page.locator("article[id^=m]", { hasText: text });
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
@@ -131,7 +131,9 @@ export async function talkAndWork({ hub, watcher }) {
 
   // One proposes something oneself: the kind is remembered, the switch is not.
   await page.getByRole("switch", { name: "Propose" }).click();
-  await page.getByText("Goes to the board and waits for approval.").waitFor();
+  await page.getByText("Goes to the board, where others can approve or claim it.", { exact: true }).waitFor();
+  await page.getByLabel("Message #work").fill("@scribe, ask three customers");
+  await page.getByText("Goes to the board, where others can approve or claim it. @scribe is notified at once.").waitFor();
   await page.getByText("↵ propose").waitFor();
   await page.getByLabel("Kind of work").selectOption("another kind…");
   await page.getByText("Name the kind of work.").waitFor();
@@ -201,6 +203,20 @@ export async function workThatMentions({ hub, watcher }) {
   const claims = () => row.getByText(/claim/i).count();
   await row.getByText("Proposed").waitFor();
   await row.getByText("@scribe has not started on it").waitFor();
+  // What the agent finds in its inbox is no reply.
+  equal(await row.getByText(/\d repl/).count(), 0, "replies that nobody wrote");
+  const dropped = await hub.admin.say("work", "@scribe, drop this", { action_type: "research" });
+  await page.locator(`#m${dropped.id}`).getByText("@scribe has not started on it").waitFor();
+  equal(await page.locator(`#m${dropped.id}`).getByText(/\d repl/).count(), 0, "replies that nobody wrote to a new message");
+  await hub.admin.call("POST", `/api/messages/${dropped.id}/reactions`, { reaction: "done" });
+  await page.locator(`#m${dropped.id}`).getByText(/Done.*by you/).waitFor();
+  equal(await page.locator(`#m${dropped.id}`).getByText(/@scribe has|Waiting/).count(), 0, "agents that wait on finished work");
+  // The same holds for the copy in the conversation with the agent.
+  const other = await watcher.page(await watcher.window(hub.admin));
+  await other.goto(`${hub.url}/dm/scribe`);
+  await article(other, "write section 5").getByText(/Waiting/).waitFor();
+  equal(await article(other, "drop this").getByText(/Waiting/).count(), 0, "copies of finished work that wait");
+  await other.close();
   const mention = await claim(scribe);
   await row.getByText(/@scribe is working on it/).waitFor();
   await row.getByText("Proposed").waitFor();
@@ -228,6 +244,56 @@ export async function workThatMentions({ hub, watcher }) {
   await page.getByText("Approving raises scribe’s trust for publish from 0.00 to 0.05, rejecting leaves it at 0.00.").waitFor();
   await page.getByRole("button", { name: "Approve: An outline" }).click();
   await page.getByText("Approved: An outline · Anyone in the channel can claim it now.").waitFor();
+}
+
+/** An agent of somebody else that starts only for its owner: whoever writes to it reads why nothing happens. */
+export async function agentOfSomebodyElse({ hub, watcher }) {
+  const harness = { backend: "subprocess", command: ["/bin/true"] };
+  const { key } = await hub.admin.call("POST", "/api/agents", { name: "builder", display_name: "Builder", trigger_mode: "reactive", harness });
+  const builder = new Caller(hub, key);
+  await hub.admin.call("POST", "/api/agents", { name: "reader", display_name: "Reader" });
+  await hub.admin.call("POST", "/api/channels", { name: "work" });
+  await hub.admin.call("PUT", "/api/channels/work/settings", { workflow_enabled: true });
+  const nora = await hub.person("nora");
+  for (const name of ["nora", "builder", "reader"]) await hub.admin.call("PUT", `/api/channels/work/members/${name}`);
+  const page = await watcher.page(await watcher.window(nora));
+  const why = "Your messages do not start this agent. Ask its owner.";
+
+  await page.goto(`${hub.url}/channels/work`);
+  await page.getByRole("switch", { name: "Propose" }).click();
+  await write(page, "Message #work", "@builder and @reader, build the installer");
+  const work = article(page, "build the installer").first();
+  await work.getByText(`@builder was not started. ${why}`).waitFor();
+  await work.getByText("@reader has not started on it").waitFor();
+  await page.reload();
+  await work.getByText(`@builder was not started. ${why}`).waitFor();
+  await watcher.checkAccess(page, "work that does not start an agent of somebody else");
+  await write(page, "Message #work", "@builder, are you there?");
+  const talk = article(page, "are you there?").first();
+  await talk.getByText("@builder: not started").waitFor();
+  await talk.getByText(why).waitFor();
+  // Its program can still find the message, and then that is said.
+  const claimed = (await builder.call("POST", "/api/inbox/claim")).items;
+  await work.getByText("@builder is working on it").waitFor();
+  equal(await work.getByText("was not started").count(), 0, "what is no longer so");
+  await builder.call("POST", `/api/messages/${claimed[0].id}/done`, {});
+  await work.getByText("@builder has read it").waitFor();
+
+  for (const [name, text] of [["builder", why], ["reader", ""]]) {
+    await page.goto(`${hub.url}/dm/${name}`);
+    await write(page, `Message @${name}`, "Build it, please");
+    const asked = article(page, "Build it, please").first();
+    await asked.getByText(text ? "Not started" : /Waiting/).waitFor();
+    if (text) await asked.getByText(text).waitFor();
+    await asked.getByRole("button", { name: "Withdraw" }).waitFor();
+    await watcher.checkAccess(page, `a message to @${name}`);
+  }
+  await page.setViewportSize({ width: 360, height: 740 });
+  for (const path of ["/dm/builder", "/channels/work"]) {
+    await page.goto(hub.url + path);
+    await page.getByText(/not started/i).first().waitFor();
+    equal(await fits(page), true, `whether ${path} fits a phone`);
+  }
 }
 
 /** The menu of a conversation with an agent: pause it, mark it unread. Nobody can write to the hub itself. */

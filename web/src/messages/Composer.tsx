@@ -129,6 +129,7 @@ export function Composer({ place, replyTo, placeholder, autoFocus, hasWork }: Co
       ) : null}
       <ComposerFoot
         place={place}
+        body={body}
         hasWork={hasWork}
         proposal={proposal}
         onProposal={setProposal}

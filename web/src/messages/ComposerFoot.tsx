@@ -9,6 +9,8 @@ const ProposeBar = lazy(() => import("./ProposeBar"));
 
 interface ComposerFootProps {
   place: Place;
+  /** What is written so far. */
+  body: string;
   /** Whether what is written here can be proposed as work. */
   hasWork: boolean | undefined;
   /** The kind of work that the message is proposed as, or null if it is talk. */
@@ -20,14 +22,14 @@ interface ComposerFootProps {
 }
 
 /** Below the text of a message: what can be added to it, and the button that sends it. */
-export function ComposerFoot({ place, hasWork, proposal, onProposal, onFiles, status, canSend }: ComposerFootProps) {
+export function ComposerFoot({ place, body, hasWork, proposal, onProposal, onFiles, status, canSend }: ComposerFootProps) {
   const isProposal = proposal !== null;
   return (
     <div className="flex flex-wrap items-center gap-2 px-2 pb-2">
       <AttachButton onChoose={onFiles} />
       {hasWork ? (
         <Suspense>
-          <ProposeBar channel={place.name} kind={proposal} onKind={onProposal} />
+          <ProposeBar channel={place.name} body={body} kind={proposal} onKind={onProposal} />
         </Suspense>
       ) : null}
       <span className={classes("flex-1 text-xs text-muted", isProposal && "max-md:hidden")} role="status">

@@ -61,3 +61,18 @@ test("an event that arrives while a conversation loads is not missed", async () 
   await vi.waitFor(() => expect(ids()).toEqual([1, 2, 3]));
   clearInterval(letGo);
 });
+
+test("the copy of a mention in an inbox is no reply", async () => {
+  const client = new QueryClient();
+  vi.stubGlobal("fetch", async () => Response.json({ items: [], last_read_message_id: null }));
+  vi.resetModules();
+  const { messagesHandler } = await import("./streamHandler");
+  const { queryKey } = conversationQuery({ kind: "channel", name: "general" });
+  const asked = { ...message(1), channel: "general", reply_count: 0 };
+  client.setQueryData<Conversation>(queryKey, { items: [asked], hasOlder: false, lastRead: null, starts: [] });
+  const count = () => client.getQueryData<Conversation>(queryKey)?.items[0]?.reply_count;
+  messagesHandler.events.new_message(client, { name: "new_message", data: { message_id: 2, channel: null, from: { name: "mira" }, to: "scout", reply_to: 1 } });
+  expect(count()).toBe(0);
+  messagesHandler.events.new_message(client, { name: "new_message", data: { message_id: 3, channel: "general", reply_to: 1 } });
+  expect(count()).toBe(1);
+});

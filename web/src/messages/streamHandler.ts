@@ -5,6 +5,7 @@ import { type StreamHandler, numberIn, textIn } from "../live/handlers";
 import { reloadSoon } from "../live/reloadSoon";
 import type { LiveEvent } from "../live/stream";
 import { changeMessage } from "./cache";
+import { isReply } from "./isReply";
 import { loadNewMessages } from "./loadNewMessages";
 import { refreshMessage } from "./refreshMessage";
 
@@ -17,7 +18,7 @@ export const messagesHandler = {
       if (parent !== undefined) {
         reloadSoon(client, "replies", parent);
         reloadSoon(client, "threads");
-        changeMessage(client, parent, (message) => ({ ...message, reply_count: message.reply_count + 1 }));
+        changeMessage(client, parent, (message) => (isReply(event, message) ? { ...message, reply_count: message.reply_count + 1 } : message));
       }
       if (!textIn(event, "channel")) reloadSoon(client, "partners");
     },

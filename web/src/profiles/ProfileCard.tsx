@@ -48,7 +48,7 @@ export default function ProfileCard({ opened }: { opened: OpenedProfile }) {
     return (
       <Dialog.Root open onOpenChange={close}>
         <Dialog.Portal>
-          <div className="fixed inset-0 z-40 bg-shade" aria-hidden="true" />
+          <div className="fixed inset-0 z-50 bg-shade" aria-hidden="true" />
           <Dialog.Content
             {...shared}
             aria-describedby={undefined}
@@ -73,7 +73,7 @@ export default function ProfileCard({ opened }: { opened: OpenedProfile }) {
           collisionPadding={8}
           // A click on the opener closes the card by itself.
           onInteractOutside={(event) => event.target instanceof Node && opener.contains(event.target) && event.preventDefault()}
-          className="z-40 max-h-(--radix-popover-content-available-height) w-[344px] max-w-[95vw] overflow-y-auto rounded-lg border border-line bg-bg p-4 shadow-lg outline-none"
+          className="z-50 max-h-(--radix-popover-content-available-height) w-[344px] max-w-[95vw] overflow-y-auto rounded-lg border border-line bg-bg p-4 shadow-lg outline-none"
         >
           <ProfileSummary key={name} name={name} />
         </Popover.Content>

@@ -5,7 +5,7 @@ import type { Me, Message } from "../api/types";
 import { DeliveryLine } from "./DeliveryLine";
 import { InboxLine } from "./InboxLine";
 import { askedAgents } from "./askedAgents";
-import { isStartedByHub } from "./useDelivery";
+import { mayBeStarted } from "./useDelivery";
 
 /** What agents do about a message of the person: a line for each agent that got it. */
 export default function DeliveryLines({ message, me }: { message: Message; me: Me }) {
@@ -18,7 +18,7 @@ export default function DeliveryLines({ message, me }: { message: Message; me: M
     <ul aria-label="Status by agent" className="mt-1 flex max-w-[80ch] flex-col gap-1 empty:hidden [&>li:empty]:hidden">
       {agents.map((agent) => (
         <li key={agent.name}>
-          {isStartedByHub(agent) ? (
+          {mayBeStarted(agent) ? (
             <DeliveryLine message={message} agent={agent} isNamed={isNamed} />
           ) : (
             <InboxLine message={message} agent={agent} isNamed={isNamed} />

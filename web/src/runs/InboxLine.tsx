@@ -6,7 +6,7 @@ import { ResendButton } from "./ResendButton";
 import { StatusBox, StatusLine } from "./StatusBox";
 import { WithdrawButton } from "./WithdrawButton";
 import { inboxStatus } from "./inboxStatus";
-import { useMentionCopy } from "./useDelivery";
+import { useIsFinished, useMentionCopy } from "./useDelivery";
 import { useSecond } from "./useSecond";
 
 const HOUR_MS = 3_600_000;
@@ -26,6 +26,9 @@ function Line({ message, agent, isNamed, inInbox }: LineProps & { inInbox: Messa
   const isOpen = inInbox.status === "pending" || inInbox.status === "processing";
   const isYoung = Date.now() - Date.parse(inInbox.created_at) < HOUR_MS;
   const now = useSecond(isOpen && isYoung);
+  const isFinished = useIsFinished(message);
+  // Nobody waits for an agent that has not begun on finished work.
+  if (inInbox.status === "pending" && isFinished) return null;
   const { word, span, icon, colour, hint } = inboxStatus(inInbox, agent, now);
   const head = (
     <Badge colour={colour} icon={icon}>

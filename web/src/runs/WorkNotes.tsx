@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 
 import { partnersQuery } from "../api/queries";
-import { type Delivery, type Run, isActive } from "../api/runs";
+import { type Run, isActive } from "../api/runs";
 import type { Me, Message } from "../api/types";
 import { MOST_OF_LINE, Shown } from "../ui/Shown";
 import { useMinute } from "../ui/Time";
@@ -13,8 +13,8 @@ import { RunButton } from "./RunButtons";
 import { RunLink } from "./RunLink";
 import { type AskedAgent, askedAgents } from "./askedAgents";
 import { useDelivery, useMentionCopy, useRunOf } from "./useDelivery";
-import { type WorkWords, inboxWords, runWords } from "./workWords";
-import { notStartedWords, reasonWords } from "./words";
+import { type WorkWords, inboxWords, notStarted, runWords } from "./workWords";
+import { reasonWords } from "./words";
 
 interface NoteProps {
   message: Message;
@@ -41,14 +41,11 @@ function WorkNote({ message, agent }: NoteProps) {
   const copy = useMentionCopy(message, agent.name, !isLoading && !item);
   if (isLoading) return null;
   if (item?.state === "woken" && item.run_id) return run ? <RunNote message={message} agent={agent} run={run} /> : null;
-  if (item) return <Note words={notStarted(agent, item)} />;
+  if (item) {
+    const words = notStarted(message, agent, item);
+    return words.text ? <Note words={words} /> : null;
+  }
   return copy ? <InboxNote message={message} agent={agent} copy={copy} /> : null;
-}
-
-function notStarted({ name }: AskedAgent, { state, reason }: Delivery): WorkWords {
-  const why = notStartedWords(reason);
-  if (state === "not_woken") return { text: `@${name} was not started. ${why}`, isBad: true };
-  return { text: why.startsWith("The agent ") ? why.replace("The agent", `@${name}`) : `@${name}: ${why}` };
 }
 
 function RunNote({ message, agent, run }: NoteProps & { run: Run }) {

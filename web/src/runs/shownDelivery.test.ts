@@ -43,16 +43,23 @@ describe("messages to agents", () => {
   it("are asked about while they are new or open", () => {
     expect(isAskedAbout(message({ workflow_state: "done" }), NOW)).toBe(true);
     expect(isAskedAbout(message({ workflow_state: "done" }), LATER)).toBe(false);
+    expect(isAskedAbout(message({ workflow_state: "published" }), LATER)).toBe(false);
     expect(isAskedAbout(message({ status: "failed" }), LATER)).toBe(false);
     expect(isAskedAbout(message({}), LATER)).toBe(true);
   });
 
   it("show what the hub did about them only if there is something to say", () => {
     const item = (more: Partial<Delivery>): Delivery => ({ recipient: "scribe", state: "woken", run_id: 1, ...more });
-    expect(isTold(item({}))).toBe(true);
-    expect(isTold(item({ state: "not_woken", reason: "paused" }))).toBe(true);
-    expect(isTold(item({ state: "stored" }))).toBe(false);
-    expect(isTold(item({ state: "not_woken", reason: "passive" }))).toBe(false);
+    const [own, others] = [...askedAgents(message({ to: "scribe" }), me, partners), ...askedAgents(message({ to: "critic" }), me, partners)];
+    const isShown = (more: Partial<Delivery>, agent = own!) => isTold(item(more), agent);
+    expect(isShown({})).toBe(true);
+    expect(isShown({ state: "not_woken", reason: "paused" })).toBe(true);
+    expect(isShown({ state: "stored" })).toBe(false);
+    expect(isShown({ state: "not_woken", reason: "passive" })).toBe(false);
+    // The author learns why an agent of somebody else does not start, but sees none of its runs.
+    expect(isShown({ state: "not_woken", reason: "sender" }, others)).toBe(true);
+    expect(isShown({ state: "not_woken", reason: "passive" }, others)).toBe(false);
+    expect(isShown({}, others)).toBe(false);
   });
 });
 

@@ -59,7 +59,7 @@ const NOT_STARTED: Record<string, string> = {
   paused: "The agent is paused. Resume it, then resend.",
   passive: "The message waits until the agent checks its inbox.",
   disabled: "The agent is switched off.",
-  sender: "The agent does not start for this sender.",
+  sender: "Your messages do not start this agent. Ask its owner.",
   subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
   fan_out: "The message has reached the limit of 5 agents of other owners.",
   sender_limit: "This sender has reached the hourly limit.",
@@ -69,12 +69,32 @@ const NOT_STARTED: Record<string, string> = {
   budget: "The agent's budget for today is used up.",
   others_budget: "Others have used up their share of today's budget.",
   goal_budget: "The budget of the goal is used up.",
-  cooldown: "The agent rests between two runs. It starts by itself.",
+  cooldown: "The agent rests between two runs. Then it starts by itself.",
   sequential: "The agent is busy. It starts when the current run ends.",
 };
 
-export function notStartedWords(reason: string | null | undefined): string {
-  return (reason && NOT_STARTED[reason]) || (reason ? `Reason: ${reason}.` : "No reason given.");
+/** The same for an agent of somebody else, where only its owner can do something about it. */
+const NOT_STARTED_BY_OTHERS: Record<string, string> = {
+  acting_off: "The agents of its owner are stopped. Resend after they are resumed.",
+  quarantined: "The agent is quarantined: Stoa stopped it after too many rejections. Resend after its owner releases it.",
+  paused: "The agent is paused. Resend after its owner resumes it.",
+  sender_limit: "You have started this agent too often within an hour. Resend later.",
+};
+
+export function notStartedWords(reason: string | null | undefined, isOwn = true): string {
+  if (!reason) return "No reason given.";
+  return (isOwn ? undefined : NOT_STARTED_BY_OTHERS[reason]) ?? NOT_STARTED[reason] ?? `Reason: ${reason}.`;
+}
+
+/** That an agent rests, and how long it still does. */
+export function restWords(milliseconds: number): string {
+  return `The agent rests between two runs. It starts by itself in ${milliseconds > 0 ? spanWords(milliseconds + 999) : "a moment"}.`;
+}
+
+/** When an agent may run again after the latest of its runs, if that is known. The pause counts from the end of a run. */
+export function restEnd(runs: ReadonlyArray<Pick<Run, "finished_at">>, cooldownSeconds: number): number | undefined {
+  const ends = runs.flatMap(({ finished_at }) => (finished_at ? [Date.parse(finished_at)] : []));
+  return ends.length ? Math.max(...ends) + cooldownSeconds * 1000 : undefined;
 }
 
 /** How long something took: `48 s`, `2 min 04 s`, `1 h 05 min`. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 
-import type { Run } from "../api/runs";
+import type { Delivery, Run } from "../api/runs";
 import type { Message } from "../api/types";
 import type { AskedAgent } from "./askedAgents";
-import { inboxWords, runWords } from "./workWords";
+import { inboxWords, notStarted, runWords } from "./workWords";
 
 const NOW = Date.parse("2026-01-01T00:10:00Z");
 const scribe: AskedAgent = { name: "scribe", displayName: "Scribe" };
@@ -34,6 +34,26 @@ describe("work that mentions an agent with an inbox", () => {
   it("says it when the agent goes on with what somebody else has finished or claimed", () => {
     expect(words(work("done", by("done", "mira")), "processing")).toBe("@scribe is still working on it, 2 min");
     expect(words(work("in_progress", by("in_progress", "mira")), "processing")).toBe("@scribe is working on it, 2 min");
+  });
+});
+
+describe("work that starts no run", () => {
+  const why = (state: string, reason: string, one = work("proposed")) => notStarted(one, scribe, { state, reason } as Pick<Delivery, "state" | "reason">);
+
+  it("says why, also of an agent of somebody else", () => {
+    expect(why("not_woken", "sender")).toEqual({
+      text: "@scribe was not started. Your messages do not start this agent. Ask its owner.",
+      isBad: true,
+    });
+    expect(why("not_woken", "paused").text).toBe("@scribe was not started. The agent is paused. Resend after its owner resumes it.");
+    expect(why("deferred", "cooldown")).toEqual({ text: "@scribe rests between two runs. Then it starts by itself." });
+  });
+
+  it("says nothing when the work is finished", () => {
+    for (const state of ["done", "rejected", "published"]) {
+      expect(why("not_woken", "sender", work(state))).toEqual({});
+      expect(why("deferred", "sequential", work(state))).toEqual({});
+    }
   });
 });
 

@@ -1,10 +1,10 @@
-import type { Run } from "../api/runs";
+import type { Delivery, Run } from "../api/runs";
 import type { Message } from "../api/types";
 import { duration } from "../lib/time";
 import { REACTIONS, leading } from "../messages/reactions";
-import { TERMINAL } from "../workflow/moves";
 import type { AskedAgent } from "./askedAgents";
-import { reasonWords, timeOf } from "./words";
+import { isFinished } from "./shownDelivery";
+import { notStartedWords, reasonWords, timeOf } from "./words";
 
 /** What an agent does about work, as words beside the state of the work. */
 export interface WorkWords {
@@ -18,8 +18,6 @@ function hasSaid(work: Message, agent: AskedAgent): boolean {
   const first = leading(work.reactions);
   return first !== undefined && REACTIONS[first].state === work.workflow_state && work.reactions.some(({ reaction, from }) => reaction === first && from.name === agent.name);
 }
-
-const isFinished = ({ workflow_state: state }: Message) => state != null && TERMINAL.includes(state);
 
 /** The line changes once a minute, so seconds would be wrong. */
 const MINUTE_MS = 60_000;
@@ -44,6 +42,14 @@ export function inboxWords(work: Message, copy: Message, agent: AskedAgent, now:
 function waiting({ name, own }: AskedAgent): string {
   if (own?.quarantined_at) return `@${name} is quarantined`;
   return own?.paused_at ? `@${name} is paused` : `@${name} has not started on it`;
+}
+
+/** Why an agent was not started for work that mentions it, or not yet. */
+export function notStarted(work: Message, { name, own }: AskedAgent, { state, reason }: Pick<Delivery, "state" | "reason">): WorkWords {
+  if (isFinished(work)) return {};
+  const why = notStartedWords(reason, own !== undefined);
+  if (state === "not_woken") return { text: `@${name} was not started. ${why}`, isBad: true };
+  return { text: why.startsWith("The agent ") ? why.replace("The agent", `@${name}`) : `@${name}: ${why}` };
 }
 
 /** What an agent that the hub starts does about work that mentions it. */

@@ -4,6 +4,9 @@ import { type ReactNode, useState } from "react";
 
 import { IconButton } from "./Button";
 
+/** Whether something is on the card of a name in the dialog. The card is in front of the dialog, and not a part of it. */
+const isOnCard = (target: EventTarget | null) => target instanceof Element && target.closest("[data-card]") !== null;
+
 /** Asks for something before the page goes on. It is there as long as it is rendered. */
 export function Dialog({
   title,
@@ -36,7 +39,7 @@ export function Dialog({
         <Radix.Content
           aria-describedby={undefined}
           onCloseAutoFocus={returnFocus}
-          onInteractOutside={(event) => isKept && event.preventDefault()}
+          onInteractOutside={(event) => (isKept || isOnCard(event.target)) && event.preventDefault()}
           onEscapeKeyDown={(event) => isKept && event.preventDefault()}
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[95vw] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border border-line bg-bg shadow-lg ${isWide ? "max-w-2xl" : "max-w-md"}`}
         >

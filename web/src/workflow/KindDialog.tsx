@@ -40,7 +40,7 @@ export default function KindDialog({ message, onClose }: { message: Message; onC
         }}
       >
         <p className="font-medium break-words">{titleOf(message)}</p>
-        <Field label="Kind of work" hint="It goes to the board and waits for approval." error={kind === "" || isKind(kind) ? undefined : KIND_RULE}>
+        <Field label="Kind of work" hint="It goes to the board, where it can be approved or claimed." error={kind === "" || isKind(kind) ? undefined : KIND_RULE}>
           {(wiring) => <KindChoice {...wiring} autoFocus channel={channel} value={kind} onChange={setKind} className={INPUT} />}
         </Field>
         {error ? <Refusal>{error}</Refusal> : null}

@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 
 import { type RevisedAgent, agentQuery, changeAgent } from "../../api/agents";
 import { Problem } from "../../api/problem";
 import { toast } from "../../ui/Toasts";
+import { commandRefusal } from "./commandRefusal";
 import { LABELS, type RunForm, changedFields, changesOf, formOf } from "./form";
 
 /**
@@ -37,12 +38,14 @@ export function useRunForm(latest: RevisedAgent) {
       toast("Saved");
     },
   });
+  // A new object at each drawing would take the focus again and again.
+  const error = useMemo(() => commandRefusal(save.error), [save.error]);
   const isConflict = save.error instanceof Problem && save.error.status === 412;
   return {
     form,
     errors,
     fields,
-    error: save.error,
+    error,
     isConflict,
     theirs: isConflict ? changedFields(formOf(base.agent), now).map((field) => `${LABELS[field]} was changed`) : [],
     isSaving: save.isPending,

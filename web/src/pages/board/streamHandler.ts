@@ -5,6 +5,7 @@ import type { ReactionView } from "../../api/workflow";
 import { type StreamHandler, numberIn, textIn } from "../../live/handlers";
 import { reloadSoon } from "../../live/reloadSoon";
 import type { LiveEvent } from "../../live/stream";
+import { isReply } from "../../messages/isReply";
 import { findCard, moveCard, putCard } from "../../workflow/cards";
 
 /** Keeps the cards of the boards up to date. */
@@ -14,7 +15,7 @@ export const boardHandler = {
       const parent = numberIn(event, "reply_to");
       if (parent !== undefined) {
         const card = findCard(client, parent);
-        if (card) putCard(client, { ...card, reply_count: card.reply_count + 1 });
+        if (card && isReply(event, card)) putCard(client, { ...card, reply_count: card.reply_count + 1 });
       } else if (textIn(event, "channel")) {
         reloadSoon(client, "board");
       }

@@ -77,3 +77,13 @@ test("mentions wait until they are read", () => {
   expect(groups.unread.map(({ name }) => name)).toEqual(["work", "tomas"]);
   expect(withNews(unread)).toEqual(["quiet", "work"]);
 });
+
+test("work that mentions the person is listed and counted once", () => {
+  const unread = [{ kind: "channel", name: "work", unread_count: 3, last_message_id: 9, last_read_message_id: 5 }] as Unread[];
+  const [proposal, claim, talk] = [message(9, { mentions: ["mira"] }), claimed(8, "mira", { mentions: ["channel"] }), message(7, { mentions: ["mira"], workflow_state: null })];
+  const groups = groupsOf({ ...nothing, mentions: [proposal, claim, talk], claims: [claim], open: [proposal], unread });
+  expect([ids(groups.mentions), ids(groups.approvals), ids(groups.claimed)]).toEqual([[7], [9], [8]]);
+  expect(countOf(groups)).toBe(3);
+  const settled = { ...proposal, workflow_state: "rejected", reactions: [{ reaction: "reject", from: { name: "mira" } }] } as Message;
+  expect(countOf(groupsOf({ ...nothing, mentions: [settled], unread }))).toBe(0);
+});

@@ -61,16 +61,23 @@ export function groupsOf({ me, channels, mentions, claims, open, unread, now }: 
     message.workflow_state === "proposed" && message.from.kind === "agent" && message.status !== "done" && isMine(channel);
   const isOwn = ({ message }: Item) => own.has(claimantOf(message)?.name ?? "");
   const oldest = (one: Item, other: Item) => other.standing.ageMs - one.standing.ageMs;
-  return {
-    mentions: mentions
-      .filter((message) => calls(message) && message.from.name !== me.user.username && !message.deleted_at)
-      .filter((message) => message.id > (lastRead.get(message.channel ?? "") ?? 0))
-      .map(itemOf),
+  const work = {
     approvals: unclaimed.filter(isApproval).sort(oldest),
     claimed: claimed.filter(isOwn).sort(oldest),
     stale: [...claimed.filter((item) => !isOwn(item)), ...unclaimed.filter((item) => !isApproval(item))]
       .filter((item) => item.standing.isStale && isMine(item.channel))
       .sort(oldest),
+  };
+  // Work that also mentions the person is listed as work: there they can settle it.
+  // Once they have, they have read it, so it does not come back as a mention.
+  const hasDecided = (message: Message) => message.reactions.some(({ from }) => from.name === me.user.username);
+  const listed = new Set(Object.values(work).flatMap((items) => items.map(({ message }) => message.id)));
+  return {
+    ...work,
+    mentions: mentions
+      .filter((message) => calls(message) && message.from.name !== me.user.username && !message.deleted_at)
+      .filter((message) => message.id > (lastRead.get(message.channel ?? "") ?? 0) && !listed.has(message.id) && !hasDecided(message))
+      .map(itemOf),
     unread: unread.filter((one) => one.unread_count > 0),
   };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { RunStep } from "../../api/runs";
-import { costWords, notStartedWords, reasonWords, spanWords, timeOf, tokenWords, triggerWords } from "../../runs/words";
+import { costWords, notStartedWords, reasonWords, restEnd, restWords, spanWords, timeOf, tokenWords, triggerWords } from "../../runs/words";
 import { filterOf, totalsOf } from "./filter";
 import { runSearch } from "./search";
 import { isFull, offsetWords, outputRows, summaryOf } from "./steps";
@@ -47,6 +47,8 @@ describe("the words of runs", () => {
     expect(notStartedWords("paused")).toMatch(/^The agent is paused\./);
     expect(notStartedWords("melted")).toContain("melted");
     expect(notStartedWords(undefined)).toBe("No reason given.");
+    expect(notStartedWords("paused", false)).toContain("its owner resumes it");
+    expect(notStartedWords("budget", false)).toBe(notStartedWords("budget"));
   });
 
   it("say where the message was written", () => {
@@ -84,4 +86,12 @@ describe("the steps of a run", () => {
     // The next character of 3 bytes did not fit.
     expect(isFull("€".repeat(10_922))).toBe(true);
   });
+});
+
+it("an agent that rests says when it starts", () => {
+  const end = restEnd([{ finished_at: null }, { finished_at: "2026-01-01T00:00:10Z" }, { finished_at: "2026-01-01T00:00:00Z" }], 30);
+  expect(end).toBe(Date.parse("2026-01-01T00:00:40Z"));
+  expect(restEnd([{ finished_at: null }], 30)).toBeUndefined();
+  expect(restWords(11_500)).toBe("The agent rests between two runs. It starts by itself in 12 s.");
+  expect(restWords(0)).toBe("The agent rests between two runs. It starts by itself in a moment.");
 });

@@ -1,7 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 
+import { commandRefusal } from "../../agents/runs/commandRefusal";
 import { joinWords, splitWords } from "../../agents/runs/commandLine";
 import { changeAgent } from "../../api/agents";
 import { Problem, sentenceOf } from "../../api/problem";
@@ -24,7 +25,7 @@ export function CommandWay({ agent }: { agent: Agent }) {
       return changeAgent(client, agent.name, { trigger_mode: "reactive", harness: { ...agent.harness, backend: "subprocess", command: words } });
     },
   });
-  const refused = save.error;
+  const refused = useMemo(() => commandRefusal(save.error), [save.error]);
   const part = useFocusFault<HTMLFormElement>(refused);
   // Other quotes around the same words are no change.
   const isDone = hasCommand(agent) && joinWords(splitWords(command).words ?? []) === saved;

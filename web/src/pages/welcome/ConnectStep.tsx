@@ -21,7 +21,7 @@ export function ConnectStep({ agent }: { agent: Agent }) {
   const contact = useContact(name, true);
   const [way, setWay] = useState<WelcomeWay>(hasCommand(agent) ? "command" : "client");
   const isStarted = hasCommand(agent);
-  const isReady = isStarted || way === "later" || (way === "client" && contact.isConnected);
+  const isReady = isStarted || way === "later" || contact.isConnected;
   return (
     <div className="flex flex-col gap-5">
       <div className="flex items-start gap-4">
