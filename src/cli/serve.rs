@@ -158,7 +158,7 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_RUN_PATH", value_name = "FOLDERS", default_value = "/usr/local/bin:/usr/bin:/bin")]
     run_path: String,
 
-    /// A JSON file with prices of models in US dollars for a million tokens, for programs that do not report their cost: {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}} [default: a table of known list prices]
+    /// A JSON file with prices of models in US dollars for a million tokens, for commands that do not report their cost: {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}} [default: a table of known list prices]
     #[arg(long, env = "STOA_PRICES", value_name = "FILE")]
     prices: Option<PathBuf>,
 

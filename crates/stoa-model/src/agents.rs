@@ -160,13 +160,13 @@ impl Default for Budget {
 pub struct Harness {
     pub backend: HarnessBackend,
     /// Executable and arguments, started without a shell. For `claude-code`, `codex` and `gemini`, the hub adds the arguments for
-    /// unattended use, and the default is the program's usual name.
+    /// unattended use, and the default is its usual name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_items = 64)]
     pub command: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub adapter: Option<HarnessAdapter>,
-    /// The model that the program uses. Default: the program's own choice.
+    /// The model to use. Default: what the command chooses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(max_length = 128)]
     pub model: Option<String>,

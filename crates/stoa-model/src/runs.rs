@@ -64,13 +64,13 @@ named_enum! {
         /// The command was stopped by a signal.
         Signal = "signal",
         BadResult = "bad_result",
-        /// The program or its model reported an error.
+        /// The command or its model reported an error.
         ModelError = "model_error",
         /// The provider of the model has no capacity now, or a limit is used up.
         ModelUnavailable = "model_unavailable",
-        /// The program ended without a result.
+        /// The command ended without a result.
         NoResult = "no_result",
-        /// The program could not reach the hub.
+        /// The command could not reach the hub.
         HubUnreachable = "hub_unreachable",
         TurnLimit = "turn_limit",
         CostLimit = "cost_limit",
@@ -105,12 +105,12 @@ named_enum! {
         ErrorOutput = "error_output",
         /// The model begins to work, or goes on.
         Turn = "turn",
-        /// A tool that the program called, with its arguments.
+        /// A tool call with its arguments.
         ToolCall = "tool_call",
         ToolResult = "tool_result",
         /// What the model wrote.
         Text = "text",
-        /// What the program says about itself.
+        /// What the command says about itself.
         Note = "note",
         MessageSent = "message_sent",
         Finished = "finished",

@@ -3,7 +3,7 @@
 //! [`Preset`] says how a program is started without a person: its arguments, files and variables. [`Adapter`] reads what it prints, line
 //! by line: the steps of its work as they come, and at the end whether it succeeded, its answer, tokens and cost.
 //!
-//! Nothing here reads files or starts anything. The shapes were taken from real programs; `tests/recorded` has their outputs.
+//! Nothing here reads files or starts anything. The shapes were taken from real programs; `recorded` has their outputs.
 
 mod claude_code;
 mod codex;
@@ -11,6 +11,8 @@ mod gemini;
 mod outage;
 mod preset;
 mod prices;
+#[cfg(test)]
+mod recorded;
 mod shape;
 
 use std::collections::HashMap;
@@ -150,7 +152,7 @@ impl Adapter {
         // The program prints something else than it used to. What it printed is its answer then, as it is for any other command.
         let answer = self.plain.trim();
         if self.understood == 0 && !answer.is_empty() && exit == Exit::Code(0) {
-            let note = "The output of the program was not understood, so all of it is the answer. Tokens and cost are unknown.";
+            let note = "The output was not understood, so all of it is the answer. Tokens and cost are unknown.";
             return Outcome { response: Some(answer.to_owned()), notes: vec![note.to_owned()], ..Outcome::nothing() };
         }
         let mut outcome = match self.program {

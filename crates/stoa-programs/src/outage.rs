@@ -50,8 +50,8 @@ pub(crate) fn reset_in(text: &str, now_ms: i64) -> Option<i64> {
     let bare = |word: &str| -> String {
         word.trim_matches(|character: char| !character.is_ascii_alphanumeric() && character != '+').to_owned()
     };
-    let dates = words.iter().filter_map(|word| bare(word).parse::<Timestamp>().ok()).map(Timestamp::as_millisecond);
-    if let Some(at) = dates.filter(is_believable).next() {
+    let mut dates = words.iter().filter_map(|word| bare(word).parse::<Timestamp>().ok()).map(Timestamp::as_millisecond);
+    if let Some(at) = dates.find(is_believable) {
         return Some(at);
     }
     let pieces = text.split(|character: char| !character.is_ascii_digit());

@@ -216,12 +216,12 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::ExitCode => "The command failed.",
         RunReason::Signal => "The command was stopped by a signal.",
         RunReason::BadResult => "The command wrote an invalid result.json.",
-        RunReason::ModelError => "The program reported an error.",
+        RunReason::ModelError => "The command reported an error.",
         RunReason::ModelUnavailable => {
-            "The provider of the model is overloaded, or a limit is used up. Try again later."
+            "The provider of the model is overloaded, or a limit is used up. Retry later."
         }
-        RunReason::NoResult => "The program ended without a result.",
-        RunReason::HubUnreachable => "The program could not reach the hub.",
+        RunReason::NoResult => "The command ended without a result.",
+        RunReason::HubUnreachable => "The command could not reach the hub.",
         RunReason::TurnLimit => "The run reached its limit of turns.",
         RunReason::CostLimit => "The run reached its cost limit.",
         RunReason::TooManyProcesses => "The command started too many processes.",

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
+use crate::{Adapter, Exit, Failure, Outcome, Step, Tokens};
 use serde::Deserialize;
 use stoa_model::agents::HarnessAdapter;
-use stoa_programs::{Adapter, Exit, Failure, Outcome, Step, Tokens};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -61,7 +61,7 @@ fn read(path: &Path) -> (Head, Outcome, Vec<String>) {
 
 #[test]
 fn recorded_outputs_are_understood() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded");
     let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     assert!(files.len() >= 15, "there are recordings");
@@ -82,7 +82,7 @@ fn recorded_outputs_are_understood() {
 /// Cut at any byte, broken, or with fields that nobody knows: nothing panics, and a cut output is no success.
 #[test]
 fn torn_outputs_are_no_successes() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
@@ -122,7 +122,7 @@ fn recordings_are_updated_on_demand() {
     if std::env::var_os("STOA_UPDATE").is_none() {
         return;
     }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/recorded");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recorded");
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let text = fs::read_to_string(&path).unwrap();
