@@ -1,7 +1,7 @@
 # All that a developer runs by hand. `make` alone lists it.
 
 .DEFAULT_GOAL := help
-.PHONY: help run web dev check test check-engines check-clients check-hostile bench bench-web clean
+.PHONY: help run web dev check test check-engines check-clients check-agents check-hostile bench bench-web clean
 
 # WEB=0 does without the web page, and so without Node.
 WEB ?= 1
@@ -39,6 +39,10 @@ check-engines: ## compare SQLite and PostgreSQL with random operations, longer t
 check-clients: ## test the hub with MCP clients in Go, Java and old Python (downloads libraries, leaves out missing languages)
 	cargo build --workspace --locked --features stoa/s3 --bin stoa
 	@exec scripts/check-clients
+
+check-agents: ## have the hub start Claude Code, Codex and Gemini CLI with a model of our own (downloads 900 MB)
+	cargo build --workspace --locked --features stoa/s3 --bin stoa
+	@exec scripts/check-agents
 
 check-hostile: ## play attacks of hostile clients against a release with 1 GiB of memory, on SQLite and PostgreSQL: some fifteen minutes
 	cargo build --release --locked --package stoa --package stoa-bench

@@ -5,6 +5,7 @@ mod control;
 mod crashes;
 mod decisions;
 mod edges;
+mod known_programs;
 mod programs;
 mod results;
 mod tokens;
