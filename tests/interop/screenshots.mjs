@@ -14,6 +14,8 @@ const LOOKS = [
   { name: "light", colorScheme: "light", viewport: { width: 1440, height: 900 } },
   { name: "dark", colorScheme: "dark", viewport: { width: 1440, height: 900 } },
   { name: "phone", colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
+  { name: "zoom", colorScheme: "dark", viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 },
+  { name: "forced", colorScheme: "light", forcedColors: "active", viewport: { width: 1440, height: 900 } },
 ];
 
 const press = (...keys) => async (page) => {
