@@ -217,9 +217,7 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::Signal => "The command was stopped by a signal.",
         RunReason::BadResult => "The command wrote an invalid result.json.",
         RunReason::ModelError => "The command reported an error.",
-        RunReason::ModelUnavailable => {
-            "The provider of the model is overloaded, or a limit is used up. Retry later."
-        }
+        RunReason::ModelUnavailable => "The provider of the model is overloaded, or a limit is used up. Retry later.",
         RunReason::NoResult => "The command ended without a result.",
         RunReason::HubUnreachable => "The command could not reach the hub.",
         RunReason::TurnLimit => "The run reached its limit of turns.",

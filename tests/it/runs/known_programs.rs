@@ -42,8 +42,14 @@ async fn outputs_become_steps_answers_and_figures() {
             .iter()
             .map(|step| (step["kind"].as_str().unwrap(), step["text"].as_str().unwrap()))
             .collect();
-        assert!(steps.iter().any(|(kind, text)| *kind == "tool_call" && text.starts_with("send_message {")), "{steps:?}");
-        assert!(steps.iter().any(|(kind, text)| *kind == "tool_result" && text.starts_with("send_message: ")), "{steps:?}");
+        assert!(
+            steps.iter().any(|(kind, text)| *kind == "tool_call" && text.starts_with("send_message {")),
+            "{steps:?}"
+        );
+        assert!(
+            steps.iter().any(|(kind, text)| *kind == "tool_result" && text.starts_with("send_message: ")),
+            "{steps:?}"
+        );
         assert!(steps.contains(&("text", "Done: I wrote to admin.")), "{steps:?}");
         assert!(!steps.iter().any(|(kind, _)| *kind == "output"), "{steps:?}");
     }
@@ -104,7 +110,8 @@ async fn a_session_goes_on_and_is_counted_once() {
 async fn a_known_program_needs_no_command_but_must_be_there() {
     let hub = TestHub::start().await;
     let ada = hub.admin().await;
-    let harness = json!({"backend": "subprocess", "adapter": "claude-code", "model": "claude-opus-5-5", "max_turns": 5});
+    let harness =
+        json!({"backend": "subprocess", "adapter": "claude-code", "model": "claude-opus-5-5", "max_turns": 5});
     ada.agent_with(reactive("scribe", harness)).await;
     let ended = run(&ada, "scribe", "Go.").await;
     assert_eq!(ended["run"]["reason"], "command_not_found");
