@@ -10,13 +10,14 @@ import { enliven } from "./lively.mjs";
 
 const [binary, folder] = process.argv.slice(2);
 const ONLY = (process.env.ONLY ?? "").split(",").filter(Boolean);
-const LOOKS = [
+const ALL_LOOKS = [
   { name: "light", colorScheme: "light", viewport: { width: 1440, height: 900 } },
   { name: "dark", colorScheme: "dark", viewport: { width: 1440, height: 900 } },
   { name: "phone", colorScheme: "light", viewport: { width: 360, height: 740 }, deviceScaleFactor: 2, isMobile: true, hasTouch: true },
   { name: "zoom", colorScheme: "dark", viewport: { width: 640, height: 450 }, deviceScaleFactor: 2 },
   { name: "forced", colorScheme: "light", forcedColors: "active", viewport: { width: 1440, height: 900 } },
 ];
+const LOOKS = ALL_LOOKS.filter(({ name }) => !process.env.LOOK || process.env.LOOK.split(",").includes(name));
 
 const press = (...keys) => async (page) => {
   for (const key of keys) await page.keyboard.press(key);
