@@ -161,7 +161,7 @@ export async function faultsAreSaidAtTheirFields({ hub, watcher }) {
   await hub.agent("scout");
   const page = await watcher.page(await watcher.window(hub.admin));
   await page.goto(`${hub.url}/agents`);
-  await page.getByRole("button", { name: "New agent" }).click();
+  await page.getByRole("main").getByRole("button", { name: "New agent" }).click();
   const dialog = page.getByRole("dialog");
   const name = dialog.getByLabel("Name", { exact: true });
   const displayName = dialog.getByLabel("Display name");

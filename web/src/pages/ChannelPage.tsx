@@ -13,13 +13,14 @@ import { draftKey } from "../messages/drafts";
 import { StarButton } from "../shell/StarButton";
 import { Page } from "../ui/Page";
 import { Failed } from "../ui/States";
-import { lazyPart } from "../ui/lazyPart";
+import { laterPart } from "../ui/laterPart";
 import { NotFound } from "./NotFound";
 import { ChannelSubtitle } from "./channel/ChannelSubtitle";
 import { ChannelViews } from "./channel/ChannelViews";
 import { MembersButton } from "./channel/MembersButton";
 
-const EmptyChannel = lazyPart(() => import("./channel/EmptyChannel").then((part) => part.default));
+// The channel is of use without it, also if the connection breaks before it is there.
+const EmptyChannel = laterPart(() => import("./channel/EmptyChannel").then((part) => part.default));
 const ThreadPane = lazy(() => import("../messages/ThreadPane"));
 
 const route = getRouteApi("/channels/$name");

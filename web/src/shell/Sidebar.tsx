@@ -7,7 +7,6 @@ import { threadsQuery } from "../api/queries";
 import { isMac } from "../lib/platform";
 import { useStore } from "../lib/store";
 import { useIdle } from "../lib/useIdle";
-import { usePainted } from "../lib/usePainted";
 import { useDraftedPlaces } from "../messages/draftMarks";
 import { IconButton } from "../ui/Button";
 import type { PresenceState } from "../ui/PresenceDot";
@@ -34,8 +33,7 @@ function AddButton({ label, onClick }: { label: string; onClick: () => void }) {
 /** Links to every page, with what is new there. */
 export function Sidebar() {
   const sections = useSections();
-  const enabled = usePainted();
-  const threads = useQuery({ ...threadsQuery, enabled }).data?.items ?? [];
+  const threads = useQuery(threadsQuery).data?.items ?? [];
   const waits = useStore(waiting);
   const isIdle = useIdle();
   const presences = useQuery({ ...presencesQuery, enabled: isIdle }).data ?? UNKNOWN;

@@ -2,7 +2,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Activity, Play, Send, SquareKanban } from "lucide-react";
 
 import { meQuery, runningQuery } from "../api/queries";
-import { usePainted } from "../lib/usePainted";
 import { SidebarRow } from "./SidebarRow";
 import { SidebarSection } from "./SidebarSection";
 import { UserMenu } from "./UserMenu";
@@ -10,7 +9,7 @@ import { UserMenu } from "./UserMenu";
 /** The part of the sidebar that stays in sight, however many conversations there are. */
 export function SidebarFoot() {
   const me = useQuery(meQuery).data;
-  const running = useQuery({ ...runningQuery, enabled: usePainted() }).data;
+  const running = useQuery(runningQuery).data;
   const note = running ? `${running} running` : undefined;
   return (
     <>

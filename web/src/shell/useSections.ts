@@ -3,7 +3,6 @@ import { useMemo } from "react";
 
 import { channelsQuery, meQuery, partnersQuery, unreadQuery } from "../api/queries";
 import { starredQuery } from "../api/stars";
-import { usePainted } from "../lib/usePainted";
 import { type Sections, sectionsOf } from "./sections";
 
 /** The same each time, so that nothing is made again while nothing is loaded. */
@@ -12,12 +11,11 @@ const NO_STARS: ReadonlySet<string> = new Set();
 
 /** The conversations of the sidebar. */
 export function useSections(): Sections {
-  const enabled = usePainted();
   const agents = useQuery(meQuery).data?.agents ?? NONE;
-  const channels = useQuery({ ...channelsQuery, enabled }).data ?? NONE;
-  const partners = useQuery({ ...partnersQuery, enabled }).data ?? NONE;
-  const unread = useQuery({ ...unreadQuery, enabled }).data ?? NONE;
-  const starred = useQuery({ ...starredQuery, enabled }).data ?? NO_STARS;
+  const channels = useQuery(channelsQuery).data ?? NONE;
+  const partners = useQuery(partnersQuery).data ?? NONE;
+  const unread = useQuery(unreadQuery).data ?? NONE;
+  const starred = useQuery(starredQuery).data ?? NO_STARS;
   return useMemo(() => sectionsOf({ channels, partners, agents, unread, starred }), [channels, partners, agents, unread, starred]);
 }
 
