@@ -69,7 +69,7 @@ pub struct Commander {
 /// The whole body of a request, whatever it is.
 pub struct RawBody(pub Bytes);
 
-/// For whom a page sends a request.
+/// A page sends the name of its user in this header.
 const USER: HeaderName = HeaderName::from_static("stoa-user");
 
 /// A caller who need not prove who they are.

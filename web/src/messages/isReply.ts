@@ -3,7 +3,7 @@ import { textIn } from "../live/handlers";
 import type { LiveEvent } from "../live/stream";
 
 /**
- * Whether a new message is a reply to its parent. A mention puts a direct message into the inbox of whoever is mentioned. That copy answers
+ * Whether a new message is a reply to its parent. A mention puts a direct message into the inbox of the mentioned person or agent. That copy answers
  * the message in the channel, too, but nobody has replied.
  */
 export function isReply(event: LiveEvent, parent: Pick<Message, "channel">): boolean {
