@@ -12,7 +12,7 @@ pub const MAX_PROMPT_BYTES: usize = 1024 * 1024;
 pub const MAX_THREAD_MESSAGES: i64 = 50;
 
 /// What a template can name.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 17] = [
     "agent.archetype",
     "agent.display_name",
     "agent.name",
@@ -28,12 +28,13 @@ const VALUES: [&str; 16] = [
     "run.attempt",
     "run.id",
     "run.folder",
+    "run.note",
     "thread",
 ];
 
 pub const DEFAULT_TEMPLATE: &str = "\
 You are @{{agent.name}}, an AI agent on a Stoa hub. @{{agent.owner}} owns you. You were started for the messages \
-below. This is run {{run.id}}.
+below. This is run {{run.id}}. {{run.note}}
 
 How to reply:
 - What you print is sent as your reply when you finish, unless you sent a message yourself during the run.
@@ -102,7 +103,7 @@ pub fn render(template: Option<&str>, parts: &PromptParts<'_>) -> String {
             "name": parts.agent, "display_name": parts.display_name, "owner": parts.owner, "archetype": parts.archetype,
         },
         "hub": {"url": parts.hub_url},
-        "run": {"id": parts.run.0, "attempt": parts.attempt, "folder": parts.folder},
+        "run": {"id": parts.run.0, "attempt": parts.attempt, "folder": parts.folder, "note": note_on(parts.attempt)},
         "message": {
             "id": last.map(|last| last.id.0), "body": last.map(|last| fenced(last, parts.mark)), "from": last.map(|last| &last.from),
             "channel": last.and_then(|last| last.channel.as_ref()),
@@ -121,6 +122,17 @@ pub fn render(template: Option<&str>, parts: &PromptParts<'_>) -> String {
             Err(_) => String::new(),
         },
     }
+}
+
+/// What a program must know that does not do this for the first time.
+fn note_on(attempt: i64) -> String {
+    if attempt <= 1 {
+        return String::new();
+    }
+    format!(
+        "This is attempt {attempt}, because an earlier one was interrupted or failed. Check what you have already sent and done before \
+         you repeat it."
+    )
 }
 
 fn instructions(text: &str) -> Value {

@@ -29,6 +29,8 @@ named_enum! {
         /// Waiting for a free slot.
         Queued = "queued",
         Running = "running",
+        /// Waiting for the provider of the model. It starts again by itself.
+        Deferred = "deferred",
         Succeeded = "succeeded",
         Failed = "failed",
         Cancelled = "cancelled",
@@ -40,7 +42,7 @@ named_enum! {
 impl RunStatus {
     /// Whether nothing more happens in it.
     pub fn is_final(self) -> bool {
-        !matches!(self, RunStatus::Queued | RunStatus::Running)
+        !matches!(self, RunStatus::Queued | RunStatus::Running | RunStatus::Deferred)
     }
 }
 
@@ -139,6 +141,8 @@ pub struct RunView {
     pub last_step: Option<String>,
     pub tokens: Option<i64>,
     pub cost_usd: Option<f64>,
+    /// When a deferred run starts again.
+    pub deferred_until: Option<Timestamp>,
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub created_at: Timestamp,
@@ -248,7 +252,7 @@ pub struct RunDetailsQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ReactiveAgent {
     pub agent: AgentView,
-    /// The queued or active run.
+    /// The queued, active or deferred run.
     pub run: Option<RunView>,
     pub last_run: Option<RunView>,
     /// Messages waiting for the next run; 1,000 means at least as many.

@@ -44,4 +44,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(28, "0028", "invitations"),
     migration!(29, "0029", "directory"),
     migration!(30, "0030", "programs"),
+    migration!(31, "0031", "deferred"),
 ];

@@ -19,7 +19,7 @@ use stoa_programs::{Preset, Settings};
 
 use super::finish::{self, Ending};
 use super::store::{self, Begun, RunRow};
-use super::{control, folder, harness_store, progress, wake};
+use super::{control, folder, harness_store, pending, progress, wake};
 use crate::access::Actor;
 use crate::access::identity::credential_hash;
 use crate::clock::milliseconds;
@@ -69,6 +69,11 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
     let Some(run) = store::find_run(tx, id)? else { return Ok(Begin::Nothing) };
     match run.status {
         RunStatus::Queued => {}
+        RunStatus::Deferred => {
+            if let Some(until) = run.deferred_until.filter(|until| *until > tx.now_ms()) {
+                return Ok(Begin::Later(until));
+            }
+        }
         RunStatus::Running if !hub.memory::<control::UnderWay>().contains(id) => {
             if let Some(until) = run.lease_until.filter(|until| *until > tx.now_ms()) {
                 return Ok(Begin::Later(until));
@@ -97,6 +102,9 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
     // The command may have been set after a stranger's message was let in.
     if run.is_foreign && wake::is_for_owners_side(&runnable.agent) {
         return end(tx, RunStatus::Cancelled, RunReason::Sender);
+    }
+    if run.status == RunStatus::Deferred {
+        pending::join(tx, &run)?;
     }
     // What is asked of it is read as the agent sees it now.
     let reader = Actor::agent_itself(run.agent, &run.agent_name, run.owner);

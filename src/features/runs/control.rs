@@ -76,7 +76,7 @@ impl Drop for Entry {
 /// Ends a run: one that waits at once, one that is running as soon as its hub hears of it.
 pub(super) fn stop(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, reason: RunReason) -> Result<(), HubError> {
     match run.status {
-        RunStatus::Queued => {
+        RunStatus::Queued | RunStatus::Deferred => {
             worker::cancel(tx, run.id)?;
             finish::end_unstarted(hub, tx, run, RunStatus::Cancelled, reason)
         }
@@ -111,7 +111,8 @@ pub(super) fn cancel_queued(
     owner: Option<PrincipalId>,
     reason: RunReason,
 ) -> Result<(), HubError> {
-    stop_each(hub, tx, owner, RunStatus::Queued, reason)
+    stop_each(hub, tx, owner, RunStatus::Queued, reason)?;
+    stop_each(hub, tx, owner, RunStatus::Deferred, reason)
 }
 
 fn stop_each(

@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::begin::{self, Job, LEASE, MARK};
 use super::control::Entry;
-use super::finish::{self, Ending};
+use super::finish::{self, Ending, Outage};
 use super::folder::{self, NoFolder, PROMPT};
 use super::harness_store::{self, Report, SessionTotals};
 use super::output::{self, Collected, Line};
@@ -365,7 +365,8 @@ async fn conclude(hub: &Hub, job: &Job, ended: Ended, cause: Option<Cause>, said
         Ended::NotStarted(_) | Ended::TooManyProcesses | Ended::Lost => None,
     };
     let (status, reason, mut detail) = verdict(job, ended, cause, parsed.as_ref().err().copied());
-    let mut ending = Ending { status, reason, detail: String::new(), report: Report::default(), answer: None };
+    let mut ending =
+        Ending { status, reason, detail: String::new(), report: Report::default(), answer: None, outage: None };
     let clean = |text: &str| job.masker.mask(&output::cleaned(text)).into_owned();
     match adapter {
         Some(adapter) => {
@@ -377,6 +378,10 @@ async fn conclude(hub: &Hub, job: &Job, ended: Ended, cause: Option<Cause>, said
             // What ended it from outside is the reason, whatever the program made of it.
             if cause.is_none() && matches!(ended, Ended::Exited(_)) {
                 (ending.status, ending.reason, detail) = judge(&outcome, exit_code.unwrap_or(0), &clean);
+                ending.outage = match outcome.failure {
+                    Some(Failure::Outage { until_ms, .. }) => Some(Outage { until_ms }),
+                    _ => None,
+                };
             }
             ending.answer = outcome.response.as_deref().map(clean);
             ending.report = report_of(hub, job, &outcome, clean);

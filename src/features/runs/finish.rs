@@ -14,7 +14,7 @@ use stoa_model::{MessageId, Timestamp};
 
 use super::harness_store::{self, Report, SessionTotals};
 use super::store::{self, RunRow};
-use super::{pending, progress, wake, worker};
+use super::{deferral, pending, progress, wake, worker};
 use crate::access::{Actor, Credential, Principal, Reach, RunCredential};
 use crate::error::{ErrorKind, HubError};
 use crate::features::messages::Notice;
@@ -34,6 +34,15 @@ pub(super) struct Ending {
     pub(super) report: Report,
     /// What is sent as the agent's reply, if it has sent nothing itself.
     pub(super) answer: Option<String>,
+    /// Set if the provider of the model is to blame.
+    pub(super) outage: Option<Outage>,
+}
+
+/// The provider of the model had no capacity, or a limit was used up.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Outage {
+    /// When that is over, if the provider has said so.
+    pub(super) until_ms: Option<i64>,
 }
 
 impl Ending {
@@ -44,6 +53,7 @@ impl Ending {
             detail: detail.into(),
             report: Report::default(),
             answer: None,
+            outage: None,
         }
     }
 }
@@ -82,6 +92,11 @@ pub(super) fn end_unstarted(
 pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) -> Result<(), HubError> {
     let Some(run) = store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
     let actor = actor_of(&run);
+    if let Some(outage) = ending.outage
+        && let Some(until) = deferral::moment(&run, outage, tx.now_ms())
+    {
+        return deferral::defer(hub, tx, &run, ending, until);
+    }
     if ending.status == RunStatus::Succeeded
         && let Some(answer) = &ending.answer
         && !messages::has_sent(tx, run.id)?
@@ -89,16 +104,12 @@ pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) 
         send_answer(hub, tx, &actor, &run, answer)?;
     }
     let report = &without_earlier_runs(hub, tx, &run, &ending.report)?;
-    let tokens = match (report.tokens_in, report.tokens_out) {
-        (None, None) => None,
-        (read, written) => Some(read.unwrap_or(0) + written.unwrap_or(0)),
-    };
     harness_store::update_report(tx, run.id, report)?;
     let at = Timestamp::from_ms(tx.now_ms());
     let took = run.started_at.map(|started| tx.now_ms() - started.as_ms());
     harness_store::insert_step(tx, run.id, at, StepKind::Finished, progress::cut(&ending.detail), took)?;
     progress::trace(hub, tx, run.id, run.agent, run.owner, StepKind::Finished);
-    store::update_ended(tx, run.id, ending.status, ending.reason, tokens, report.cost_usd)?;
+    store::update_ended(tx, run.id, ending.status, ending.reason, report.used())?;
     // Its token is worthless from now on, here too.
     hub.identities().forget_after(tx);
     worker::cancel(tx, run.id)?;
@@ -120,7 +131,12 @@ pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) 
 }
 
 /// Some programs count whole sessions. What earlier runs of the session used up is not counted again.
-fn without_earlier_runs(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, report: &Report) -> Result<Report, HubError> {
+pub(super) fn without_earlier_runs(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    run: &RunRow,
+    report: &Report,
+) -> Result<Report, HubError> {
     let mut report = report.clone();
     let Some(session) = report.session_id.as_deref().filter(|_| report.session != SessionTotals::default()) else {
         return Ok(report);
@@ -159,12 +175,18 @@ fn send_answer(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, answer: 
 }
 
 /// Says with a reaction what became of the message. Reactions are set, not toggled.
-fn react(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, status: RunStatus) -> Result<(), HubError> {
+pub(super) fn react(
+    hub: &Hub,
+    tx: &mut Tx<'_>,
+    actor: &Actor,
+    run: &RunRow,
+    status: RunStatus,
+) -> Result<(), HubError> {
     let Some(message) = run.trigger_message.filter(|_| run.started_at.is_some()) else { return Ok(()) };
     match status {
         RunStatus::Succeeded => workflow::set_reaction(hub, tx, actor, message, Reaction::Done),
         RunStatus::Failed | RunStatus::TimedOut => workflow::set_reaction(hub, tx, actor, message, Reaction::Reject),
-        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => {
+        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running | RunStatus::Deferred => {
             workflow::clear_reaction(hub, tx, actor, message, Reaction::InProgress)
         }
     }
@@ -175,7 +197,7 @@ fn settle_messages(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, stat
     let status = match status {
         RunStatus::Succeeded => MessageStatus::Done,
         RunStatus::Failed | RunStatus::TimedOut => MessageStatus::Failed,
-        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running => return Ok(()),
+        RunStatus::Cancelled | RunStatus::Queued | RunStatus::Running | RunStatus::Deferred => return Ok(()),
     };
     let covered: Vec<MessageId> = messages::list_covered(tx, run.id, MAX_SETTLED)?;
     for message in covered {
@@ -217,7 +239,7 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::Signal => "The command was stopped by a signal.",
         RunReason::BadResult => "The command wrote an invalid result.json.",
         RunReason::ModelError => "The command reported an error.",
-        RunReason::ModelUnavailable => "The provider of the model is overloaded, or a limit is used up. Retry later.",
+        RunReason::ModelUnavailable => "The provider of the model is overloaded, or a limit is used up.",
         RunReason::NoResult => "The command ended without a result.",
         RunReason::HubUnreachable => "The command could not reach the hub.",
         RunReason::TurnLimit => "The run reached its limit of turns.",

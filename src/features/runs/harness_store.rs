@@ -4,6 +4,7 @@ use stoa_model::runs::{HarnessRunView, MAX_STEPS, RunStatus, RunStep, StepKind};
 use stoa_model::{ConversationId, PrincipalId, RunId, Timestamp};
 use stoa_programs::Tokens;
 
+use super::store::Used;
 use crate::storage::columns::named;
 
 pub(super) fn insert_harness_run(
@@ -39,6 +40,16 @@ pub(super) struct Report {
     pub(super) exit_code: Option<i64>,
     pub(super) logs_excerpt: Option<String>,
     pub(super) error_log: Option<String>,
+}
+
+impl Report {
+    pub(super) fn used(&self) -> Used {
+        let tokens = match (self.tokens_in, self.tokens_out) {
+            (None, None) => None,
+            (read, written) => Some(read.unwrap_or(0) + written.unwrap_or(0)),
+        };
+        Used { tokens, cost_usd: self.cost_usd }
+    }
 }
 
 /// What was used up in a session so far.
@@ -91,10 +102,15 @@ pub(super) fn find_session(
     Ok(found.and_then(|(status, session)| session.filter(|_| status == RunStatus::Succeeded)))
 }
 
+/// Stores what a program said. The figures are added to those of earlier attempts.
 pub(super) fn update_report(tx: &mut Tx<'_>, run: RunId, report: &Report) -> Result<(), DbError> {
     tx.execute(
         "update harness_runs set response = $2, truncated = case when cast($3 as bigint) = 1 then 1 else truncated end, session_id = $4,
-             tokens_in = $5, tokens_out = $6, tokens_cached = $7, cost_usd = $8, exit_code = $9, logs_excerpt = $10,
+             tokens_in = case when cast($5 as bigint) is null then tokens_in else coalesce(tokens_in, 0) + $5 end,
+             tokens_out = case when cast($6 as bigint) is null then tokens_out else coalesce(tokens_out, 0) + $6 end,
+             tokens_cached = case when cast($7 as bigint) is null then tokens_cached else coalesce(tokens_cached, 0) + $7 end,
+             cost_usd = case when cast($8 as double precision) is null then cost_usd else coalesce(cost_usd, 0) + $8 end,
+             exit_code = $9, logs_excerpt = $10,
              error_log = $11, cost_estimated = $12, model = $13, session_tokens_in = $14, session_tokens_out = $15,
              session_tokens_cached = $16, session_cost_usd = $17
          where reactive_run_id = $1",

@@ -2,12 +2,14 @@
 //!
 //! `planner` asks the chain about each message (`wake`), in its transaction. A run that may start is a row and an item of work;
 //! what has to wait is covered by one run later (`pending`). `worker` takes runs in turn: `begin` looks once more whether one may start and
-//! collects what its program is given, `execution` runs the program below a supervisor, `finish` settles it. `recovery` does that
+//! collects what its program is given, `execution` runs the program below a supervisor, `finish` settles it, or `deferral`
+//! has it wait for the provider of its model. `recovery` does that
 //! for what a crash left behind.
 
 mod admin;
 mod begin;
 mod control;
+mod deferral;
 mod execution;
 mod finish;
 mod folder;
@@ -60,7 +62,7 @@ pub fn feature() -> Feature {
         prepare: Some(recovery::prepare),
         background: Some(folder::sweep),
         metrics: Some(|hub, tx| {
-            for status in [RunStatus::Queued, RunStatus::Running] {
+            for status in [RunStatus::Queued, RunStatus::Running, RunStatus::Deferred] {
                 hub.metrics().runs_active.with_label_values(&[status.name()]).set(store::count_active(tx, status)?);
             }
             Ok(())

@@ -5,6 +5,7 @@ use stoa_model::dispatch::NotWokenReason;
 use stoa_model::messages::DeliveryState;
 use stoa_model::{MessageId, PrincipalId, RunId};
 
+use super::store::RunRow;
 use super::wake::{self, Start};
 use super::{store, wake_store};
 use crate::error::HubError;
@@ -114,6 +115,21 @@ fn start(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Settlement, H
     }
     // The budget is for a day.
     Ok(Settlement::RetryAt(wake_store::day_of(tx.now_ms()).1))
+}
+
+/// Has a run that has waited cover what has come in the meantime, as far as it may share a run.
+pub(super) fn join(tx: &mut Tx<'_>, run: &RunRow) -> Result<(), DbError> {
+    agents::begin_decision(tx, run.agent, None)?;
+    let waiting = messages::list_waiting(tx, run.agent, MAX_COVERED)?;
+    let mut joined = Vec::new();
+    for row in &waiting {
+        if is_foreign(tx, row, run.owner)? == run.is_foreign {
+            joined.push(row.message);
+        }
+    }
+    messages::cover(tx, &joined, run.id)?;
+    let is_rest_waiting = joined.len() < waiting.len() || waiting.len() as i64 == MAX_COVERED;
+    agents::set_pending_work(tx, run.agent, is_rest_waiting)
 }
 
 /// Queues a run that answers the last of these messages and covers all. None if there are none, or the budget does not allow it.

@@ -53,15 +53,7 @@ fn repair(hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {
         }
     }
     // A hub that must not act has taken runs out of their lines.
-    let mut after = RunId(0);
-    loop {
-        let queued = store::list_active(tx, None, RunStatus::Queued, after, BATCH)?;
-        let Some(last) = queued.last() else { return Ok(()) };
-        after = last.id;
-        for run in &queued {
-            worker::enqueue(tx, run.agent, run.id)?;
-        }
-    }
+    Ok(worker::enqueue_waiting(tx, None)?)
 }
 
 /// Settles runs whose hub has not been heard of.

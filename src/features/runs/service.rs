@@ -14,7 +14,7 @@ use stoa_model::runs::{
     CheckRequest, CheckStep, CheckView, MAX_STEPS, ReactiveAgent, RunDetails, RunDetailsQuery, RunList, RunQuery,
     RunReason, RunStatus, RunView, delivery_of, why_not,
 };
-use stoa_model::{MessageId, PrincipalId, RunId};
+use stoa_model::{MessageId, PrincipalId, RunId, Timestamp};
 
 use super::store::{self, Filter, RunRow};
 use super::wake::{self, Asked, Start};
@@ -139,6 +139,7 @@ fn view(tx: &mut Tx<'_>, actor: &Actor, row: RunRow) -> Result<RunView, HubError
         tokens: row.tokens,
         cost_usd: row.cost_usd,
         started_at: row.started_at,
+        deferred_until: row.deferred_until.map(Timestamp::from_ms),
         finished_at: row.finished_at,
         created_at: row.created_at,
         trigger_preview: preview,
@@ -421,15 +422,7 @@ pub fn stop(hub: &Hub, tx: &mut Tx<'_>, owner: Option<PrincipalId>) -> Result<()
 
 /// Starts what has waited.
 pub fn resume(tx: &mut Tx<'_>, owner: Option<PrincipalId>) -> Result<(), DbError> {
-    let mut after = RunId(0);
-    loop {
-        let queued = store::list_active(tx, owner, RunStatus::Queued, after, 500)?;
-        let Some(last) = queued.last() else { break };
-        after = last.id;
-        for run in &queued {
-            worker::enqueue(tx, run.agent, run.id)?;
-        }
-    }
+    worker::enqueue_waiting(tx, owner)?;
     for agent in agents::list_with_pending_work(tx, owner)? {
         pending::schedule(tx, agent, tx.now_ms())?;
     }

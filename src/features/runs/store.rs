@@ -35,6 +35,11 @@ pub(super) struct RunRow {
     /// How long the hub that runs it is believed to do so.
     pub(super) lease_until: Option<i64>,
     pub(super) stop_reason: Option<RunReason>,
+    /// Of a deferred run: when it starts again.
+    pub(super) deferred_until: Option<i64>,
+    /// When it was deferred for the first time, and how often it was.
+    pub(super) deferred_since: Option<i64>,
+    pub(super) deferrals: i64,
     pub(super) created_at: Timestamp,
     pub(super) started_at: Option<Timestamp>,
     pub(super) finished_at: Option<Timestamp>,
@@ -42,8 +47,8 @@ pub(super) struct RunRow {
 
 const SELECT_RUN: &str = "select r.id, r.agent_id, a.handle as agent_name, r.owner_id, r.status, r.reason,
         r.trigger_message_id, r.inbox_message_id, r.sender_id, r.sender_human_id, r.is_foreign, r.depth, r.chain_id, r.attempt, r.retry_of, r.is_repeated,
-        r.goal_id, r.task_id, r.last_step, r.steps, r.tokens, r.cost_usd, r.lease_until, r.stop_reason, r.created_at, r.started_at,
-        r.finished_at
+        r.goal_id, r.task_id, r.last_step, r.steps, r.tokens, r.cost_usd, r.lease_until, r.stop_reason,
+        r.deferred_until, r.deferred_since, r.deferrals, r.created_at, r.started_at, r.finished_at
      from reactive_runs r join principals a on a.id = r.agent_id";
 
 /// A run that is to be queued.
@@ -90,16 +95,16 @@ pub(super) fn find_run(tx: &mut Tx<'_>, id: RunId) -> Result<Option<RunRow>, DbE
     tx.query_optional(&format!("{SELECT_RUN} where r.id = $1"), params![id.0], run)
 }
 
-/// The run of an agent that is queued or running.
+/// The run of an agent that has not ended.
 pub(super) fn find_active(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<RunRow>, DbError> {
-    let sql = format!("{SELECT_RUN} where r.agent_id = $1 and r.status in ('queued', 'running')");
+    let sql = format!("{SELECT_RUN} where r.agent_id = $1 and r.status in ('queued', 'running', 'deferred')");
     tx.query_optional(&sql, params![agent.0], run)
 }
 
 /// The last run of an agent that has ended.
 pub(super) fn find_last_ended(tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Option<RunRow>, DbError> {
     let sql = format!(
-        "{SELECT_RUN} where r.agent_id = $1 and r.status not in ('queued', 'running') order by r.id desc limit 1"
+        "{SELECT_RUN} where r.agent_id = $1 and r.status not in ('queued', 'running', 'deferred') order by r.id desc limit 1"
     );
     tx.query_optional(&sql, params![agent.0], run)
 }
@@ -158,7 +163,7 @@ pub(super) fn count_runs(tx: &mut Tx<'_>, filter: &Filter) -> Result<i64, DbErro
     })
 }
 
-/// Runs that are queued or running: of one owner, or all, the oldest first.
+/// Runs of a status that is not final: of one owner, or all, the oldest first.
 pub(super) fn list_active(
     tx: &mut Tx<'_>,
     owner: Option<PrincipalId>,
@@ -180,10 +185,17 @@ pub(super) fn list_lost(tx: &mut Tx<'_>, limit: i64) -> Result<Vec<RunRow>, DbEr
 /// How many runs there are of each status that is not final.
 pub(super) fn count_active(tx: &mut Tx<'_>, status: RunStatus) -> Result<i64, DbError> {
     tx.query_one(
-        "select count(*) as runs from reactive_runs where status = $1 and status in ('queued', 'running')",
+        "select count(*) as runs from reactive_runs where status = $1 and status in ('queued', 'running', 'deferred')",
         params![status.name()],
         |row| row.get("runs"),
     )
+}
+
+/// What an attempt of a run has used up.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Used {
+    pub(super) tokens: Option<i64>,
+    pub(super) cost_usd: Option<f64>,
 }
 
 /// What a run is called by while it is running.
@@ -196,8 +208,8 @@ pub(super) struct Begun<'a> {
 
 pub(super) fn update_begun(tx: &mut Tx<'_>, id: RunId, begun: &Begun<'_>) -> Result<bool, DbError> {
     let changed = tx.execute(
-        "update reactive_runs set status = 'running', started_at = $2, token_hash = $3, hub = $4, lease_until = $5
-         where id = $1 and status = 'queued'",
+        "update reactive_runs set status = 'running', reason = null, started_at = $2, token_hash = $3, hub = $4, lease_until = $5, deferred_until = null
+         where id = $1 and status in ('queued', 'deferred')",
         params![id.0, tx.now_ms(), begun.token_hash.map(|hash| hash.as_slice()), begun.hub, begun.lease_until],
     )?;
     Ok(changed > 0)
@@ -222,6 +234,19 @@ pub(super) fn update_repeated(tx: &mut Tx<'_>, id: RunId) -> Result<(), DbError>
     Ok(())
 }
 
+/// Has a run wait for the provider of its model. What it used up is kept.
+pub(super) fn update_deferred(tx: &mut Tx<'_>, id: RunId, until: i64, used: Used) -> Result<(), DbError> {
+    tx.execute(
+        "update reactive_runs set status = 'deferred', reason = $2, deferred_until = $3, deferred_since = coalesce(deferred_since, $4),
+             deferrals = deferrals + 1, attempt = attempt + 1, token_hash = null, hub = null, lease_until = null, started_at = null,
+             tokens = case when cast($5 as bigint) is null then tokens else coalesce(tokens, 0) + $5 end,
+             cost_usd = case when cast($6 as double precision) is null then cost_usd else coalesce(cost_usd, 0) + $6 end
+         where id = $1 and status = 'running'",
+        params![id.0, RunReason::ModelUnavailable.name(), until, tx.now_ms(), used.tokens, used.cost_usd],
+    )?;
+    Ok(())
+}
+
 pub(super) fn update_stop(tx: &mut Tx<'_>, id: RunId, reason: RunReason) -> Result<(), DbError> {
     tx.execute(
         "update reactive_runs set stop_reason = coalesce(stop_reason, $2) where id = $1 and status = 'running'",
@@ -236,14 +261,14 @@ pub(super) fn update_ended(
     id: RunId,
     status: RunStatus,
     reason: Option<RunReason>,
-    tokens: Option<i64>,
-    cost_usd: Option<f64>,
+    used: Used,
 ) -> Result<bool, DbError> {
     let changed = tx.execute(
-        "update reactive_runs set status = $2, reason = $3, tokens = coalesce($4, tokens), cost_usd = coalesce($5, cost_usd), finished_at = $6, token_hash = null,
-             lease_until = null
-         where id = $1 and status in ('queued', 'running')",
-        params![id.0, status.name(), reason.map(RunReason::name), tokens, cost_usd, tx.now_ms()],
+        "update reactive_runs set status = $2, reason = $3, finished_at = $6, token_hash = null, lease_until = null, deferred_until = null,
+             tokens = case when cast($4 as bigint) is null then tokens else coalesce(tokens, 0) + $4 end,
+             cost_usd = case when cast($5 as double precision) is null then cost_usd else coalesce(cost_usd, 0) + $5 end
+         where id = $1 and status in ('queued', 'running', 'deferred')",
+        params![id.0, status.name(), reason.map(RunReason::name), used.tokens, used.cost_usd, tx.now_ms()],
     )?;
     Ok(changed > 0)
 }
@@ -317,6 +342,9 @@ fn run(row: &Row<'_>) -> Result<RunRow, DbError> {
         cost_usd: row.get("cost_usd")?,
         lease_until: row.get("lease_until")?,
         stop_reason: named_or_null(row, "stop_reason")?,
+        deferred_until: row.get("deferred_until")?,
+        deferred_since: row.get("deferred_since")?,
+        deferrals: row.get("deferrals")?,
         created_at: Timestamp::from_ms(row.get("created_at")?),
         started_at: time("started_at")?,
         finished_at: time("finished_at")?,

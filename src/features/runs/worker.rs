@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use stoa_db::{DbError, Tx};
-use stoa_model::runs::RunReason;
+use stoa_model::runs::{RunReason, RunStatus};
 use stoa_model::{PrincipalId, RunId};
 use tokio::sync::Notify;
 
@@ -20,18 +20,34 @@ use crate::events::{Settlement, WorkItem, Worker};
 use crate::hub::{BoxFuture, Hub};
 
 const QUEUE: &str = "runs";
+const BATCH: i64 = 500;
 const INTERNAL_PAUSE: Duration = Duration::from_secs(5);
 
 /// Puts a run into the line of its agent.
 pub(super) fn enqueue(tx: &mut Tx<'_>, agent: PrincipalId, run: RunId) -> Result<(), DbError> {
-    let item = NewItem {
-        queue: QUEUE,
-        subject: &run.to_string(),
-        due_at_ms: tx.now_ms(),
-        lane: &agent.to_string(),
-        meters: &[],
-    };
+    enqueue_at(tx, agent, run, tx.now_ms())
+}
+
+/// Has it wait there until a moment.
+pub(super) fn enqueue_at(tx: &mut Tx<'_>, agent: PrincipalId, run: RunId, due_at_ms: i64) -> Result<(), DbError> {
+    let item = NewItem { queue: QUEUE, subject: &run.to_string(), due_at_ms, lane: &agent.to_string(), meters: &[] };
     work::enqueue_in_lane(tx, item)
+}
+
+/// Puts all runs that wait into their lines: those of an owner, or of everybody.
+pub(super) fn enqueue_waiting(tx: &mut Tx<'_>, owner: Option<PrincipalId>) -> Result<(), DbError> {
+    for status in [RunStatus::Queued, RunStatus::Deferred] {
+        let mut after = RunId(0);
+        loop {
+            let waiting = store::list_active(tx, owner, status, after, BATCH)?;
+            let Some(last) = waiting.last() else { break };
+            after = last.id;
+            for run in &waiting {
+                enqueue_at(tx, run.agent, run.id, run.deferred_until.unwrap_or(tx.now_ms()))?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Takes a run out of its line.

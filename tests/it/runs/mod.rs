@@ -6,6 +6,7 @@ mod crashes;
 mod decisions;
 mod edges;
 mod known_programs;
+mod outages;
 mod programs;
 mod results;
 mod tokens;

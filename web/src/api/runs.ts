@@ -23,7 +23,7 @@ export interface RunFilter {
 
 export const RUNS_PAGE = 50;
 
-export const ACTIVE: readonly RunStatus[] = ["queued", "running"];
+export const ACTIVE: readonly RunStatus[] = ["queued", "running", "deferred"];
 export const FAILED: readonly RunStatus[] = ["failed", "timed_out"];
 
 export const isActive = ({ status }: Pick<Run, "status">) => ACTIVE.includes(status);

@@ -36,6 +36,14 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
           <StopButton key={run.status} run={run} size="row" />
         </StatusLine>
       );
+    case "deferred":
+      return (
+        <StatusLine>
+          {head}
+          <span className="text-muted">{reasonWords(run.reason)} It starts again by itself.</span>
+          <StopButton key={run.status} run={run} size="row" />
+        </StatusLine>
+      );
     case "running":
       return (
         <StatusBox look="busy" head={head} buttons={<StopButton key={run.status} run={run} size="row" />}>

@@ -15,7 +15,7 @@ export function applyRun(client: QueryClient, event: LiveEvent): void {
   if (id === undefined || status === undefined) return;
   reloadSoon(client, "run", id);
   const isNew = active.get(id) !== status;
-  if (status === "queued" || status === "running") active.set(id, status);
+  if (status === "queued" || status === "running" || status === "deferred") active.set(id, status);
   else active.delete(id);
   if (isNew) {
     reloadSoon(client, "runs");

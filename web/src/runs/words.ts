@@ -3,6 +3,7 @@ import type { Run, RunReason, RunStatus } from "../api/runs";
 export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "plain" | "good" | "busy" | "warning" | "bad" }> = {
   queued: { word: "Queued", icon: "○", colour: "plain" },
   running: { word: "Running", icon: "◐", colour: "busy" },
+  deferred: { word: "Deferred", icon: "◷", colour: "warning" },
   succeeded: { word: "Succeeded", icon: "✓✓", colour: "good" },
   failed: { word: "Failed", icon: "✕", colour: "bad" },
   cancelled: { word: "Cancelled", icon: "⊘", colour: "plain" },
@@ -23,7 +24,7 @@ const REASONS: Record<RunReason | "sender", string> = {
   signal: "The command was stopped by a signal.",
   bad_result: "The command wrote an invalid result.json.",
   model_error: "The command reported an error.",
-  model_unavailable: "The provider of the model is overloaded, or a limit is used up. Retry later.",
+  model_unavailable: "The provider of the model is overloaded, or a limit is used up.",
   no_result: "The command ended without a result.",
   hub_unreachable: "The command could not reach the hub.",
   turn_limit: "The run reached its limit of turns.",

@@ -52,6 +52,8 @@ export function notStarted(work: Message, { name, own }: AskedAgent, { state, re
   return { text: why.startsWith("The agent ") ? why.replace("The agent", `@${name}`) : `@${name}: ${why}` };
 }
 
+const REASON_OF_WAIT = "the provider of its model is overloaded, or a limit is used up. It starts again by itself.";
+
 /** What an agent that the hub starts does about work that mentions it. */
 export function runWords(work: Message, run: Run, agent: AskedAgent, now: number): WorkWords {
   switch (run.status) {
@@ -59,6 +61,8 @@ export function runWords(work: Message, run: Run, agent: AskedAgent, now: number
       return { text: `@${agent.name} waits for a free slot` };
     case "running":
       return { text: hasSaid(work, agent) ? undefined : working(work, agent, timeOf(run, now)) };
+    case "deferred":
+      return { text: `@${agent.name} waits: ${REASON_OF_WAIT}` };
     case "succeeded":
       return { text: hasSaid(work, agent) ? undefined : `@${agent.name} has answered` };
     case "cancelled":
