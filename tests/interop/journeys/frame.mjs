@@ -8,7 +8,7 @@ import { dirname, join } from "node:path";
 import { AxeBuilder } from "@axe-core/playwright";
 import { chromium } from "playwright-core";
 
-const PATIENCE = 20_000;
+const PATIENCE = 45_000;
 
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");

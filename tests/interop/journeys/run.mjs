@@ -9,9 +9,9 @@ import { Hub, Watcher, launch } from "./frame.mjs";
 const [binary, ...wanted] = process.argv.slice(2);
 const AT_ONCE = 2;
 /** A journey that takes longer waits for what will never come. */
-const LONGEST_MS = 120_000;
+const LONGEST_MS = 240_000;
 /** So many that failed may try again alone, where the machine has time for them: it may be that of somebody's laptop. */
-const MOST_REPEATED = 2;
+const MOST_REPEATED = 10;
 
 const journeys = [];
 for (const file of readdirSync(new URL(".", import.meta.url)).filter((name) => name.endsWith(".journey.mjs")).sort()) {
