@@ -38,6 +38,16 @@ pub enum Subprocesses {
     Everyone,
 }
 
+/// Whether runs are isolated from the rest of the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// Where it works.
+    Auto,
+    /// The hub does not start without it.
+    Bubblewrap,
+    None,
+}
+
 /// How agents are run.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
@@ -52,6 +62,9 @@ pub struct RunSettings {
     pub max_seconds: u32,
     /// Where the programs of runs are looked for.
     pub path: String,
+    pub isolation: Isolation,
+    /// What isolated runs can read beside the folders of the system.
+    pub readable: Vec<PathBuf>,
     /// How often one person and their agents may start an agent of somebody else within an hour.
     pub wakes_per_sender: u32,
     /// Runs that may descend from one message.
@@ -71,6 +84,8 @@ impl Default for RunSettings {
             disk_mib: 1024,
             max_seconds: 1800,
             path: "/usr/local/bin:/usr/bin:/bin".to_owned(),
+            isolation: Isolation::Auto,
+            readable: Vec::new(),
             wakes_per_sender: 20,
             max_per_chain: 50,
             prices: PriceList::default(),

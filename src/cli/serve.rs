@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::config::{AgentWebhooks, CURSOR_REDIRECT, Config, Network, RunSettings, Subprocesses, parse_duration};
+use crate::config::{
+    AgentWebhooks, CURSOR_REDIRECT, Config, Isolation, Network, RunSettings, Subprocesses, parse_duration,
+};
 use crate::hub::Hub;
 use clap::{Args, ValueEnum};
 use stoa_model::Secret;
@@ -157,6 +159,14 @@ pub(super) struct ServeArguments {
     /// PATH of runs: colon-separated folders
     #[arg(long, env = "STOA_RUN_PATH", value_name = "FOLDERS", default_value = "/usr/local/bin:/usr/bin:/bin")]
     run_path: String,
+
+    /// Isolation of runs from the hub and from each other: with bubblewrap where it works (auto), always or the hub does not start (bwrap), or none
+    #[arg(long, env = "STOA_RUN_ISOLATION", default_value = "auto", value_parser = ["auto", "bwrap", "none"])]
+    run_isolation: String,
+
+    /// Folders that isolated runs can read, beside those of the system and of their PATH: colon-separated
+    #[arg(long, env = "STOA_RUN_READABLE", value_name = "FOLDERS")]
+    run_readable: Option<String>,
 
     /// A JSON file with prices of models in US dollars for a million tokens, for commands that do not report their cost: {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}} [default: a table of known list prices]
     #[arg(long, env = "STOA_PRICES", value_name = "FILE")]
@@ -348,6 +358,12 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
         disk_mib: arguments.run_disk,
         max_seconds: arguments.max_run_seconds,
         path: arguments.run_path,
+        isolation: match arguments.run_isolation.as_str() {
+            "bwrap" => Isolation::Bubblewrap,
+            "none" => Isolation::None,
+            _ => Isolation::Auto,
+        },
+        readable: absolute_folders(arguments.run_readable.as_deref().unwrap_or_default())?,
         wakes_per_sender: arguments.wakes_per_sender,
         max_per_chain: arguments.max_runs_per_chain,
         prices: match arguments.prices.filter(|file| !file.as_os_str().is_empty()) {
@@ -408,6 +424,20 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
 fn read_prices(file: &Path) -> Result<PriceList, String> {
     let text = std::fs::read_to_string(file).map_err(|error| format!("--prices {}: {error}", file.display()))?;
     PriceList::parse(&text).map_err(|fault| format!("--prices {}: {fault}", file.display()))
+}
+
+/// Folders between colons.
+fn absolute_folders(text: &str) -> Result<Vec<PathBuf>, String> {
+    let folders = text.split(':').filter(|folder| !folder.is_empty());
+    folders
+        .map(|folder| {
+            if folder.starts_with('/') {
+                Ok(PathBuf::from(folder))
+            } else {
+                Err(format!("--run-readable {folder}: must be an absolute path"))
+            }
+        })
+        .collect()
 }
 
 fn parse_networks<T: std::str::FromStr<Err: std::fmt::Display>>(option: &str, text: &str) -> Result<Vec<T>, String> {

@@ -36,6 +36,7 @@ impl Scene {
             environment,
             folder: self.folder.path().to_owned(),
             input: None,
+            wrapper: None,
             limits: Limits::default(),
         }
     }

@@ -58,6 +58,8 @@ named_enum! {
         ReservedVariable = "reserved_variable",
         CommandNotFound = "command_not_found",
         CommandNotExecutable = "command_not_executable",
+        /// The command is in a folder that isolated runs cannot see.
+        CommandNotVisible = "command_not_visible",
         StartFailed = "start_failed",
         /// The server is low on disk space.
         DiskLow = "disk_low",

@@ -32,7 +32,16 @@ pub struct Order {
     pub folder: PathBuf,
     /// A file that becomes standard input.
     pub input: Option<PathBuf>,
+    /// A program that runs the command in surroundings of its own.
+    pub wrapper: Option<Wrapper>,
     pub limits: Limits,
+}
+
+/// A program that is given its own arguments, then the command and its arguments. It ends when the command does, with its exit code.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Wrapper {
+    pub program: PathBuf,
+    pub arguments: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -70,11 +70,11 @@ fn signal_if(pid: i32, signal: Signal, is_meant: impl Fn() -> bool) {
     }
 }
 
-/// Signals all processes below this one.
-pub(crate) fn signal_descendants(signal: Signal) -> io::Result<usize> {
+/// Signals all processes below this one but one, if that is named.
+pub(crate) fn signal_descendants(signal: Signal, spared: Option<i32>) -> io::Result<usize> {
     let own = getpid().as_raw_pid();
     let found = list_descendants(own)?;
-    for pid in &found {
+    for pid in found.iter().filter(|pid| Some(**pid) != spared) {
         // The parent is still one of ours, or this process, which adopts orphans.
         let is_ours = || parent_of(*pid).is_some_and(|parent| parent == own || found.contains(&parent));
         signal_if(*pid, signal, is_ours);
@@ -86,8 +86,8 @@ pub(crate) fn signal_descendants(signal: Signal) -> io::Result<usize> {
 pub(crate) fn kill_descendants() -> io::Result<()> {
     for _ in 0..MAX_ROUNDS {
         // A process that is stopped first cannot create others while the rest is looked for.
-        signal_descendants(Signal::STOP)?;
-        if signal_descendants(Signal::KILL)? == 0 {
+        signal_descendants(Signal::STOP, None)?;
+        if signal_descendants(Signal::KILL, None)? == 0 {
             return Ok(());
         }
         thread::sleep(PAUSE);

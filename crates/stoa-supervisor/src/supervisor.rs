@@ -55,7 +55,9 @@ fn try_supervise() -> io::Result<()> {
         Ok(pid) => pid,
         Err(error) => return report(&mut reports, &Report::NotStarted(obstacle_of(&error))),
     };
-    thread::spawn(move || obey(wishes));
+    // A wrapper that is asked to end would end the command at once.
+    let spared = order.wrapper.is_some().then_some(main);
+    thread::spawn(move || obey(wishes, spared));
     let is_crowded = Arc::new(AtomicBool::new(false));
     let flag = is_crowded.clone();
     thread::spawn(move || count_processes(order.limits.processes, &flag));
@@ -88,7 +90,15 @@ fn start(order: &Order) -> io::Result<i32> {
         Some(path) => Stdio::from(File::open(path)?),
         None => Stdio::null(),
     };
-    let child = Command::new(&order.program)
+    let mut command = match &order.wrapper {
+        Some(wrapper) => {
+            let mut command = Command::new(&wrapper.program);
+            command.args(&wrapper.arguments).arg(&order.program);
+            command
+        }
+        None => Command::new(&order.program),
+    };
+    let child = command
         .args(&order.arguments)
         .env_clear()
         .envs(&order.environment)
@@ -129,10 +139,10 @@ fn reap(main: i32) -> io::Result<WaitStatus> {
 }
 
 /// Does what the other side wishes, and ends everything when it has ended.
-fn obey(wishes: impl BufRead) {
+fn obey(wishes: impl BufRead, spared: Option<i32>) {
     for line in wishes.lines() {
         match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
-            Some(Wish::Stop) => drop(signal_descendants(Signal::TERM)),
+            Some(Wish::Stop) => drop(signal_descendants(Signal::TERM, spared)),
             Some(Wish::Kill) | None => break,
         }
     }

@@ -18,6 +18,7 @@ use stoa_model::{MessageId, PrincipalId, RunId, Secret, Timestamp};
 use stoa_programs::{Preset, Settings};
 
 use super::finish::{self, Ending};
+use super::isolation::{self, Sandbox};
 use super::store::{self, Begun, RunRow};
 use super::{control, folder, harness_store, pending, progress, wake};
 use crate::access::Actor;
@@ -60,6 +61,8 @@ pub(super) struct Job {
     pub(super) model: Option<String>,
     pub(super) prompt: String,
     pub(super) masker: Arc<Masker>,
+    /// None if it is not isolated.
+    pub(super) sandbox: Option<Arc<Sandbox>>,
     pub(super) deadline_ms: i64,
     pub(super) time_limit: Duration,
 }
@@ -100,7 +103,7 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
         None => {}
     }
     // The command may have been set after a stranger's message was let in.
-    if run.is_foreign && wake::is_for_owners_side(&runnable.agent) {
+    if run.is_foreign && wake::is_for_owners_side(hub, &runnable.agent) {
         return end(tx, RunStatus::Cancelled, RunReason::Sender);
     }
     if run.status == RunStatus::Deferred {
@@ -175,6 +178,7 @@ fn prepare(
     let token = CredentialKind::RunToken.render(tx.random_bytes());
     let mark = hex(&tx.random_bytes::<16>());
     let name = hex(&tx.random_bytes::<16>());
+    let sandbox = isolation::sandbox(hub);
     let (folder, home) = (folder::of_run(hub, &name), folder::home_of(hub, run.agent, run.is_foreign.then_some(&name)));
 
     let thread = match run.trigger_message.map(|id| messages::find(tx, id)).transpose()?.flatten() {
@@ -218,7 +222,7 @@ fn prepare(
             mcp_url: &mcp_url,
             home: &home_text,
             resume: resume.as_deref(),
-            is_isolated: false,
+            is_isolated: sandbox.is_some(),
         },
     );
     let mut environment = environment_of(hub, &run, &harness, &run_secrets.variables, &folder, &home, &token);
@@ -262,6 +266,7 @@ fn prepare(
         model: harness.model,
         prompt,
         masker,
+        sandbox,
         time_limit,
     })
 }

@@ -88,6 +88,17 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
         return Err(failed(RunReason::NoHarness));
     };
     let Some(program) = look_up(program, &settings.path) else { return Err(failed(RunReason::CommandNotFound)) };
+    let own: Vec<&Path> = vec![&job.home];
+    if let Some(sandbox) = &job.sandbox {
+        // Within the sandbox all of this would be one exit code.
+        if !program.exists() {
+            return Err(failed(RunReason::CommandNotFound));
+        } else if !sandbox.shows(&program, &own) {
+            return Err(failed(RunReason::CommandNotVisible));
+        } else if !is_executable(&program) {
+            return Err(failed(RunReason::CommandNotExecutable));
+        }
+    }
     let (root, job_in) = (folder::root(hub), job.clone());
     let made = tokio::task::spawn_blocking(move || folder::create(&root, &job_in)).await;
     match made.unwrap_or_else(|error| Err(NoFolder::Failed(std::io::Error::other(error)))) {
@@ -104,6 +115,7 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
         environment: job.environment.clone(),
         folder: job.folder.clone(),
         input: Some(job.folder.join(PROMPT)),
+        wrapper: job.sandbox.as_ref().map(|sandbox| sandbox.wrapper(&job.folder, &own)),
         limits: Limits { file_bytes: settings.disk_mib.saturating_mul(1024 * 1024), ..Limits::default() },
     };
     let marks = BTreeMap::from([(MARK.to_owned(), begin::mark_of(hub, job.run.id))]);
@@ -121,7 +133,7 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
 }
 
 /// Finds a program by its name in the operator's folders; an absolute path stands for itself.
-fn look_up(program: &str, path: &str) -> Option<PathBuf> {
+pub(super) fn look_up(program: &str, path: &str) -> Option<PathBuf> {
     if program.starts_with('/') {
         return Some(PathBuf::from(program));
     }
@@ -131,6 +143,11 @@ fn look_up(program: &str, path: &str) -> Option<PathBuf> {
     }
     let folders = path.split(':').filter(|folder| folder.starts_with('/'));
     folders.map(|folder| Path::new(folder).join(program)).find(|candidate| candidate.is_file())
+}
+
+fn is_executable(program: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    program.metadata().is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 /// Ends what a killed supervisor left behind.

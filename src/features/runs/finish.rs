@@ -233,6 +233,9 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::ReservedVariable => "An environment variable of the agent is reserved. Remove it.",
         RunReason::CommandNotFound => "The command was not found on the server.",
         RunReason::CommandNotExecutable => "The command cannot be executed.",
+        RunReason::CommandNotVisible => {
+            "The command is in a folder that isolated runs cannot see. The operator can add it to STOA_RUN_READABLE."
+        }
         RunReason::StartFailed => "The command could not be started.",
         RunReason::DiskLow => "The server is low on disk space.",
         RunReason::ExitCode => "The command failed.",

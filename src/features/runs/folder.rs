@@ -42,7 +42,7 @@ pub(super) fn root(hub: &Hub) -> PathBuf {
     data.with_file_name(name)
 }
 
-fn absolute(path: &Path) -> PathBuf {
+pub(super) fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
@@ -71,11 +71,16 @@ impl From<io::Error> for NoFolder {
     }
 }
 
-/// Makes the folder of a run, with all that its program is given to read.
-pub(super) fn create(root: &Path, job: &Job) -> Result<(), NoFolder> {
+/// Makes the folder where all folders of runs are.
+pub(super) fn make_root(root: &Path) -> io::Result<()> {
     private_folder(root, true)?;
     private_folder(&root.join("work"), true)?;
-    private_folder(&root.join("homes"), true)?;
+    private_folder(&root.join("homes"), true)
+}
+
+/// Makes the folder of a run, with all that its program is given to read.
+pub(super) fn create(root: &Path, job: &Job) -> Result<(), NoFolder> {
+    make_root(root)?;
     let free = statvfs(root).map_err(io::Error::from)?;
     if free.f_bavail.saturating_mul(free.f_frsize) < MIN_FREE_BYTES {
         return Err(NoFolder::DiskLow);

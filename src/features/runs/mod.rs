@@ -15,6 +15,7 @@ mod finish;
 mod folder;
 mod harness_store;
 mod http;
+mod isolation;
 mod mcp;
 mod mcp_prompts;
 mod output;
@@ -35,7 +36,7 @@ use std::time::Duration;
 
 use stoa_model::runs::RunStatus;
 
-use crate::config::{Config, Subprocesses};
+use crate::config::Config;
 use crate::feature::{Chore, Feature};
 use crate::hub::StartError;
 
@@ -71,13 +72,8 @@ pub fn feature() -> Feature {
     }
 }
 
-/// Programs run with the rights of the hub, so not everybody may start some.
+/// Programs must not find the hub's files beside their own.
 fn check(config: &Config) -> Result<(), StartError> {
-    if config.runs.subprocesses == Subprocesses::Everyone {
-        return Err(StartError::Other(
-            "STOA_SUBPROCESS=everyone needs runs that are isolated from the hub, which this version cannot do; use admins".to_owned(),
-        ));
-    }
     let absolute = |path: &std::path::Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
     if config.runs.folder.as_ref().is_some_and(|folder| absolute(folder).starts_with(absolute(&config.data))) {
         return Err(StartError::Other(

@@ -95,7 +95,7 @@ fn start(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Settlement, H
     for is_foreign in order {
         let covered = &classes[usize::from(is_foreign)];
         let ids: Vec<MessageId> = covered.iter().map(|row| row.message).collect();
-        if is_foreign && wake::is_for_owners_side(&runnable.agent) {
+        if is_foreign && wake::is_for_owners_side(hub, &runnable.agent) {
             // The command was set after they were let in.
             for message in &ids {
                 let reason = Some(NotWokenReason::Sender.name());

@@ -6,7 +6,7 @@ use stoa_model::runs::RunStatus;
 
 use super::begin::{self, MARK};
 use super::control::UnderWay;
-use super::{folder, harness_store, store, wake_store, worker};
+use super::{folder, harness_store, isolation, store, wake_store, worker};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, StartError};
@@ -19,6 +19,7 @@ const COUNTS_KEPT_FOR: std::time::Duration = std::time::Duration::from_secs(7 * 
 /// Ends the processes of a hub that was killed, and settles its runs.
 pub(super) fn prepare(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
     Box::pin(async move {
+        isolation::prepare(hub).await?;
         let root = folder::root(hub).display().to_string();
         // Only those of a hub that is no longer there: another one may share the folder.
         let is_orphan = move |mark: &str| {

@@ -12,7 +12,7 @@ use super::begin::{self, Begin, Job};
 use super::control::UnderWay;
 use super::execution::{self, Outcome};
 use super::finish::{self, Ending};
-use super::store;
+use super::{isolation, store};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::work::{self, NewItem};
@@ -91,8 +91,11 @@ impl Worker for Runner {
 
 async fn run(hub: &Hub, id: RunId) -> Result<Settlement, HubError> {
     let Some(row) = hub.read(move |tx| store::find_run(tx, id)).await? else { return Ok(Settlement::Done) };
-    // Runs of different owners could read each other's environment, so they do not run side by side on one machine.
-    let _turn = OwnersTurn::wait(hub.memory::<Turns>(), row.owner).await;
+    // Runs of different owners that are not isolated could read each other's environment, so they do not run side by side.
+    let _turn = match isolation::sandbox(hub) {
+        Some(_) => None,
+        None => Some(OwnersTurn::wait(hub.memory::<Turns>(), row.owner).await),
+    };
     let hub_in = hub.clone();
     let job = match hub.write(move |tx| begin::begin(&hub_in, tx, id)).await? {
         Begin::Nothing => return Ok(Settlement::Done),

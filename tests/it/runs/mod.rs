@@ -5,6 +5,7 @@ mod control;
 mod crashes;
 mod decisions;
 mod edges;
+mod isolation;
 mod known_programs;
 mod outages;
 mod programs;

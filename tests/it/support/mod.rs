@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use stoa::clock::Clock;
-use stoa::config::{Config, Network, RunSettings};
+use stoa::config::{Config, Isolation, Network, RunSettings};
 use stoa::events::{Listener, Planner, Worker};
 use stoa::feature::{Feature, Features};
 use stoa::hub::Hub;
@@ -111,6 +111,8 @@ impl Setup {
                 // Tests are not the program that looks after runs.
                 supervisor: env!("CARGO_BIN_EXE_stoa").into(),
                 folder: Some(folder.path().with_file_name("runs")),
+                // Tests that are about it turn it on.
+                isolation: Isolation::None,
                 ..RunSettings::default()
             },
             ..Config::new(folder.path())

@@ -18,6 +18,7 @@ const REASONS: Record<RunReason | "sender", string> = {
   reserved_variable: "An environment variable of the agent is reserved. Remove it in the Runs tab.",
   command_not_found: "The command was not found on the server.",
   command_not_executable: "The command cannot be executed.",
+  command_not_visible: "The command is in a folder that isolated runs cannot see. Ask the operator of the hub to make it readable.",
   start_failed: "The command could not be started.",
   disk_low: "The server is low on disk space.",
   exit_code: "The command failed.",

@@ -1,0 +1,206 @@
+//! Isolation: what the program of a run sees of the machine. It sees the folders of the system, which it cannot change, its own folders,
+//! and no process but its own. Bubblewrap does it, without privileges.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use stoa_supervisor::{Ended, Limits, Order, Supervised, Wrapper};
+
+use super::{execution, folder};
+use crate::config::{self, Isolation, Subprocesses};
+use crate::hub::{Hub, StartError, pause};
+
+/// Folders with programs and libraries.
+const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
+/// What programs need of `/etc`. The rest may hold secrets.
+const SETTINGS: [&str; 27] = [
+    "alternatives",
+    "bash.bashrc",
+    "ca-certificates",
+    "crypto-policies",
+    "fonts",
+    "gai.conf",
+    "gitconfig",
+    "group",
+    "host.conf",
+    "hostname",
+    "hosts",
+    "java",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "localtime",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "pki",
+    "profile",
+    "protocols",
+    "resolv.conf",
+    "services",
+    "ssl",
+    "timezone",
+];
+const OPTIONS: [&str; 11] = [
+    "--unshare-user",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--unshare-cgroup-try",
+    "--die-with-parent",
+    "--new-session",
+    // The hub may be root.
+    "--cap-drop",
+    "ALL",
+    "--hostname",
+    "run",
+];
+/// How long the trial at the start may take.
+const TRIAL: Duration = Duration::from_secs(10);
+
+/// Whether this hub isolates its runs. It is found out once, at the start.
+#[derive(Default)]
+struct Found(OnceLock<Option<Arc<Sandbox>>>);
+
+/// The surroundings of an isolated run.
+#[derive(Debug)]
+pub(super) struct Sandbox {
+    program: PathBuf,
+    /// What can be read: where it is, and where that really is.
+    readable: Vec<(PathBuf, PathBuf)>,
+    /// Folders of the hub. They may lie in one that can be read.
+    hidden: Vec<PathBuf>,
+}
+
+/// None if runs are not isolated.
+pub(super) fn sandbox(hub: &Hub) -> Option<Arc<Sandbox>> {
+    hub.memory::<Found>().0.get().cloned().flatten()
+}
+
+/// Finds out whether isolation works here, and says so.
+pub(super) async fn prepare(hub: &Hub) -> Result<(), StartError> {
+    let found = match hub.config().runs.isolation {
+        Isolation::None => Err("STOA_RUN_ISOLATION is none".to_owned()),
+        Isolation::Auto | Isolation::Bubblewrap => try_out(hub).await,
+    };
+    match &found {
+        Ok(_) => tracing::info!("runs are isolated with bubblewrap"),
+        Err(why) if hub.config().runs.isolation == Isolation::Bubblewrap => {
+            return Err(StartError::Other(format!("STOA_RUN_ISOLATION=bwrap does not work here: {why}")));
+        }
+        Err(why) if hub.config().runs.subprocesses == Subprocesses::Everyone => {
+            let advice = "STOA_SUBPROCESS=everyone needs isolated runs. Install bubblewrap, or use admins";
+            return Err(StartError::Other(format!("runs are not isolated: {why}. {advice}")));
+        }
+        Err(why) => {
+            tracing::info!("runs are not isolated, so only its owner's side can start an agent's command: {why}")
+        }
+    }
+    // Nobody else sets it.
+    let _ = hub.memory::<Found>().0.set(found.ok().map(Arc::new));
+    Ok(())
+}
+
+/// Runs something harmless in a sandbox, which must not find the data folder.
+async fn try_out(hub: &Hub) -> Result<Sandbox, String> {
+    let settings = &hub.config().runs;
+    let path = format!("{}:{}", settings.path, config::RunSettings::default().path);
+    let look_up = |name: &str| execution::look_up(name, &path).ok_or_else(|| format!("{name} is not installed"));
+    let sandbox = Sandbox::new(hub, look_up("bwrap")?);
+    let program = look_up("test")?;
+    let root = folder::root(hub);
+    folder::make_root(&root).map_err(|error| format!("{} cannot be used: {error}", root.display()))?;
+    let data = folder::absolute(&hub.config().data);
+    let inside = fs::read_dir(&data).ok().and_then(|mut entries| entries.next()?.ok()).map(|entry| entry.path());
+    let sought = inside.unwrap_or(data).display().to_string();
+    let order = Order {
+        program,
+        arguments: vec!["!".to_owned(), "-e".to_owned(), sought],
+        environment: Default::default(),
+        folder: root.clone(),
+        input: None,
+        wrapper: Some(sandbox.wrapper(&root, &[])),
+        limits: Limits::default(),
+    };
+    let mut supervised = Supervised::prepare(&settings.supervisor, &["supervise"], &Default::default())
+        .map_err(|error| format!("the supervisor cannot be started: {error}"))?;
+    supervised.start(&order).await.map_err(|error| format!("the supervisor does not listen: {error}"))?;
+    let ended = tokio::select! {
+        ended = supervised.ended() => ended,
+        () = pause(TRIAL) => return Err("bubblewrap does not end".to_owned()),
+    };
+    match ended {
+        Ended::Exited(0) => Ok(sandbox),
+        _ => Err(match supervised.errors.take() {
+            Some(errors) => first_line(errors).await,
+            None => "bubblewrap fails".to_owned(),
+        }),
+    }
+}
+
+async fn first_line(errors: impl tokio::io::AsyncRead + Unpin) -> String {
+    use tokio::io::AsyncReadExt;
+    let mut text = Vec::new();
+    // What can be read is read; an empty text has its own words.
+    let _ = errors.take(1000).read_to_end(&mut text).await;
+    let text = String::from_utf8_lossy(&text);
+    match text.lines().find(|line| !line.trim().is_empty()) {
+        Some(line) => line.trim().to_owned(),
+        None => "bubblewrap fails, or shows the data folder".to_owned(),
+    }
+}
+
+/// Where a path leads, if it is there.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| folder::absolute(path))
+}
+
+impl Sandbox {
+    fn new(hub: &Hub, program: PathBuf) -> Self {
+        let config = hub.config();
+        let own = config.runs.path.split(':').filter(|folder| folder.starts_with('/')).map(PathBuf::from);
+        let wanted = SYSTEM.iter().map(PathBuf::from).chain(own).chain(config.runs.readable.iter().cloned());
+        let readable = wanted.filter(|path| path.exists()).map(|path| (path.clone(), real(&path))).collect();
+        let mut hidden = vec![real(&config.data), real(&folder::root(hub))];
+        let attachments = config.attachments_url.as_deref().map(|url| url.strip_prefix("file://").unwrap_or(url));
+        hidden.extend(attachments.filter(|url| !url.contains("://")).map(|path| real(Path::new(path))));
+        hidden.extend(config.admin_socket.as_deref().and_then(Path::parent).map(real));
+        Self { program, readable, hidden }
+    }
+
+    /// Whether a program can be seen in it.
+    pub(super) fn shows(&self, program: &Path, own: &[&Path]) -> bool {
+        let program = real(program);
+        let is_readable = self.readable.iter().any(|(_, real)| program.starts_with(real));
+        let is_hidden = self.hidden.iter().any(|hidden| program.starts_with(hidden));
+        (is_readable && !is_hidden) || own.iter().any(|own| program.starts_with(real(own)))
+    }
+
+    /// Runs a command in this folder, which it can write to, like in the other folders of its own.
+    pub(super) fn wrapper(&self, folder: &Path, own: &[&Path]) -> Wrapper {
+        let text = |path: &Path| path.display().to_string();
+        let mut arguments: Vec<String> = OPTIONS.iter().map(|option| (*option).to_owned()).collect();
+        let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
+        for name in SETTINGS {
+            let path = format!("/etc/{name}");
+            add(&["--ro-bind-try", &path, &path]);
+        }
+        add(&["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]);
+        for (path, _) in &self.readable {
+            add(&["--ro-bind", &text(path), &text(path)]);
+        }
+        for (path, real) in &self.readable {
+            for hidden in self.hidden.iter().filter_map(|hidden| hidden.strip_prefix(real).ok()) {
+                add(&["--tmpfs", &text(&path.join(hidden))]);
+            }
+        }
+        for path in own.iter().chain([&folder]) {
+            add(&["--bind", &text(path), &text(path)]);
+        }
+        add(&["--remount-ro", "/", "--chdir", &text(folder), "--"]);
+        Wrapper { program: self.program.clone(), arguments }
+    }
+}
