@@ -83,6 +83,8 @@ pub struct RunCredential {
     pub depth: i64,
     /// The message that the chain of the run began with.
     pub chain: MessageId,
+    /// Whether its agent runs elsewhere.
+    pub is_remote: bool,
 }
 
 /// A caller whose identity has been proved.

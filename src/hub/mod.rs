@@ -44,6 +44,7 @@ pub(crate) mod engine_mark;
 pub mod guards;
 pub mod idempotency;
 mod parts;
+mod receivers;
 mod start_error;
 mod stored_answers;
 mod supervisors;

@@ -53,9 +53,14 @@ async fn authenticate_bearer_at(
     })
 }
 
-/// The token of a run works at the hub that runs it, for programs on its machine: somebody elsewhere can only have stolen it.
+/// The token of a run works at the hub that runs it, for programs on its machine: somebody elsewhere can only have stolen it. Agents that
+/// run elsewhere are an exception.
 pub fn require_own_machine(hub: &Hub, principal: &Principal, client: Option<IpAddr>) -> Result<(), HubError> {
     let Some(run) = principal.run() else { return Ok(()) };
+    // Its agent runs elsewhere, so it calls from there.
+    if run.is_remote {
+        return Ok(());
+    }
     let is_here = client.is_some_and(|client| hub.is_own_address(client));
     if is_here && hub.memory::<Supervisors>().has_run(run.run) {
         return Ok(());

@@ -7,7 +7,7 @@ use crate::agents::{AgentView, HarnessBackend};
 use crate::dispatch::{Decision, NotWokenReason};
 use crate::messages::{DeliveryState, MessageView};
 use crate::named::named_enum;
-use crate::{MessageId, RunId, Timestamp};
+use crate::{MessageId, RunId, Secret, Timestamp};
 
 /// What is kept of a prompt, and of a response.
 pub const MAX_STORED_TEXT: usize = 32 * 1024;
@@ -78,6 +78,8 @@ named_enum! {
         HubUnreachable = "hub_unreachable",
         TurnLimit = "turn_limit",
         CostLimit = "cost_limit",
+        /// The receiver of a webhook run refused it or could not be called.
+        ReceiverFailed = "receiver_failed",
         TooManyProcesses = "too_many_processes",
         /// The run wrote more to its folder than allowed.
         DiskLimit = "disk_limit",
@@ -187,6 +189,35 @@ pub struct RunStep {
     pub kind: StepKind,
     pub text: String,
     pub duration_ms: Option<i64>,
+}
+
+/// What an agent that runs elsewhere sends when a run has ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ResultRequest {
+    /// Sent as the agent's reply, unless it has sent a message itself during the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub session_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_in: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_out: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tokens_cached: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// If set, the run has failed with this error.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
+/// The secret that signs calls to an agent that runs elsewhere.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct RunSecret {
+    #[schema(value_type = String)]
+    pub secret: Secret,
 }
 
 /// A run with its details.

@@ -196,6 +196,7 @@ pub async fn create_agent_for(
     }
     let (name, settings) = request.into_settings(hub.config().trigger_from)?;
     refuse_reserved_variables(settings.harness.as_ref())?;
+    check_receiver(hub, actor, settings.harness.as_ref())?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
         .command_replayed(actor, Way::Alone, move |tx| {
@@ -248,6 +249,14 @@ fn require_subprocess_allowed(
     };
     let detail = "This owner's agents are not allowed to run commands on the server.";
     Err(HubError::forbidden("subprocess_not_allowed", detail).hint(hint))
+}
+
+/// An agent that runs elsewhere must be at an address that the hub calls. It is asked again with each call.
+fn check_receiver(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result<(), HubError> {
+    match harness.and_then(|harness| harness.url.as_deref()) {
+        Some(url) => hub.check_receiver(&actor.call.base_url, "harness.url", url).map(drop),
+        None => Ok(()),
+    }
 }
 
 /// Names that let somebody start an agent must be somebody's.
@@ -338,6 +347,7 @@ pub async fn update_agent(
         request.clone().apply(&mut settings)?;
         let harness = request.harness.as_ref().and_then(Option::as_ref);
         refuse_reserved_variables(harness)?;
+        check_receiver(hub, actor, harness)?;
         require_subprocess_allowed(hub, tx, agent.owner_id, harness)?;
         require_known(tx, request.trigger_allow.as_deref().unwrap_or_default())?;
         if settings.display_name != agent.display_name {

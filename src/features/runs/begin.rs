@@ -19,6 +19,7 @@ use stoa_programs::{Preset, Settings};
 
 use super::finish::{self, Ending};
 use super::isolation::{self, Sandbox};
+use super::remote::{self, Call};
 use super::store::{self, Begun, RunRow};
 use super::{control, folder, harness_store, pending, progress, wake};
 use crate::access::Actor;
@@ -61,6 +62,8 @@ pub(super) struct Job {
     pub(super) model: Option<String>,
     pub(super) prompt: String,
     pub(super) masker: Arc<Masker>,
+    /// Set if its agent runs elsewhere. Then there is no command.
+    pub(super) call: Option<Call>,
     /// None if it is not isolated.
     pub(super) sandbox: Option<Arc<Sandbox>>,
     pub(super) deadline_ms: i64,
@@ -150,10 +153,10 @@ fn fitting_harness(
     owner: PrincipalId,
 ) -> Result<Result<Harness, RunReason>, HubError> {
     let Some(harness) = agent.harness.clone() else { return Ok(Err(RunReason::NoHarness)) };
-    if harness.backend != HarnessBackend::Subprocess {
+    if harness.backend == HarnessBackend::Kubernetes {
         return Ok(Err(RunReason::BackendUnavailable));
     }
-    if !agents::may_start_subprocess(hub, tx, owner)? {
+    if harness.backend == HarnessBackend::Subprocess && !agents::may_start_subprocess(hub, tx, owner)? {
         return Ok(Err(RunReason::SubprocessNotAllowed));
     }
     // It may have been stored before the name became reserved.
@@ -236,7 +239,17 @@ fn prepare(
 
     let seconds = harness.timeout_seconds.unwrap_or(DEFAULT_TIMEOUT_SECONDS).min(settings.max_seconds);
     let time_limit = Duration::from_secs(u64::from(seconds));
-    let begun = Begun { token_hash: Some(&credential_hash(&token)), ..unstarted(hub, tx) };
+    let call = match (harness.backend, &harness.url) {
+        (HarnessBackend::Webhook, Some(url)) => {
+            let body = call_of(hub, tx, &run, agent, shown, &earlier, &prompt, &token, time_limit);
+            Some(Call::new(hub, tx, run.agent, url, body)?)
+        }
+        _ => None,
+    };
+    let mut begun = Begun { token_hash: Some(&credential_hash(&token)), ..unstarted(hub, tx) };
+    if call.is_some() {
+        begun.lease_until = remote::call_until(tx.now_ms());
+    }
     store::update_begun(tx, run.id, &begun)?;
     // An agent that the hub starts need not call it to have been here.
     principals::note_seen(tx, run.agent)?;
@@ -248,7 +261,10 @@ fn prepare(
         workflow::clear_reaction(hub, tx, &actor, trigger, Reaction::Reject)?;
         workflow::set_reaction(hub, tx, &actor, trigger, Reaction::InProgress)?;
     }
-    let program = command.first().cloned().unwrap_or_default();
+    let program = match &call {
+        Some(call) => format!("a call of {}", call.host()),
+        None => command.first().cloned().unwrap_or_default(),
+    };
     let at = Timestamp::from_ms(tx.now_ms());
     let text = format!("{} with {} in its prompt", masker.mask(&program), count_of(shown.len(), "message"));
     progress::add_step(hub, tx, run.id, at, StepKind::Started, &text)?;
@@ -266,8 +282,42 @@ fn prepare(
         model: harness.model,
         prompt,
         masker,
+        call,
         sandbox,
         time_limit,
+    })
+}
+
+/// What an agent that runs elsewhere is sent.
+#[expect(clippy::too_many_arguments, reason = "all of it is told")]
+fn call_of(
+    hub: &Hub,
+    tx: &Tx<'_>,
+    run: &RunRow,
+    agent: &AgentView,
+    shown: &[MessageView],
+    earlier: &[Said],
+    prompt: &str,
+    token: &str,
+    time_limit: Duration,
+) -> Value {
+    let thread: Vec<Value> = earlier
+        .iter()
+        .map(|said| json!({"id": said.id, "from": said.from, "channel": said.channel, "created_at": said.at, "body": said.text}))
+        .collect();
+    json!({
+        "id": format!("run_{}_{}", run.id, run.attempt),
+        "type": "run.requested",
+        "timestamp": Timestamp::from_ms(tx.now_ms()),
+        "agent": agent.name,
+        "depth": run.depth,
+        "data": {
+            "run_id": run.id, "attempt": run.attempt, "foreign": run.is_foreign, "trigger_message_id": run.trigger_message,
+            "messages": shown, "thread": thread, "instructions": agent.instructions, "prompt": prompt,
+            "token": token, "expires_at": Timestamp::from_ms(tx.now_ms() + milliseconds(time_limit)),
+            "mcp_url": format!("{}/mcp", hub.base_url()),
+            "result_url": format!("{}/api/runs/{}/result", hub.base_url(), run.id),
+        },
     })
 }
 
@@ -383,6 +433,9 @@ pub(super) fn settle_lost(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow) -> Result<()
     use stoa_model::agents::HarnessTools;
     // Somebody may have stopped it since it was looked at.
     let Some(run) = &store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
+    if run.is_taken_on {
+        return remote::time_out(hub, tx, run);
+    }
     if let Some(reason) = run.stop_reason {
         let ending = Ending { status: RunStatus::Cancelled, ..Ending::failed(reason, finish::in_words(reason)) };
         return finish::settle(hub, tx, run, &ending);

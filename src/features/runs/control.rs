@@ -11,7 +11,7 @@ use stoa_model::runs::{RunReason, RunStatus};
 use tokio::sync::Notify;
 
 use super::store::{self, RunRow};
-use super::{finish, worker};
+use super::{finish, remote, worker};
 use crate::error::HubError;
 use crate::hub::{Hub, Supervisors};
 
@@ -80,6 +80,7 @@ pub(super) fn stop(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, reason: RunReason) 
             worker::cancel(tx, run.id)?;
             finish::end_unstarted(hub, tx, run, RunStatus::Cancelled, reason)
         }
+        RunStatus::Running if run.is_taken_on => remote::stop(hub, tx, run, reason),
         RunStatus::Running => {
             store::update_stop(tx, run.id, reason)?;
             // Its token is worthless from now on.

@@ -20,7 +20,7 @@ use super::folder::{self, NoFolder, PROMPT};
 use super::harness_store::{self, Report, SessionTotals};
 use super::output::{self, Collected, Line};
 use super::result::{self, ProgramResult};
-use super::{progress, store};
+use super::{progress, remote, store};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{Hub, pause};
@@ -48,7 +48,7 @@ pub(super) enum Outcome {
     Ended(Box<Ending>),
     /// The hub stops, and the run with it.
     HubStopping,
-    /// Somebody else has settled it.
+    /// Somebody else has settled it, or will.
     GivenUp,
 }
 
@@ -64,6 +64,9 @@ enum Cause {
 
 /// Runs a job to its end. No process of it is left then.
 pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome {
+    if let Some(call) = &job.call {
+        return remote::execute(hub, job, call, entry).await;
+    }
     let supervised = match start(hub, job, entry).await {
         Ok(supervised) => supervised,
         Err(ending) => return Outcome::Ended(Box::new(ending)),

@@ -60,7 +60,7 @@ impl Ending {
 
 /// The agent, as it acts in one of its runs.
 pub(super) fn actor_of(run: &RunRow) -> Actor {
-    let credential = RunCredential { run: run.id, depth: run.depth, chain: run.chain };
+    let credential = RunCredential { run: run.id, depth: run.depth, chain: run.chain, is_remote: false };
     let principal = Principal {
         id: run.agent,
         kind: PrincipalKind::Agent,
@@ -247,6 +247,7 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::HubUnreachable => "The command could not reach the hub.",
         RunReason::TurnLimit => "The run reached its limit of turns.",
         RunReason::CostLimit => "The run reached its cost limit.",
+        RunReason::ReceiverFailed => "The receiver refused the run or could not be called.",
         RunReason::TooManyProcesses => "The command started too many processes.",
         RunReason::DiskLimit => "The run wrote more to its folder than allowed.",
         RunReason::Timeout => "The run exceeded its time limit.",

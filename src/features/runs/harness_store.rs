@@ -23,6 +23,15 @@ pub(super) fn insert_harness_run(
     Ok(())
 }
 
+/// Whether the agent of a run runs elsewhere.
+pub(super) fn is_remote(tx: &mut Tx<'_>, run: RunId) -> Result<bool, DbError> {
+    let backend =
+        tx.query_optional("select backend from harness_runs where reactive_run_id = $1", params![run.0], |row| {
+            named::<HarnessBackend>(row, "backend")
+        })?;
+    Ok(backend == Some(HarnessBackend::Webhook))
+}
+
 /// What a program said about its work.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Report {

@@ -4,15 +4,16 @@ use axum::http::StatusCode;
 use stoa_model::RunId;
 use stoa_model::messages::Items;
 use stoa_model::runs::{
-    CheckRequest, CheckView, ReactiveAgent, RunDetails, RunDetailsQuery, RunList, RunQuery, RunView,
+    CheckRequest, CheckView, ReactiveAgent, ResultRequest, RunDetails, RunDetailsQuery, RunList, RunQuery, RunSecret,
+    RunView,
 };
 use utoipa_axum::routes;
 
-use super::service;
+use super::{remote, service};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
-use crate::surfaces::http::{ApiRouter, NoBody, OptionalBody, Path, Query};
+use crate::surfaces::http::{ApiRouter, Body, NoBody, OptionalBody, Path, Query};
 
 pub fn routes() -> ApiRouter {
     ApiRouter::new()
@@ -22,6 +23,8 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(cancel_run))
         .routes(routes!(list_reactive_agents))
         .routes(routes!(check_agent))
+        .routes(routes!(submit_result))
+        .routes(routes!(new_run_secret))
 }
 
 /// Lists runs of the caller's agents, newest first.
@@ -89,4 +92,29 @@ async fn check_agent(
     OptionalBody(request): OptionalBody<CheckRequest>,
 ) -> Result<Json<CheckView>, HubError> {
     Ok(Json(service::check(&hub, &actor, name, request).await?))
+}
+
+/// Sends the result of a run whose agent runs elsewhere, with the token of the run. Ends the run.
+#[utoipa::path(post, path = "/api/runs/{id}/result", tag = "runs", params(("id" = i64, Path)), request_body = ResultRequest,
+    responses((status = 200, body = RunView)), security(("bearer" = [])))]
+async fn submit_result(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(id): Path<RunId>,
+    Body(request): Body<ResultRequest>,
+) -> Result<Json<RunView>, HubError> {
+    Ok(Json(remote::submit_result(&hub, &actor, id, request).await?))
+}
+
+/// Replaces the secret that signs calls to an agent that runs elsewhere, and returns the new one, once.
+#[utoipa::path(post, path = "/api/agents/{name}/run-secret", tag = "runs", params(("name" = String, Path)),
+    responses((status = 201, body = RunSecret)), security(("session" = [])))]
+async fn new_run_secret(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Path(name): Path<String>,
+    _: NoBody,
+) -> Result<(StatusCode, Json<RunSecret>), HubError> {
+    let secret = remote::new_secret(&hub, &actor, name).await?;
+    Ok((StatusCode::CREATED, Json(RunSecret { secret })))
 }

@@ -23,6 +23,8 @@ mod pending;
 mod planner;
 mod progress;
 mod recovery;
+mod remote;
+mod remote_store;
 mod result;
 mod service;
 mod store;
@@ -37,7 +39,7 @@ use std::time::Duration;
 use stoa_model::runs::RunStatus;
 
 use crate::config::Config;
-use crate::feature::{Chore, Feature};
+use crate::feature::{Chore, Feature, Sealed};
 use crate::hub::StartError;
 
 pub use service::{count_active, drop_waiting, list_of_message, list_reactive_in, resume, stop};
@@ -59,6 +61,7 @@ pub fn feature() -> Feature {
             Chore { name: "lost runs", every: Duration::from_secs(10), run: recovery::settle_lost_runs },
             Chore { name: "old runs", every: Duration::from_secs(3600), run: recovery::forget_old_texts },
         ],
+        sealed: Some(Sealed { columns: &["run_secrets.secret"], seal_again: remote::seal_again }),
         check: Some(check),
         prepare: Some(recovery::prepare),
         background: Some(folder::sweep),

@@ -43,12 +43,13 @@ pub(super) fn prepare(hub: &Hub) -> BoxFuture<'_, Result<(), StartError>> {
 fn repair(hub: &Hub, tx: &mut Tx<'_>) -> Result<(), HubError> {
     // With SQLite there is no other hub that could be running something.
     if tx.engine() == Engine::Sqlite {
+        let mut after = RunId(0);
         loop {
-            let running = store::list_active(tx, None, RunStatus::Running, RunId(0), BATCH)?;
-            if running.is_empty() {
-                break;
-            }
-            for run in &running {
+            let running = store::list_active(tx, None, RunStatus::Running, after, BATCH)?;
+            let Some(last) = running.last() else { break };
+            after = last.id;
+            // What a receiver has taken on goes on without a hub.
+            for run in running.iter().filter(|run| !run.is_taken_on) {
                 begin::settle_lost(hub, tx, run)?;
             }
         }

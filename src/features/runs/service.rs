@@ -107,7 +107,7 @@ fn statuses_of(text: Option<&str>) -> Result<BTreeSet<&'static str>, HubError> {
 }
 
 /// A run, with what the caller sees of its message.
-fn view(tx: &mut Tx<'_>, actor: &Actor, row: RunRow) -> Result<RunView, HubError> {
+pub(super) fn view(tx: &mut Tx<'_>, actor: &Actor, row: RunRow) -> Result<RunView, HubError> {
     let trigger = match row.trigger_message {
         // The operator sees that there was a message, and not what it says.
         Some(_) if actor.is_operator() || !may_read_texts(actor) => None,

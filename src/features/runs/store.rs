@@ -35,6 +35,8 @@ pub(super) struct RunRow {
     /// How long the hub that runs it is believed to do so.
     pub(super) lease_until: Option<i64>,
     pub(super) stop_reason: Option<RunReason>,
+    /// Whether a receiver has taken it on, so that no hub runs it.
+    pub(super) is_taken_on: bool,
     /// Of a deferred run: when it starts again.
     pub(super) deferred_until: Option<i64>,
     /// When it was deferred for the first time, and how often it was.
@@ -48,6 +50,7 @@ pub(super) struct RunRow {
 const SELECT_RUN: &str = "select r.id, r.agent_id, a.handle as agent_name, r.owner_id, r.status, r.reason,
         r.trigger_message_id, r.inbox_message_id, r.sender_id, r.sender_human_id, r.is_foreign, r.depth, r.chain_id, r.attempt, r.retry_of, r.is_repeated,
         r.goal_id, r.task_id, r.last_step, r.steps, r.tokens, r.cost_usd, r.lease_until, r.stop_reason,
+        case when r.status = 'running' and r.hub is null then 1 else 0 end as is_taken_on,
         r.deferred_until, r.deferred_since, r.deferrals, r.created_at, r.started_at, r.finished_at
      from reactive_runs r join principals a on a.id = r.agent_id";
 
@@ -223,6 +226,15 @@ pub(super) fn update_lease(tx: &mut Tx<'_>, id: RunId, hub: &str, until: i64) ->
     Ok(changed > 0)
 }
 
+/// Notes that a receiver has taken a run on, until a moment.
+pub(super) fn update_taken_on(tx: &mut Tx<'_>, id: RunId, until: i64) -> Result<(), DbError> {
+    tx.execute(
+        "update reactive_runs set hub = null, lease_until = $2 where id = $1 and status = 'running'",
+        params![id.0, until],
+    )?;
+    Ok(())
+}
+
 /// Puts a run that was lost back into its line, this once.
 pub(super) fn update_repeated(tx: &mut Tx<'_>, id: RunId) -> Result<(), DbError> {
     tx.execute(
@@ -288,6 +300,7 @@ pub(super) struct TokenIdentity {
     pub(super) run: RunId,
     pub(super) depth: i64,
     pub(super) chain: MessageId,
+    pub(super) is_remote: bool,
     pub(super) agent: PrincipalId,
     pub(super) name: String,
     pub(super) owner: PrincipalId,
@@ -295,8 +308,8 @@ pub(super) struct TokenIdentity {
 
 pub(super) fn find_token(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<TokenIdentity>, DbError> {
     tx.query_optional(
-        "select r.id, r.depth, r.chain_id, r.agent_id, a.handle, a.owner_id
-         from reactive_runs r join principals a on a.id = r.agent_id join users u on u.id = a.owner_id
+        "select r.id, r.depth, r.chain_id, r.agent_id, a.handle, a.owner_id, case when h.backend = 'webhook' then 1 else 0 end as is_remote
+         from reactive_runs r join harness_runs h on h.reactive_run_id = r.id join principals a on a.id = r.agent_id join users u on u.id = a.owner_id
          where r.token_hash = $1 and r.status = 'running' and r.stop_reason is null and r.lease_until > $2 and a.deleted_at is null
            and u.disabled_at is null",
         params![hash, tx.now_ms()],
@@ -305,6 +318,7 @@ pub(super) fn find_token(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<Toke
                 run: RunId(row.get("id")?),
                 depth: row.get("depth")?,
                 chain: MessageId(row.get("chain_id")?),
+                is_remote: row.get("is_remote")?,
                 agent: PrincipalId(row.get("agent_id")?),
                 name: row.get("handle")?,
                 owner: PrincipalId(row.get("owner_id")?),
@@ -342,6 +356,7 @@ fn run(row: &Row<'_>) -> Result<RunRow, DbError> {
         cost_usd: row.get("cost_usd")?,
         lease_until: row.get("lease_until")?,
         stop_reason: named_or_null(row, "stop_reason")?,
+        is_taken_on: row.get("is_taken_on")?,
         deferred_until: row.get("deferred_until")?,
         deferred_since: row.get("deferred_since")?,
         deferrals: row.get("deferrals")?,

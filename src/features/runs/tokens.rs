@@ -53,7 +53,8 @@ pub(super) fn guard<'a>(hub: &'a Hub, principal: &'a Principal, text: &'a [u8]) 
 
 fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
     let Some(found) = store::find_token(tx, hash)? else { return Ok(None) };
-    let credential = RunCredential { run: found.run, depth: found.depth, chain: found.chain };
+    let credential =
+        RunCredential { run: found.run, depth: found.depth, chain: found.chain, is_remote: found.is_remote };
     Ok(Some(FoundIdentity {
         principal: Principal {
             id: found.agent,

@@ -21,6 +21,8 @@ use std::time::Duration;
 use crate::feature::{Chore, Feature, Sealed};
 
 pub use deliveries::list_evidence;
+pub use sending::Outgoing;
+pub use signing::{render as render_secret, sign_with};
 pub use switch::{drop_waiting, list_of_owner, resume};
 
 pub fn feature() -> Feature {

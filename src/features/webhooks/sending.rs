@@ -165,7 +165,7 @@ fn find(hub: &Hub, tx: &mut Tx<'_>, id: DeliveryId) -> Result<Found, HubError> {
 }
 
 /// A signed request.
-pub(super) struct Outgoing {
+pub struct Outgoing {
     pub(super) url: String,
     pub(super) headers: Vec<(&'static str, String)>,
     body: String,
@@ -178,7 +178,7 @@ pub(super) struct Tried {
 }
 
 impl Outgoing {
-    pub(super) fn new(
+    pub fn new(
         url: &str,
         id: &str,
         depth: i64,
@@ -198,14 +198,19 @@ impl Outgoing {
         Ok(Self { url: url.to_owned(), headers, body })
     }
 
-    /// Sends it once.
-    pub(super) async fn send(&self, hub: &Hub) -> Tried {
+    pub fn request(&self) -> Request {
         let mut request = Request::post(self.url.clone(), self.body.clone());
         for (name, value) in &self.headers {
             if let Ok(value) = HeaderValue::try_from(value) {
                 request = request.header(HeaderName::from_static(name), value);
             }
         }
+        request
+    }
+
+    /// Sends it once.
+    pub(super) async fn send(&self, hub: &Hub) -> Tried {
+        let request = self.request();
         #[expect(clippy::disallowed_methods, reason = "measures how long a receiver takes")]
         let started = std::time::Instant::now();
         let at = hub.clock().now();

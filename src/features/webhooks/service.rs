@@ -68,12 +68,6 @@ fn is_trusted(actor: &Actor) -> bool {
     actor.is_person() || actor.is_operator()
 }
 
-/// A sentence as a part of another.
-fn in_phrase(sentence: &str) -> String {
-    let sentence = sentence.trim_end_matches('.');
-    sentence.strip_prefix("The ").map_or_else(|| sentence.to_owned(), |rest| format!("the {rest}"))
-}
-
 /// Whether a person must enable what the caller registers or changes.
 fn must_be_confirmed(hub: &Hub, actor: &Actor) -> bool {
     !is_trusted(actor) && hub.config().agent_webhooks == AgentWebhooks::Confirm
@@ -81,19 +75,7 @@ fn must_be_confirmed(hub: &Hub, actor: &Actor) -> bool {
 
 /// The URL as it is called, if the hub calls it at all.
 fn check_url(hub: &Hub, actor: &Actor, url: &str) -> Result<String, HubError> {
-    let checked = hub.outbound()?.policy().check_url(url);
-    let checked = checked
-        .map_err(|error| HubError::invalid_field("url", format!("is refused: {}", in_phrase(&error.to_string()))))?;
-    let is_own = |base: &str| {
-        let same = |base: &Url| {
-            base.host() == checked.host() && base.port_or_known_default() == checked.port_or_known_default()
-        };
-        Url::parse(base).is_ok_and(|base| same(&base))
-    };
-    if is_own(&actor.call.base_url) || hub.config().base_url.as_deref().is_some_and(is_own) {
-        return Err(HubError::invalid_field("url", "is this hub itself"));
-    }
-    Ok(checked.into())
+    hub.check_receiver(&actor.call.base_url, "url", url)
 }
 
 pub async fn create_webhook(

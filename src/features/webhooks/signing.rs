@@ -15,12 +15,17 @@ const PREFIX: &str = "whsec_";
 const SECRET_BYTES: usize = 32;
 
 /// A secret as its owner is given it.
-pub(super) fn render(secret: &[u8]) -> Secret {
+pub fn render(secret: &[u8]) -> Secret {
     Secret::new(format!("{PREFIX}{}", STANDARD.encode(secret)))
 }
 
 /// The secrets that sign now, the newest first.
-pub(super) struct Secrets(Vec<Zeroizing<Vec<u8>>>);
+pub struct Secrets(Vec<Zeroizing<Vec<u8>>>);
+
+/// Signs with these, the newest first.
+pub fn sign_with(secrets: Vec<Zeroizing<Vec<u8>>>) -> Secrets {
+    Secrets(secrets)
+}
 
 impl Secrets {
     /// All signatures of a body, with a space between them.

@@ -9,13 +9,14 @@ mod isolation;
 mod known_programs;
 mod outages;
 mod programs;
+mod remote;
 mod results;
 mod tokens;
 
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Client, Human, TestHub, eventually};
-use crate::walk::{Row, ToolRow, either, either_thing, refused, session, shows_own};
+use crate::walk::{Row, ToolRow, either, either_thing, refused, session, session_thing, shows_own};
 
 /// Who may do what; see `walk/mod.rs`.
 pub(crate) fn walk_rows() -> Vec<Row> {
@@ -24,6 +25,11 @@ pub(crate) fn walk_rows() -> Vec<Row> {
         either_thing("GET /api/runs/{id}"),
         either_thing("POST /api/runs/{id}/retry").for_owner(409, "not_reactive"),
         either_thing("POST /api/runs/{id}/cancel").for_owner(409, "run_finished"),
+        either_thing("POST /api/runs/{id}/result")
+            .body(json!({"response": "x", "session_id": "y"}))
+            .refused(403, "run_token_required")
+            .for_owner(403, "run_token_required"),
+        session_thing("POST /api/agents/{name}/run-secret").about_the_agent(),
         either("GET /api/agents/reactive"),
         either_thing("POST /api/agents/{name}/check").about_the_agent().aimed_with(
             json!({"from": "{name}", "channel": "{channel}"}),

@@ -89,6 +89,7 @@ impl World {
             ("{run}", run.clone()),
             ("/api/runs/{id}", run.clone()),
             ("/api/runs/{id}/retry", run.clone()),
+            ("/api/runs/{id}/result", run.clone()),
             ("/api/runs/{id}/cancel", run),
             ("{webhook}", webhook.clone()),
             ("/api/webhooks/{id}", webhook.clone()),

@@ -6,7 +6,7 @@ mod canaries;
 mod crashes;
 mod examples;
 mod failures;
-mod receiver;
+pub(crate) mod receiver;
 mod rude;
 mod runs;
 mod sharing;

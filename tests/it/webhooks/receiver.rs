@@ -45,6 +45,8 @@ struct Inside {
     answers: VecDeque<(u16, Option<u64>)>,
     /// What is answered when there are no others.
     usual: Option<u16>,
+    /// The body of all answers.
+    body: Option<String>,
 }
 
 #[derive(Clone)]
@@ -88,6 +90,11 @@ impl Receiver {
         self.inside.lock().unwrap().usual = Some(status);
     }
 
+    /// The body of answers from now on.
+    pub(crate) fn say(&self, body: impl Into<String>) {
+        self.inside.lock().unwrap().body = Some(body.into());
+    }
+
     pub(crate) fn all(&self) -> Vec<Received> {
         self.inside.lock().unwrap().received.clone()
     }
@@ -115,7 +122,7 @@ async fn receive(State((inside, door)): State<Shared>, headers: HeaderMap, bytes
     let body = serde_json::from_slice(&bytes).unwrap_or_default();
     let id = headers.get("webhook-id").map(|id| id.to_str().unwrap().to_owned()).unwrap_or_default();
     let _under_way = UnderWay::begin(&inside, &id);
-    let (status, retry_after, pause) = {
+    let (status, retry_after, pause, said) = {
         let mut inside = inside.lock().unwrap();
         let before = inside.received.iter().filter(|one| one.headers.get("webhook-id") == headers.get("webhook-id"));
         let before = before.count();
@@ -123,14 +130,14 @@ async fn receive(State((inside, door)): State<Shared>, headers: HeaderMap, bytes
         let (status, retry_after) = inside.answers.pop_front().unwrap_or((usual, None));
         let (status, pause) = inside.manner.as_ref().map_or((status, Duration::ZERO), |manner| manner(before));
         inside.received.push(Received { headers, bytes, body, status });
-        (StatusCode::from_u16(status).unwrap(), retry_after, pause)
+        (StatusCode::from_u16(status).unwrap(), retry_after, pause, inside.body.clone())
     };
     door.pass().await;
     #[expect(clippy::disallowed_methods, reason = "a slow receiver is slow in real time")]
     tokio::time::sleep(pause).await;
     match retry_after {
         Some(seconds) => (status, [("retry-after", seconds.to_string())], "later").into_response(),
-        None => (status, "noted").into_response(),
+        None => (status, said.unwrap_or_else(|| "noted".to_owned())).into_response(),
     }
 }
 

@@ -30,6 +30,7 @@ const REASONS: Record<RunReason | "sender", string> = {
   hub_unreachable: "The command could not reach the hub.",
   turn_limit: "The run reached its limit of turns.",
   cost_limit: "The run reached its cost limit.",
+  receiver_failed: "The receiver refused the run or could not be called.",
   too_many_processes: "The command started too many processes.",
   disk_limit: "The run wrote more to its folder than allowed.",
   timeout: "The run exceeded its time limit.",

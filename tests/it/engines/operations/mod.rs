@@ -65,6 +65,8 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("GET /api/runs/{id}", RUNS),
     ("POST /api/runs/{id}/retry", RUNS),
     ("POST /api/runs/{id}/cancel", RUNS),
+    ("POST /api/runs/{id}/result", RUNS),
+    ("POST /api/agents/{name}/run-secret", RUNS),
     ("GET /api/agents/reactive", RUNS),
     ("POST /api/agents/{name}/check", RUNS),
     ("GET /api/automation", RUNS),
