@@ -60,6 +60,9 @@ pub struct RunSettings {
     pub prices: PriceList,
     /// Calls of the hub a minute for each run; 0 means no limit.
     pub calls_per_minute: u32,
+    /// Whether programs count as isolated, so that others than the owner's side may start them. Only tests set it, as long as nothing
+    /// isolates programs.
+    pub counts_as_isolated: bool,
     /// The program that looks after the processes of a run, when it is called with `supervise`: this one.
     pub supervisor: PathBuf,
 }
@@ -77,6 +80,7 @@ impl Default for RunSettings {
             max_per_chain: 50,
             prices: PriceList::default(),
             calls_per_minute: 120,
+            counts_as_isolated: false,
             // The kernel's name for it still works after an upgrade has replaced the file.
             supervisor: PathBuf::from("/proc/self/exe"),
         }

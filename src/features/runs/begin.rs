@@ -100,11 +100,11 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
         None => {}
     }
     // The command may have been set after a stranger's message was let in.
-    if run.is_foreign && wake::is_for_owners_side(&runnable.agent) {
+    if run.is_foreign && wake::is_for_owners_side(hub, &runnable.agent) {
         return end(tx, RunStatus::Cancelled, RunReason::Sender);
     }
     if run.status == RunStatus::Deferred {
-        pending::join(tx, &run)?;
+        pending::join(tx, &run, &runnable)?;
     }
     // What is asked of it is read as the agent sees it now.
     let reader = Actor::agent_itself(run.agent, &run.agent_name, run.owner);

@@ -273,7 +273,7 @@ fn refuse_by_chain(
 ) -> Result<(), HubError> {
     let is_chain_over = wake_store::find_runs_of_chain(tx, row.chain)? >= i64::from(hub.config().runs.max_per_chain);
     let reasons = [
-        (row.is_foreign && wake::is_for_owners_side(&runnable.agent), NotWokenReason::Sender),
+        (row.is_foreign && wake::is_for_owners_side(hub, &runnable.agent), NotWokenReason::Sender),
         (row.depth >= i64::from(runnable.agent.max_trigger_depth), NotWokenReason::Depth),
         (is_chain_over && !actor.is_person() && !actor.is_operator(), NotWokenReason::ChainLimit),
     ];

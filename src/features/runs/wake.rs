@@ -52,7 +52,11 @@ pub(super) fn is_owner_side(sender: &PrincipalRow, owner: PrincipalId) -> bool {
 }
 
 /// Whether only the owner's side may start an agent: its program would have the hub's rights. Isolation does not exist yet.
-pub(super) fn is_for_owners_side(agent: &AgentView) -> bool {
+pub(super) fn is_for_owners_side(hub: &Hub, agent: &AgentView) -> bool {
+    !hub.config().runs.counts_as_isolated && is_subprocess(agent)
+}
+
+fn is_subprocess(agent: &AgentView) -> bool {
     agent.harness.as_ref().is_some_and(|harness| harness.backend == HarnessBackend::Subprocess)
 }
 
@@ -68,7 +72,6 @@ pub(super) fn situation(
     let since = tx.now_ms() - milliseconds(HOUR);
     let sender = sender_kind(tx, runnable, asked)?;
     let is_foreign = sender != SenderKind::OwnerSide;
-    let is_subprocess = is_for_owners_side(agent);
     let is_agent = asked.sender.kind == PrincipalKind::Agent;
     let (runs_today, foreign_runs_today) = wake_store::find_runs_today(tx, agent.id)?;
     let round_trips = if is_agent && !asked.is_person {
@@ -86,8 +89,8 @@ pub(super) fn situation(
         sender,
         trigger_from: agent.trigger_from,
         is_allowed_by_name: is_allowed_by_name(tx, &agent.trigger_allow, asked)?,
-        is_subprocess_without_isolation: is_subprocess,
-        is_subprocess_forbidden: is_subprocess && !agents::may_start_subprocess(hub, tx, *owner)?,
+        is_subprocess_without_isolation: is_for_owners_side(hub, agent),
+        is_subprocess_forbidden: is_subprocess(agent) && !agents::may_start_subprocess(hub, tx, *owner)?,
         foreign_agents_woken: match asked.origin {
             Some(origin) if is_foreign => count(messages::count_foreign_woken(tx, origin, asked.human())?),
             _ => 0,

@@ -8,6 +8,8 @@ mod edges;
 mod known_programs;
 mod outages;
 mod programs;
+mod reach;
+mod reach_matrix;
 mod results;
 mod tokens;
 
