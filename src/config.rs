@@ -71,6 +71,8 @@ pub struct RunSettings {
     pub max_per_chain: u32,
     /// What models cost, for programs that do not say it.
     pub prices: PriceList,
+    /// Calls of the hub a minute for each run; 0 means no limit.
+    pub calls_per_minute: u32,
     /// The program that looks after the processes of a run, when it is called with `supervise`: this one.
     pub supervisor: PathBuf,
 }
@@ -89,6 +91,7 @@ impl Default for RunSettings {
             wakes_per_sender: 20,
             max_per_chain: 50,
             prices: PriceList::default(),
+            calls_per_minute: 120,
             // The kernel's name for it still works after an upgrade has replaced the file.
             supervisor: PathBuf::from("/proc/self/exe"),
         }

@@ -12,6 +12,7 @@ use stoa_model::{ApiKeyId, ConversationId, GrantId, MessageId, PrincipalId, RunI
 use stoa_registry::{Scope, Scopes};
 
 use crate::access::identity::{CredentialStore, IdentityKey};
+use crate::access::reach::{FORBIDDEN_TO_RUNS, Reach, outside_run_reach};
 use crate::error::HubError;
 
 /// One request, whoever makes it and over whatever surface.
@@ -110,38 +111,6 @@ pub struct Principal {
     pub expires_at: Option<i64>,
     /// How the credential is looked up again when a change is about to be made with it.
     pub proof: Option<Proof>,
-}
-
-/// The channels that a credential reaches. It is no limit to DMs.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Reach {
-    Everything,
-    /// Only these, by their conversations. They are no names: somebody else may make a channel with the name of a deleted one.
-    Channels(Vec<ConversationId>),
-}
-
-impl Reach {
-    pub fn is_limited(&self) -> bool {
-        matches!(self, Reach::Channels(_))
-    }
-
-    /// Whether a channel with this conversation is within reach.
-    pub fn contains(&self, conversation: ConversationId) -> bool {
-        match self {
-            Reach::Everything => true,
-            Reach::Channels(conversations) => conversations.contains(&conversation),
-        }
-    }
-
-    /// SQL that holds for what is in a DM or in a channel within reach. `channel` is an expression for the id of a channel, null in a
-    /// DM; `conversation` is one for the id of its conversation.
-    pub fn sql(&self, channel: &str, conversation: &str) -> String {
-        let Reach::Channels(conversations) = self else { return "1 = 1".to_owned() };
-        let ids: Vec<String> = conversations.iter().map(|id| id.0.to_string()).collect();
-        // A list needs something in it, and no conversation has this id.
-        let ids = if ids.is_empty() { "0".to_owned() } else { ids.join(", ") };
-        format!("({channel} is null or {conversation} in ({ids}))")
-    }
 }
 
 /// A credential, the door that it was sent to, and where to look for it.
@@ -301,6 +270,9 @@ impl Actor {
         if self.is_operator() || self.principal.permissions.contains(permission) {
             return Ok(());
         }
+        if self.principal.reach.of_run().is_some() && !FORBIDDEN_TO_RUNS.contains(&permission) {
+            return Err(outside_run_reach());
+        }
         if self.run().is_some() {
             return Err(run_token_forbidden());
         }
@@ -325,6 +297,29 @@ impl Actor {
     /// it.
     pub fn reaches_channel(&self, conversation: ConversationId) -> bool {
         self.principal.reach.contains(conversation)
+    }
+
+    /// The same for those who only read, which a run that others have started may do in every public channel.
+    pub fn reads_channel(&self, conversation: ConversationId, is_public: bool) -> bool {
+        self.principal.reach.reads(conversation, is_public)
+    }
+
+    /// The same for a DM.
+    pub fn reaches_dm(&self, conversation: ConversationId) -> bool {
+        self.principal.reach.contains_dm(conversation)
+    }
+
+    /// For changes in a conversation that the caller sees: a run that others have started makes them only in its own.
+    pub fn require_own_conversation(&self, conversation: ConversationId) -> Result<(), HubError> {
+        match self.principal.reach.of_run() {
+            Some(run) if !run.is_conversation(conversation) => Err(outside_run_reach()),
+            _ => Ok(()),
+        }
+    }
+
+    /// For what a run does only if the owner's side has started it.
+    pub fn require_beyond_conversation(&self) -> Result<(), HubError> {
+        if self.principal.reach.of_run().is_some() { Err(outside_run_reach()) } else { Ok(()) }
     }
 
     /// The handle under which the audit log knows the caller.

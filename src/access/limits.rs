@@ -2,8 +2,9 @@
 
 use std::net::IpAddr;
 
-use stoa_model::PrincipalId;
+use stoa_model::{PrincipalId, RunId};
 
+use crate::access::Principal;
 use crate::access::identity::credential_hash;
 use crate::access::rate_limit::{Allowance, Limiter, Meter, Tally, Window};
 use crate::error::HubError;
@@ -25,6 +26,8 @@ const OAUTH_REQUESTS_PER_ADDRESS: u32 = 120;
 
 pub struct Limits {
     writes: Option<Limiter<PrincipalId>>,
+    /// Calls of programs in runs.
+    run_calls: Option<Limiter<RunId>>,
     /// What is read, by owner and in bytes.
     reads: Option<Meter<PrincipalId>>,
     /// Requests for tokens, by client; for one that anybody can pretend to be, also by address.
@@ -42,11 +45,12 @@ pub struct Limits {
 }
 
 impl Limits {
-    pub fn new(writes_per_minute: u32, read_mebibytes_per_minute: u32) -> Self {
+    pub fn new(writes_per_minute: u32, read_mebibytes_per_minute: u32, run_calls_per_minute: u32) -> Self {
         let read_bytes = u64::from(read_mebibytes_per_minute) * 1024 * 1024;
         Self {
             reads: (read_bytes > 0).then(|| Meter::new(read_bytes, MINUTE_MS)),
             writes: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
+            run_calls: (run_calls_per_minute > 0).then(|| Limiter::new(run_calls_per_minute, MINUTE_MS)),
             tokens: (writes_per_minute > 0).then(|| Limiter::new(writes_per_minute, MINUTE_MS)),
             client_failures: Window::new(CLIENT_FAILURES_PER_ADDRESS, MINUTE_MS),
             registrations: Window::new(OAUTH_CLIENTS_PER_ADDRESS, MINUTE_MS),
@@ -63,6 +67,12 @@ impl Limits {
     /// Counts a write. None means that there is no limit.
     pub fn take_write(&self, principal: PrincipalId, now_ms: i64) -> Option<Allowance> {
         self.writes.as_ref().map(|limiter| limiter.take(principal, now_ms))
+    }
+
+    /// Counts a call with the token of a run.
+    pub fn take_run_call(&self, principal: &Principal, now_ms: i64) -> Result<(), HubError> {
+        let Some(run) = principal.run() else { return Ok(()) };
+        admit(self.run_calls.as_ref().map(|limiter| limiter.take(run.run, now_ms)), "calls of this run")
     }
 
     /// Refuses a read of an owner who has read too much.

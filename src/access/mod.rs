@@ -10,6 +10,8 @@ pub mod lines;
 pub mod password;
 pub mod password_line;
 pub mod rate_limit;
+pub mod reach;
 pub mod webhook_signature;
 
-pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, Reach, RunCredential};
+pub use actor::{Actor, Call, Credential, Idempotency, Principal, Proof, RunCredential};
+pub use reach::{Reach, RunReach};

@@ -118,7 +118,7 @@ impl Hub {
         Ok(Self(Arc::new(Inner {
             started_at: config.clock.now(),
             identities: IdentityCache::new(db.engine(), config.auth_cache),
-            limits: Limits::new(config.rate_limit, config.read_limit_mib),
+            limits: Limits::new(config.rate_limit, config.read_limit_mib, config.runs.calls_per_minute),
             bodies: Budget::new(Shares::of_mebibytes(config.body_memory_mib)),
             answers: Budget::new(Shares::of_mebibytes(config.answer_memory_mib)),
             reads: Lines::new(READS_AT_ONCE),

@@ -31,7 +31,7 @@ async fn a_new_agent_has_sensible_settings() {
     let expected = json!({
         "id": created["agent"]["id"], "name": "scout", "display_name": "scout", "owner": "Ada", "description": "", "archetype": "custom",
         "trigger_mode": "passive", "cooldown_seconds": 30, "budget": {"runs_per_day": 100, "cost_usd_per_day": null, "others_percent": 50},
-        "max_trigger_depth": 4, "trigger_from": "people", "trigger_allow": [], "max_round_trips": 12, "k8s_image": null, "harness": null, "instructions": "", "pending_work": false,
+        "max_trigger_depth": 4, "trigger_from": "people", "trigger_allow": [], "foreign_reach": "conversation", "max_round_trips": 12, "k8s_image": null, "harness": null, "instructions": "", "pending_work": false,
         "paused_at": null, "pause_reason": null, "quarantined_at": null, "last_seen_at": null,
         "created_at": "2027-01-15T08:00:00.000Z",
     });
@@ -47,7 +47,7 @@ async fn every_setting_can_be_given_at_the_start() {
     let request = json!({
         "name": "0-scout_1", "display_name": "Späher 🛰", "archetype": "researcher", "trigger_mode": "reactive",
         "cooldown_seconds": 604_800, "budget": {"runs_per_day": 0, "cost_usd_per_day": 1.25, "others_percent": 0}, "max_trigger_depth": 16,
-        "trigger_from": "everyone", "trigger_allow": ["admin"], "max_round_trips": 0,
+        "trigger_from": "everyone", "trigger_allow": ["admin"], "foreign_reach": "agent", "max_round_trips": 0,
         "k8s_image": "registry.example/scout:1", "instructions": "Look\naround.",
         "harness": {
             "backend": "subprocess", "command": ["scout", "--fast", ""], "adapter": "claude-code",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::dispatch::{DEFAULT_MAX_ROUND_TRIPS, TriggerFrom};
+use crate::dispatch::{DEFAULT_MAX_ROUND_TRIPS, ForeignReach, TriggerFrom};
 use crate::environment::is_reserved_variable;
 use crate::named::named_enum;
 use crate::text::{MAX_DISPLAY_NAME, check_body, check_label};
@@ -208,6 +208,7 @@ pub struct AgentSettings {
     pub max_trigger_depth: u32,
     pub trigger_from: TriggerFrom,
     pub trigger_allow: Vec<String>,
+    pub foreign_reach: ForeignReach,
     pub max_round_trips: u32,
     pub k8s_image: Option<String>,
     pub harness: Option<Harness>,
@@ -235,6 +236,9 @@ pub struct AgentView {
     /// Additional allowed users and agents. A user includes all of their agents.
     #[serde(default)]
     pub trigger_allow: Vec<String>,
+    /// What runs that others start can read and write.
+    #[serde(default)]
+    pub foreign_reach: ForeignReach,
     /// Maximum runs per hour from one other agent, until a person writes.
     #[serde(default = "default_max_round_trips")]
     pub max_round_trips: u32,
@@ -280,6 +284,8 @@ pub struct CreateAgentRequest {
     #[schema(max_items = 100)]
     pub trigger_allow: Option<Vec<String>>,
     #[serde(default)]
+    pub foreign_reach: Option<ForeignReach>,
+    #[serde(default)]
     #[schema(maximum = 1000)]
     pub max_round_trips: Option<u32>,
     #[serde(default)]
@@ -322,6 +328,9 @@ pub struct UpdateAgentRequest {
     #[schema(max_items = 100, nullable = false)]
     pub trigger_allow: Option<Vec<String>>,
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    pub foreign_reach: Option<ForeignReach>,
+    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(maximum = 1000, nullable = false)]
     pub max_round_trips: Option<u32>,
     #[serde(default, deserialize_with = "nullable", skip_serializing_if = "Option::is_none")]
@@ -354,6 +363,7 @@ impl CreateAgentRequest {
             max_trigger_depth: None,
             trigger_from: None,
             trigger_allow: None,
+            foreign_reach: None,
             max_round_trips: None,
             k8s_image: None,
             harness: None,
@@ -379,6 +389,7 @@ impl CreateAgentRequest {
             max_trigger_depth: self.max_trigger_depth.unwrap_or(DEFAULT_TRIGGER_DEPTH),
             trigger_from: self.trigger_from.unwrap_or(trigger_from),
             trigger_allow: self.trigger_allow.unwrap_or_default(),
+            foreign_reach: self.foreign_reach.unwrap_or_default(),
             max_round_trips: self.max_round_trips.unwrap_or(DEFAULT_MAX_ROUND_TRIPS),
             k8s_image: self.k8s_image,
             harness: self.harness,
@@ -409,6 +420,7 @@ impl UpdateAgentRequest {
         set(&mut settings.max_trigger_depth, self.max_trigger_depth);
         set(&mut settings.trigger_from, self.trigger_from);
         set(&mut settings.trigger_allow, self.trigger_allow);
+        set(&mut settings.foreign_reach, self.foreign_reach);
         set(&mut settings.max_round_trips, self.max_round_trips);
         set(&mut settings.k8s_image, self.k8s_image);
         set(&mut settings.harness, self.harness);

@@ -63,6 +63,18 @@ named_enum! {
     }
 }
 
+named_enum! {
+    /// What a run can read and write if someone other than the owner and the owner's agents started it.
+    #[derive(Default)]
+    pub enum ForeignReach {
+        /// The conversation of the message that started it. It also reads public channels, and writes to the owner.
+        #[default]
+        Conversation = "conversation",
+        /// All that the agent can read and write.
+        Agent = "agent",
+    }
+}
+
 /// What a sender is to the agent that a message is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SenderKind {

@@ -45,5 +45,6 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(29, "0029", "directory"),
     migration!(30, "0030", "programs"),
     migration!(31, "0031", "deferred"),
+    migration!(32, "0032", "reach"),
     migration!(33, "0033", "remote_runs"),
 ];

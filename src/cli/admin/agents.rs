@@ -10,6 +10,7 @@ use super::{Failure, Session};
 const ARCHETYPES: [&str; 6] = ["researcher", "writer", "commenter", "monitor", "operator", "custom"];
 const TRIGGER_MODES: [&str; 3] = ["passive", "reactive", "disabled"];
 const TRIGGER_FROM: [&str; 3] = ["owner", "people", "everyone"];
+const FOREIGN_REACH: [&str; 2] = ["conversation", "agent"];
 const CLIENTS: [&str; 7] = ["generic", "claude-code", "codex", "cursor", "vscode", "gemini", "stdio"];
 
 #[derive(Subcommand)]
@@ -111,6 +112,11 @@ pub(super) struct Settings {
     #[arg(long, value_name = "NAMES|none", value_parser = parse_names)]
     trigger_allow: Option<Names>,
 
+    /// What runs that others start can read and write: only the conversation that started them (conversation), or everything that the
+    /// agent can (agent)
+    #[arg(long, value_parser = FOREIGN_REACH)]
+    foreign_reach: Option<String>,
+
     /// Maximum runs per hour from one other agent, until a person writes
     #[arg(long, value_name = "MESSAGES")]
     max_round_trips: Option<u32>,
@@ -162,6 +168,7 @@ impl Settings {
         set("max_trigger_depth", self.max_trigger_depth.map(|depth| json!(depth)));
         set("trigger_from", self.trigger_from.as_ref().map(|from| json!(from)));
         set("trigger_allow", self.trigger_allow.as_ref().map(|names| json!(names.0)));
+        set("foreign_reach", self.foreign_reach.as_ref().map(|reach| json!(reach)));
         set("max_round_trips", self.max_round_trips.map(|trips| json!(trips)));
         set("k8s_image", self.k8s_image.as_ref().map(|image| json!(image.0)));
         set("harness", self.harness.as_ref().map(read_harness).transpose()?);
@@ -303,6 +310,7 @@ fn properties(output: &Output, agent: &Value) -> String {
         ("max trigger depth", show(&agent["max_trigger_depth"])),
         ("started by", show(&agent["trigger_from"])),
         ("also started by", show(&agent["trigger_allow"])),
+        ("runs of others reach", show(&agent["foreign_reach"])),
         ("max round trips", show(&agent["max_round_trips"])),
         ("k8s image", or_none(&agent["k8s_image"])),
         ("harness", or_none(&agent["harness"])),

@@ -8,7 +8,7 @@ use stoa_model::agents::{
     DEFAULT_TRIGGER_DEPTH, Harness, HarnessBackend, PauseReason, TriggerMode, UpdateAgentRequest,
 };
 use stoa_model::credentials::CredentialKind;
-use stoa_model::dispatch::{DEFAULT_MAX_ROUND_TRIPS, NotWokenReason, TriggerFrom};
+use stoa_model::dispatch::{DEFAULT_MAX_ROUND_TRIPS, ForeignReach, NotWokenReason, TriggerFrom};
 use stoa_model::page::{MAX_LIMIT, Page};
 use stoa_model::permissions::{Permission, PermissionSet};
 use stoa_model::principals::PrincipalKind;
@@ -81,6 +81,7 @@ impl From<AgentRow> for AgentView {
             max_trigger_depth: row.max_trigger_depth,
             trigger_from: row.trigger_from,
             trigger_allow: row.trigger_allow,
+            foreign_reach: row.foreign_reach,
             max_round_trips: row.max_round_trips,
             k8s_image: row.k8s_image,
             harness: row.harness,
@@ -353,6 +354,10 @@ pub async fn update_agent(
         if settings.display_name != agent.display_name {
             principals::set_display_name(hub, tx, actor, agent.id, &settings.display_name)?;
         }
+        if settings.foreign_reach != agent.foreign_reach {
+            // The tokens of its runs reach less or more from now on.
+            hub.identities().forget_after(tx);
+        }
         Ok(store::update_settings(tx, agent.id, &settings)?)
     })
     .await
@@ -483,6 +488,7 @@ fn without_configuration(agent: AgentView) -> AgentView {
         max_trigger_depth: DEFAULT_TRIGGER_DEPTH,
         trigger_from: TriggerFrom::default(),
         trigger_allow: Vec::new(),
+        foreign_reach: ForeignReach::default(),
         max_round_trips: DEFAULT_MAX_ROUND_TRIPS,
         k8s_image: None,
         harness: None,
@@ -515,6 +521,7 @@ fn settings_of(agent: &AgentRow) -> AgentSettings {
         max_trigger_depth: agent.max_trigger_depth,
         trigger_from: agent.trigger_from,
         trigger_allow: agent.trigger_allow.clone(),
+        foreign_reach: agent.foreign_reach,
         max_round_trips: agent.max_round_trips,
         k8s_image: agent.k8s_image.clone(),
         harness: agent.harness.clone(),

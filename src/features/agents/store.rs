@@ -2,7 +2,7 @@ use std::sync::LazyLock;
 
 use stoa_db::{DbError, Row, Tx, Value as Parameter, params};
 use stoa_model::agents::{AgentSettings, Archetype, Budget, Harness, PauseReason, TriggerMode};
-use stoa_model::dispatch::TriggerFrom;
+use stoa_model::dispatch::{ForeignReach, TriggerFrom};
 use stoa_model::{MessageId, PrincipalId, Timestamp, handles};
 
 use crate::features::acting;
@@ -26,6 +26,7 @@ pub(super) struct AgentRow {
     pub(super) max_trigger_depth: u32,
     pub(super) trigger_from: TriggerFrom,
     pub(super) trigger_allow: Vec<String>,
+    pub(super) foreign_reach: ForeignReach,
     pub(super) max_round_trips: u32,
     pub(super) k8s_image: Option<String>,
     pub(super) harness: Option<Harness>,
@@ -43,7 +44,7 @@ pub(super) struct AgentRow {
 
 const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p.created_at, p.last_seen_at,
         owner.handle as owner, a.description, a.archetype, a.trigger_mode, a.cooldown_seconds, a.budget, a.max_trigger_depth,
-        a.trigger_from, a.trigger_allow, a.max_round_trips,
+        a.trigger_from, a.trigger_allow, a.foreign_reach, a.max_round_trips,
         a.k8s_image, a.harness, a.instructions, a.pending_work, a.paused_at, a.pause_reason, a.quarantined_at, a.revision
      from agents a join principals p on p.id = a.id join principals owner on owner.id = p.owner_id
      where p.deleted_at is null";
@@ -51,8 +52,8 @@ const SELECT_AGENT: &str = "select p.id, p.handle, p.display_name, p.owner_id, p
 pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSettings) -> Result<(), DbError> {
     tx.execute(
         "insert into agents (id, archetype, trigger_mode, cooldown_seconds, budget, max_trigger_depth, k8s_image, harness, instructions,
-             trigger_from, trigger_allow, max_round_trips, description)
-         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
+             trigger_from, trigger_allow, max_round_trips, description, foreign_reach)
+         values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
         params![
             id.0,
             settings.archetype.name(),
@@ -66,7 +67,8 @@ pub(super) fn insert_agent(tx: &mut Tx<'_>, id: PrincipalId, settings: &AgentSet
             settings.trigger_from.name(),
             to_json(&settings.trigger_allow)?,
             settings.max_round_trips,
-            settings.description
+            settings.description,
+            settings.foreign_reach.name()
         ],
     )?;
     Ok(())
@@ -76,7 +78,7 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
     tx.execute(
         "update agents set archetype = $2, trigger_mode = $3, cooldown_seconds = $4, budget = $5, max_trigger_depth = $6,
              k8s_image = $7, harness = $8, instructions = $9, trigger_from = $10, trigger_allow = $11, max_round_trips = $12,
-             description = $13, revision = revision + 1
+             description = $13, foreign_reach = $14, revision = revision + 1
          where id = $1",
         params![
             id.0,
@@ -91,7 +93,8 @@ pub(super) fn update_settings(tx: &mut Tx<'_>, id: PrincipalId, settings: &Agent
             settings.trigger_from.name(),
             to_json(&settings.trigger_allow)?,
             settings.max_round_trips,
-            settings.description
+            settings.description,
+            settings.foreign_reach.name()
         ],
     )?;
     Ok(())
@@ -316,6 +319,7 @@ fn agent(row: &Row<'_>) -> Result<AgentRow, DbError> {
         max_trigger_depth: row.get("max_trigger_depth")?,
         trigger_from: named(row, "trigger_from")?,
         trigger_allow: from_json("trigger_allow", &row.get::<String>("trigger_allow")?)?,
+        foreign_reach: named(row, "foreign_reach")?,
         max_round_trips: row.get("max_round_trips")?,
         k8s_image: row.get("k8s_image")?,
         harness: match row.get::<Option<String>>("harness")? {

@@ -66,6 +66,7 @@ async fn require_collector(hub: &Hub, actor: &Actor) -> Result<(), HubError> {
         return Ok(());
     }
     actor.require(Permission::AttachmentsWrite)?;
+    actor.require_beyond_conversation()?;
     let human = actor.principal.human;
     if hub.read(move |tx| users::is_admin(tx, human)).await? {
         return Ok(());

@@ -7,6 +7,7 @@ use stoa_model::permissions::Permission;
 
 use super::store::{self, AttachmentRow, ReadableRow};
 use crate::access::Actor;
+use crate::access::reach::outside_run_reach;
 use crate::error::HubError;
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
@@ -45,11 +46,15 @@ pub(super) fn find(tx: &mut Tx<'_>, actor: &Actor, sha256: &str) -> Result<Optio
     if !is_sha256(sha256) {
         return Ok(None);
     }
-    let uploaded = store::find_uploaded(tx, sha256, actor.id(), actor.principal.reach.is_limited())?;
+    let uploaded = store::find_uploaded(tx, sha256, actor)?;
     if uploaded.is_some() || actor.require(Permission::AttachmentsRead).is_err() {
         return Ok(uploaded.map(Into::into));
     }
-    Ok(store::find_sent(tx, sha256, actor)?.map(Into::into))
+    let sent = store::find_sent(tx, sha256, actor)?;
+    if sent.is_none() && actor.principal.reach.of_run().is_some() && store::is_readable_by(tx, sha256, actor.id())? {
+        return Err(outside_run_reach());
+    }
+    Ok(sent.map(Into::into))
 }
 
 pub async fn get(hub: &Hub, actor: &Actor, sha256: String) -> Result<Readable, HubError> {
@@ -70,12 +75,7 @@ pub async fn list_own(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<Page<
     let before = list.position(hub, actor, "attachments")?.unwrap_or(i64::MAX);
     let limit = list.limit()?;
     let actor_in = actor.clone();
-    let rows = hub
-        .read(move |tx| {
-            let is_limited = actor_in.principal.reach.is_limited();
-            store::list_uploads(tx, actor_in.id(), is_limited, before, limit + 1)
-        })
-        .await?;
+    let rows = hub.read(move |tx| store::list_uploads(tx, &actor_in, before, limit + 1)).await?;
     let rows = rows.into_iter().map(|(id, row)| (id, Readable::from(row).details)).collect();
     page_of(hub, actor, "attachments", rows, limit)
 }

@@ -144,18 +144,19 @@ const UNSHOWN: &str = "not exists (
 
 /// Holds for uploads that may be read as such. For a credential that does not reach every channel those are the ones that were
 /// never sent: by this way it is not to read what was sent where it does not reach, also when the message is deleted by now.
-fn is_in_reach(is_limited: bool) -> String {
-    if is_limited { format!("u.is_sent = 0 and {UNSHOWN}") } else { "1 = 1".to_owned() }
+/// A run that others have started reads what was uploaded during the run.
+fn is_in_reach(reader: &Actor) -> String {
+    let reach = &reader.principal.reach;
+    if !reach.is_limited() {
+        return "1 = 1".to_owned();
+    }
+    let since = reach.of_run().map_or(0, |run| run.started_at);
+    format!("u.is_sent = 0 and u.created_at >= {since} and {UNSHOWN}")
 }
 
 /// A content that the reader or, if it is a person, an agent of theirs has uploaded.
-pub(super) fn find_uploaded(
-    tx: &mut Tx<'_>,
-    sha256: &str,
-    reader: PrincipalId,
-    is_limited: bool,
-) -> Result<Option<ReadableRow>, DbError> {
-    let is_in_reach = is_in_reach(is_limited);
+pub(super) fn find_uploaded(tx: &mut Tx<'_>, sha256: &str, reader: &Actor) -> Result<Option<ReadableRow>, DbError> {
+    let is_in_reach = is_in_reach(reader);
     tx.query_optional(
         &format!(
             "select b.sha256, b.object, b.size, b.mime_type, b.width, b.height, u.filename, u.created_at
@@ -163,15 +164,30 @@ pub(super) fn find_uploaded(
              where u.sha256 = $1 and (u.uploader_id = $2 or p.owner_id = $2) and {is_in_reach}
              order by case when u.uploader_id = $2 then 0 else 1 end, u.id desc limit 1"
         ),
-        params![sha256, reader.0],
+        params![sha256, reader.id().0],
         readable,
+    )
+}
+
+/// Whether a principal may read a content, whatever the credential.
+pub(super) fn is_readable_by(tx: &mut Tx<'_>, sha256: &str, reader: PrincipalId) -> Result<bool, DbError> {
+    let is_visible = visibility::sql("m.conversation_id", "$2");
+    tx.query_one(
+        &format!(
+            "select case when exists (select 1 from uploads u where u.sha256 = $1 and u.uploader_id = $2)
+                 or exists (select 1 from message_attachments a join messages m on m.id = a.message_id
+                            where a.sha256 = $1 and m.deleted_at is null and {is_visible})
+             then 1 else 0 end as is_readable"
+        ),
+        params![sha256, reader.0],
+        |row| row.get("is_readable"),
     )
 }
 
 /// A content that a message shows which the reader may see.
 pub(super) fn find_sent(tx: &mut Tx<'_>, sha256: &str, reader: &Actor) -> Result<Option<ReadableRow>, DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
-    let is_in_reach = reader.principal.reach.sql("m.channel_id", "m.conversation_id");
+    let is_in_reach = reader.principal.reach.sql_of_messages("m");
     tx.query_optional(
         &format!(
             "select b.sha256, b.object, b.size, b.mime_type, b.width, b.height, a.filename, m.created_at
@@ -188,19 +204,18 @@ pub(super) fn find_sent(tx: &mut Tx<'_>, sha256: &str, reader: &Actor) -> Result
 /// What somebody has uploaded, the latest first, before an id.
 pub(super) fn list_uploads(
     tx: &mut Tx<'_>,
-    uploader: PrincipalId,
-    is_limited: bool,
+    uploader: &Actor,
     before: i64,
     limit: i64,
 ) -> Result<Vec<(i64, ReadableRow)>, DbError> {
-    let is_in_reach = is_in_reach(is_limited);
+    let is_in_reach = is_in_reach(uploader);
     tx.query(
         &format!(
             "select u.id, b.sha256, b.object, b.size, b.mime_type, b.width, b.height, u.filename, u.created_at
              from uploads u join blobs b on b.sha256 = u.sha256
              where u.uploader_id = $1 and u.id < $2 and {is_in_reach} order by u.id desc limit $3"
         ),
-        params![uploader.0, before, limit],
+        params![uploader.id().0, before, limit],
         |row| Ok((row.get("id")?, readable(row)?)),
     )
 }

@@ -15,6 +15,7 @@ use super::store::{self, ChannelRow, Member, MemberRow, NewChannel, PostingRow, 
 use super::visibility::{self, Audience};
 use super::working::Working;
 use crate::access::Actor;
+use crate::access::reach::outside_run_reach;
 use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ChannelEvent, ReadingEvent};
 use crate::features::{audit, principals, users};
@@ -146,6 +147,7 @@ pub async fn create_channel_for(
         actor.require_admin()?;
     }
     request.check()?;
+    actor.require_beyond_conversation()?;
     if actor.principal.reach.is_limited() {
         return Err(HubError::forbidden(
             "forbidden",
@@ -398,14 +400,21 @@ fn general_stays(detail: &str) -> HubError {
 
 /// A channel that the caller may see, by its name with or without `#`.
 pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<ChannelRow, HubError> {
-    find_seen(tx, actor, name)?.ok_or_else(|| HubError::not_found("channel"))
+    if let Some(channel) = find_seen(tx, actor, name)? {
+        return Ok(channel);
+    }
+    if actor.principal.reach.of_run().is_some() && find_seen_by(tx, actor.id(), name)?.is_some() {
+        return Err(outside_run_reach());
+    }
+    Err(HubError::not_found("channel"))
 }
 
 fn find_seen(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<Option<ChannelRow>, DbError> {
     if actor.is_operator() {
         return store::find_channel(tx, actor.id(), name.strip_prefix('#').unwrap_or(name));
     }
-    Ok(find_seen_by(tx, actor.id(), name)?.filter(|channel| actor.reaches_channel(channel.conversation_id)))
+    Ok(find_seen_by(tx, actor.id(), name)?
+        .filter(|channel| actor.reads_channel(channel.conversation_id, channel.is_public)))
 }
 
 /// A channel that a principal sees, whatever their credential.
@@ -497,7 +506,12 @@ fn author_id(tx: &mut Tx<'_>, actor: &Actor) -> Result<PrincipalId, HubError> {
 
 fn require_writable(tx: &mut Tx<'_>, actor: &Actor, row: Option<PostingRow>) -> Result<PostingRow, HubError> {
     let missing = || HubError::not_found("channel").hint("List your channels with GET /api/channels.");
-    let row = row.filter(|row| actor.reaches_channel(row.conversation)).ok_or_else(missing)?;
+    // A run that others have started hears that it cannot write there, if it sees that there is such a channel.
+    let is_run = actor.principal.reach.of_run().is_some();
+    let row = row.filter(|row| is_run || actor.reaches_channel(row.conversation)).ok_or_else(missing)?;
+    if row.is_member || row.is_public {
+        actor.require_own_conversation(row.conversation)?;
+    }
     if row.is_member || row.is_public || actor.is_operator() {
         Ok(row)
     } else if !store::list_owned_members(tx, row.id, actor.id())?.is_empty() {

@@ -134,7 +134,7 @@ pub(super) fn list_channels(
     limit: i64,
 ) -> Result<Vec<ChannelRow>, DbError> {
     let is_visible = visibility::sql("c.conversation_id", "$1");
-    let is_in_reach = viewer.principal.reach.sql("c.id", "c.conversation_id");
+    let is_in_reach = viewer.principal.reach.sql_of_channels("c.conversation_id");
     tx.query(
         &format!("{SELECT_CHANNEL} and c.name > $2 and {is_visible} and {is_in_reach} order by c.name limit $3"),
         params![viewer.id().0, after, limit],

@@ -10,6 +10,8 @@ use stoa_db::{DbError, Tx, params};
 use stoa_model::{ConversationId, PrincipalId};
 
 use crate::access::Actor;
+use crate::access::reach::outside_run_reach;
+use crate::error::HubError;
 
 /// SQL that holds for a conversation that the principal in `viewer` (a parameter like `$2`) may see.
 /// `conversation` is an expression for its id.
@@ -35,13 +37,16 @@ pub fn is_visible(tx: &mut Tx<'_>, actor: &Actor, conversation: ConversationId) 
     let predicate = sql("c.id", "$2");
     let found = tx.query_optional(
         &format!(
-            "select ch.id from conversations c left join channels ch on ch.conversation_id = c.id
+            "select ch.id, ch.is_public from conversations c left join channels ch on ch.conversation_id = c.id
              where c.id = $1 and {predicate}"
         ),
         params![conversation.0, actor.id().0],
-        |row| row.get::<Option<i64>>("id"),
+        |row| Ok((row.get::<Option<i64>>("id")?, row.get::<Option<bool>>("is_public")?)),
     )?;
-    Ok(found.is_some_and(|channel| channel.is_none() || actor.reaches_channel(conversation)))
+    Ok(found.is_some_and(|(channel, is_public)| match channel {
+        Some(_) => actor.reads_channel(conversation, is_public == Some(true)),
+        None => actor.reaches_dm(conversation),
+    }))
 }
 
 /// Whether a principal may see a conversation, whatever the credential.
@@ -54,25 +59,58 @@ pub fn sees(tx: &mut Tx<'_>, principal: PrincipalId, conversation: ConversationI
     )
 }
 
+/// SQL that holds for those about whom the caller may learn more than their name. A run that others have started knows those who take
+/// part in its conversation, its agent and the owner. `principal` is an expression for an id.
+pub fn known_sql(actor: &Actor, principal: &str) -> String {
+    let Some(run) = actor.principal.reach.of_run() else { return "1 = 1".to_owned() };
+    let (agent, owner) = (run.agent.0, run.owner.0);
+    // No conversation has the id 0.
+    let conversation = run.conversation.map_or(0, |conversation| conversation.0);
+    format!(
+        "({principal} in ({agent}, {owner})
+          or exists (select 1 from conversations known
+                     where known.id = {conversation} and (known.low_id = {principal} or known.high_id = {principal}))
+          or exists (select 1 from channels known join channel_members there on there.channel_id = known.id
+                     where known.conversation_id = {conversation} and known.deleted_at is null
+                       and there.principal_id = {principal}))"
+    )
+}
+
+/// The same for one.
+pub fn require_known(tx: &mut Tx<'_>, actor: &Actor, principal: PrincipalId) -> Result<(), HubError> {
+    if actor.principal.reach.of_run().is_none() {
+        return Ok(());
+    }
+    let is_known: bool = tx.query_one(
+        &format!("select case when {} then 1 else 0 end as is_known", known_sql(actor, "cast($1 as bigint)")),
+        params![principal.0],
+        |row| row.get("is_known"),
+    )?;
+    if is_known { Ok(()) } else { Err(outside_run_reach()) }
+}
+
 /// All conversations that the caller may see, within the reach of their credential, with the names of channels: the same
 /// rule, for who has to know before looking.
 pub fn list_visible(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<(ConversationId, Option<String>)>, DbError> {
     let mut visible = tx.query(
         "with me (id) as (select cast($1 as bigint) union all select own.id from principals own where own.owner_id = $1)
-         select ch.conversation_id as id, ch.name from channels ch where ch.deleted_at is null and ch.is_public = 1
+         select ch.conversation_id as id, ch.name, ch.is_public from channels ch where ch.deleted_at is null and ch.is_public = 1
          union
-         select ch.conversation_id as id, ch.name from me
+         select ch.conversation_id as id, ch.name, ch.is_public from me
              join channel_members m on m.principal_id = me.id join channels ch on ch.id = m.channel_id
              where ch.deleted_at is null
          union
-         select c.id, null as name from me join conversations c on c.low_id = me.id
+         select c.id, null as name, 0 as is_public from me join conversations c on c.low_id = me.id
          union
-         select c.id, null as name from me join conversations c on c.high_id = me.id",
+         select c.id, null as name, 0 as is_public from me join conversations c on c.high_id = me.id",
         params![actor.id().0],
-        |row| Ok((ConversationId(row.get("id")?), row.get::<Option<String>>("name")?)),
+        |row| Ok((ConversationId(row.get("id")?), row.get::<Option<String>>("name")?, row.get::<bool>("is_public")?)),
     )?;
-    visible.retain(|(conversation, channel)| channel.is_none() || actor.reaches_channel(*conversation));
-    Ok(visible)
+    visible.retain(|(conversation, channel, is_public)| match channel {
+        Some(_) => actor.reads_channel(*conversation, *is_public),
+        None => actor.reaches_dm(*conversation),
+    });
+    Ok(visible.into_iter().map(|(conversation, channel, _)| (conversation, channel)).collect())
 }
 
 /// Who may see a conversation: the same rule, seen from the other side.

@@ -8,6 +8,7 @@ use super::store;
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
+use crate::features::channels::visibility;
 use crate::features::workflow;
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_of};
@@ -28,10 +29,11 @@ pub async fn list(hub: &Hub, actor: &Actor, search: &str, list: ListQuery) -> Re
     let after: String = list.position(hub, actor, &scope)?.unwrap_or_default();
     let pattern = format!("%{}%", escape_like(&search));
     let limit = list.limit()?;
+    let actor_in = actor.clone();
     let cards = hub
         .read(move |tx| {
             let online_since = tx.now_ms() - milliseconds(ONLINE_WITHIN);
-            store::list_cards(tx, &pattern, &after, online_since, limit + 1)
+            store::list_cards(tx, &pattern, &after, online_since, &actor_in, limit + 1)
         })
         .await?;
     page_of(hub, actor, &scope, cards, limit)
@@ -58,6 +60,7 @@ pub async fn get_profile(hub: &Hub, actor: &Actor, name: String) -> Result<Profi
         let name = name.strip_prefix('@').unwrap_or(&name);
         let found = store::find_person(tx, name, online_since)?;
         let found = found.ok_or_else(|| HubError::not_found("user or agent"))?;
+        visibility::require_known(tx, &actor, found.id)?;
         let trust = match found.card.kind {
             PrincipalKind::Agent => workflow::list_trust(tx, found.id)?,
             PrincipalKind::User | PrincipalKind::System | PrincipalKind::Machine => Vec::new(),
@@ -65,8 +68,8 @@ pub async fn get_profile(hub: &Hub, actor: &Actor, name: String) -> Result<Profi
         let shared = store::list_shared_channels(tx, found.id, actor.id(), MAX_SHARED_CHANNELS)?;
         let shared_channels = shared
             .into_iter()
-            .filter(|(conversation, _)| actor.reaches_channel(*conversation))
-            .map(|(_, name)| name)
+            .filter(|shared| actor.reads_channel(shared.conversation, shared.is_public))
+            .map(|shared| shared.name)
             .collect();
         Ok(Profile { card: found.card, role: found.role, created_at: found.created_at, trust, shared_channels })
     })

@@ -3,6 +3,8 @@ use stoa_model::principals::Card;
 use stoa_model::users::Role;
 use stoa_model::{ConversationId, PrincipalId, Timestamp, handles};
 
+use crate::access::Actor;
+use crate::features::channels::visibility;
 use crate::storage::columns;
 
 /// The columns of a card. `$1` is the time now, principals seen after `$2` are online.
@@ -34,17 +36,26 @@ pub(super) struct PersonRow {
     pub(super) created_at: Timestamp,
 }
 
-/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case.
+/// A channel that two principals are in.
+pub(super) struct SharedChannel {
+    pub(super) conversation: ConversationId,
+    pub(super) name: String,
+    pub(super) is_public: bool,
+}
+
+/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case. Only those whom the viewer may know.
 pub(super) fn list_cards(
     tx: &mut Tx<'_>,
     pattern: &str,
     after: &str,
     online_since: i64,
+    viewer: &Actor,
     limit: i64,
 ) -> Result<Vec<(String, Card)>, DbError> {
+    let is_known = visibility::known_sql(viewer, "p.id");
     tx.query(
         &format!(
-            "{SELECT} and p.folded_handle > $3
+            "{SELECT} and p.folded_handle > $3 and {is_known}
                and (p.folded_handle like $4 escape '\\' or p.folded_display_name like $4 escape '\\')
              order by p.folded_handle limit $5"
         ),
@@ -74,15 +85,21 @@ pub(super) fn list_shared_channels(
     of: PrincipalId,
     viewer: PrincipalId,
     limit: i64,
-) -> Result<Vec<(ConversationId, String)>, DbError> {
+) -> Result<Vec<SharedChannel>, DbError> {
     tx.query(
-        "select ch.conversation_id, ch.name from channel_members member join channels ch on ch.id = member.channel_id
+        "select ch.conversation_id, ch.name, ch.is_public from channel_members member join channels ch on ch.id = member.channel_id
          where member.principal_id = $1 and ch.deleted_at is null
            and exists (select 1 from channel_members mine join principals own on own.id = mine.principal_id
                        where mine.channel_id = ch.id and own.deleted_at is null and (own.id = $2 or own.owner_id = $2))
          order by ch.name limit $3",
         params![of.0, viewer.0, limit],
-        |row| Ok((ConversationId(row.get("conversation_id")?), row.get("name")?)),
+        |row| {
+            Ok(SharedChannel {
+                conversation: ConversationId(row.get("conversation_id")?),
+                name: row.get("name")?,
+                is_public: row.get("is_public")?,
+            })
+        },
     )
 }
 

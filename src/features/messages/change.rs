@@ -53,6 +53,7 @@ pub async fn edit_message(
         // An approval is of one text, so nobody approves while it changes.
         tx.hold("reactions", params![id.0])?;
         let row = view::find_visible(tx, &actor_in, id)?;
+        actor_in.require_own_conversation(row.conversation_id)?;
         let is_author = row.author_id == actor_in.id();
         if request.body.is_some() && !is_author {
             return Err(HubError::forbidden("forbidden", "Only the author can edit a message."));
@@ -178,6 +179,7 @@ pub async fn delete_message(hub: &Hub, actor: &Actor, id: MessageId) -> Result<(
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
+        actor_in.require_own_conversation(row.conversation_id)?;
         let is_own = row.author_id == actor_in.id();
         if !is_own {
             require_channel_owner(tx, &actor_in, &row, "Only its author or the channel's owner may delete a message.")?;

@@ -194,7 +194,7 @@ async fn change_status(
         if row.recipient_id != Some(actor_in.id()) {
             return Err(HubError::forbidden("forbidden", "Only the recipient can work on a message."));
         }
-        state::require_origin_in_reach(&actor_in, &row)?;
+        state::require_work_in_reach(&actor_in, &row)?;
         if row.deleted_at.is_some() {
             return Err(HubError::conflict("message_deleted", "The message was deleted by its author."));
         }

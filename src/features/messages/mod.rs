@@ -44,7 +44,7 @@ pub use read::{find_visible_among, first_replies, list_whole};
 pub use send::{Notice, notify, post, post_dm};
 pub use state::{
     Stalemate, StalledMessage, couple_status, find, find_last_revision, find_many, find_visible, list_by_state,
-    list_stalled, mark_notified, message_change, move_to_state, require_origin_in_reach,
+    list_stalled, mark_notified, message_change, move_to_state, require_work_in_reach,
 };
 pub use store::MessageRow;
 pub use texts::{MessageText, TextSize, list_ids_after, list_sizes, visit_texts};

@@ -11,7 +11,6 @@ use super::store::Bodies;
 use super::{store, thread_store, view};
 use crate::access::Actor;
 use crate::error::HubError;
-use crate::features::channels::visibility;
 use crate::features::{agents, channels, principals};
 use crate::hub::Hub;
 use crate::paging::{ListQuery, page_with};
@@ -63,7 +62,7 @@ pub async fn list_replies(
 pub fn find_visible_among(tx: &mut Tx<'_>, actor: &Actor, ids: &[MessageId]) -> Result<Vec<MessageView>, HubError> {
     let mut rows = Vec::new();
     for row in store::find_messages(tx, ids, Bodies::Beginning)? {
-        if visibility::is_visible(tx, actor, row.conversation_id)? {
+        if view::is_visible(tx, actor, &row)? {
             rows.push(row);
         }
     }
@@ -152,6 +151,11 @@ pub async fn list_dm_messages(
         let reader = reader(tx, &actor, agent.as_deref())?;
         let partner = principals::find(tx, &partner)?.ok_or_else(|| HubError::not_found("user or agent"))?;
         let conversation = channels::find_conversation_between(tx, reader, partner.id)?;
+        let is_in_reach = conversation.is_some_and(|conversation| actor.reaches_dm(conversation));
+        // What the owner writes to a run that others have started is in the inbox of the agent.
+        if !is_in_reach {
+            actor.require_beyond_conversation()?;
+        }
         let Some(conversation) = conversation else {
             return Ok(ConversationPage { items: Vec::new(), last_read_message_id: None });
         };

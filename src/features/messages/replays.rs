@@ -5,7 +5,7 @@ use stoa_model::messages::{DeliveryView, Items, MessageView, SentMessage, Settle
 use stoa_model::{MessageId, Timestamp};
 
 use super::store::{self, Bodies};
-use super::view::{self, Sight};
+use super::view;
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::idempotency::Replayed;
@@ -57,10 +57,9 @@ impl Replayed for Items<MessageView> {
     /// Those that the caller still sees and still has: another claim of the same inbox may have got them. Their texts may have grown since.
     fn again(tx: &mut Tx<'_>, actor: &Actor, kept: Self::Kept) -> Result<Self, HubError> {
         let ids: Vec<_> = kept.iter().map(|(id, _)| *id).collect();
-        let mut sight = Sight::default();
         let mut seen = Vec::new();
         for row in store::find_messages(tx, &ids, Bodies::Beginning)? {
-            if kept.contains(&(row.id, row.lease_until)) && sight.sees(tx, actor, row.conversation_id)? {
+            if kept.contains(&(row.id, row.lease_until)) && view::is_visible(tx, actor, &row)? {
                 seen.push(row.id);
             }
         }

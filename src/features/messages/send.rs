@@ -97,6 +97,7 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
             unknown()
         });
     }
+    require_recipient_in_reach(tx, actor, &recipient)?;
     let sender = sender(tx, actor)?;
     let parent = draft.reply_to.map(|id| find_parent(tx, actor, id)).transpose()?;
     let conversation = channels::conversation_between(tx, sender.id, recipient.id)?;
@@ -112,6 +113,17 @@ fn send_dm(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, name: &str, draft: &Draft)
     let view = message.view(tx, &stored)?;
     let delivery = delivery_of(&stored, recipient.id, recipient.handle);
     Ok(SentMessage { message: view, delivery: vec![delivery] })
+}
+
+/// A run that others have started writes to the other side of its conversation and to the owner of its agent.
+fn require_recipient_in_reach(tx: &mut Tx<'_>, actor: &Actor, recipient: &PrincipalRow) -> Result<(), HubError> {
+    if actor.principal.reach.of_run().is_none() || recipient.id == actor.principal.human {
+        return Ok(());
+    }
+    match channels::find_conversation_between(tx, actor.id(), recipient.id)? {
+        Some(conversation) => actor.require_own_conversation(conversation),
+        None => actor.require_beyond_conversation(),
+    }
 }
 
 fn send_to_channel(
@@ -594,7 +606,10 @@ pub(super) fn reply_with_result(
     metadata: Map<String, Value>,
 ) -> Result<Option<MessageId>, HubError> {
     let author = principals::find_by_id(tx, to.author_id)?;
-    if author.as_ref().is_some_and(|author| author.kind == PrincipalKind::Machine) {
+    let is_machine = author.as_ref().is_some_and(|author| author.kind == PrincipalKind::Machine);
+    // A run that others have started by a mention writes in that channel only.
+    let is_kept_there = to.origin.is_some() && actor.principal.reach.of_run().is_some();
+    if is_machine || is_kept_there {
         return reply_in_channel(hub, tx, actor, to, body, metadata);
     }
     let Some(author) = author.filter(|author| author.is_reachable() && author.id != actor.id()) else {

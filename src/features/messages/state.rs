@@ -9,9 +9,9 @@ use super::change::change_of;
 use super::store::{self, Bodies, MessageRow};
 use super::{inbox_store, state_store, view};
 use crate::access::Actor;
+use crate::access::reach::outside_run_reach;
 use crate::error::HubError;
 use crate::events::{self, MessageChange, MessageEvent};
-use crate::features::channels::visibility;
 use crate::hub::Hub;
 
 pub use super::state_store::{Stalemate, StalledMessage};
@@ -19,11 +19,16 @@ pub use super::state_store::{Stalemate, StalledMessage};
 /// A message that the caller may see, without the whole of its text.
 pub fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let row = find(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-    if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
+    view::require_visible(tx, actor, &row)?;
+    Ok(row)
 }
 
-/// A key that is limited to channels does not work on copies of what was said in other channels.
-pub fn require_origin_in_reach(actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
+/// A key that is limited to channels does not work on copies of what was said in other channels. A run that others have started works
+/// on messages of its conversation only.
+pub fn require_work_in_reach(actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
+    if let Some(run) = actor.principal.reach.of_run() {
+        return if run.is_own(&row.place()) { Ok(()) } else { Err(outside_run_reach()) };
+    }
     if row.origin.is_none_or(|origin| actor.reaches_channel(origin)) {
         return Ok(());
     }

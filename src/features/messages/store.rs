@@ -7,6 +7,7 @@ use stoa_model::messages::{Author, DeliveryState, MessageStatus, WorkflowState};
 use stoa_model::{ChannelId, ConversationId, MessageId, PrincipalId, RunId, Timestamp};
 
 use crate::access::Actor;
+use crate::access::reach::MessagePlace;
 use crate::features::channels::visibility;
 use crate::features::channels::working::{self, Working};
 use crate::features::reactions;
@@ -54,6 +55,18 @@ pub struct MessageRow {
     pub origin_deleted_at: Option<Timestamp>,
     /// Of the whole text.
     pub body_bytes: i64,
+}
+
+impl MessageRow {
+    pub(super) fn place(&self) -> MessagePlace {
+        MessagePlace {
+            created_at: self.created_at.as_ms(),
+            conversation: self.conversation_id,
+            origin: self.origin,
+            author: self.author_id,
+            recipient: self.recipient_id,
+        }
+    }
 }
 
 pub(super) struct NewMessage<'a> {
@@ -392,7 +405,7 @@ pub(super) fn list_replies(
     bodies: Bodies,
 ) -> Result<(Vec<MessageRow>, bool), DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
-    let is_in_reach = viewer.principal.reach.sql("m.channel_id", "m.conversation_id");
+    let is_in_reach = viewer.principal.reach.sql_of_messages("m");
     let condition = format!(
         "m.reply_to = $1 and m.id > $3 and m.mention_of is null and {is_visible} and {is_in_reach}
          order by m.id limit $4"
@@ -420,7 +433,7 @@ pub(super) fn list_answered(tx: &mut Tx<'_>, parents: &[MessageId]) -> Result<Ve
 /// does not count, so nobody can hide answers behind invisible ones.
 pub(super) fn count_replies(tx: &mut Tx<'_>, viewer: &Actor, parent: MessageId) -> Result<i64, DbError> {
     let is_visible = visibility::sql("m.conversation_id", "$2");
-    let is_in_reach = viewer.principal.reach.sql("m.channel_id", "m.conversation_id");
+    let is_in_reach = viewer.principal.reach.sql_of_messages("m");
     // Most answers are where the message is.
     tx.query_one(
         &format!(

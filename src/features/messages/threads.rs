@@ -11,7 +11,7 @@ use stoa_model::{ConversationId, MessageId, Timestamp};
 
 use super::{store, thread_store, unread_store, view};
 use crate::access::Actor;
-use crate::error::HubError;
+use crate::error::{ErrorKind, HubError};
 use crate::events::{self, ChannelEvent};
 use crate::features::{audit, channels};
 use crate::hub::Hub;
@@ -47,7 +47,7 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
                 // Its beginning may be out of the caller's sight, or gone.
                 let root = match view::find_visible(tx, &actor_in, thread.root) {
                     Ok(root) => root,
-                    Err(error) if error.code == "not_found" => continue,
+                    Err(error) if matches!(error.kind, ErrorKind::NotFound | ErrorKind::Forbidden) => continue,
                     Err(error) => return Err(error),
                 };
                 bytes += root.json_bytes();
@@ -72,7 +72,9 @@ pub async fn list_threads(hub: &Hub, actor: &Actor, list: ListQuery) -> Result<P
 fn list_own_conversations(tx: &mut Tx<'_>, actor: &Actor) -> Result<Vec<ConversationId>, DbError> {
     let mut conversations = unread_store::list_channel_conversations(tx, actor.id())?;
     conversations.retain(|conversation| actor.reaches_channel(conversation.id));
-    conversations.extend(unread_store::list_dm_conversations(tx, actor.id(), MAX_PAIRS)?);
+    let mut dms = unread_store::list_dm_conversations(tx, actor.id(), MAX_PAIRS)?;
+    dms.retain(|dm| actor.reaches_dm(dm.id));
+    conversations.extend(dms);
     Ok(conversations.into_iter().map(|conversation| conversation.id).collect())
 }
 
@@ -90,6 +92,7 @@ async fn set_mute(hub: &Hub, actor: &Actor, id: MessageId, is_muted: bool) -> Re
     let actor_in = actor.clone();
     hub.command(actor, move |tx| {
         let row = view::find_visible(tx, &actor_in, id)?;
+        actor_in.require_own_conversation(row.conversation_id)?;
         // Any message of a thread stands for it.
         let thread = row.thread_id.unwrap_or(id);
         if is_muted {

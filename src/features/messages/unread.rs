@@ -29,7 +29,8 @@ pub async fn list_unread(hub: &Hub, actor: &Actor) -> Result<Vec<UnreadView>, Hu
         let reaches = |conversation: &ConversationForReader| actor.reaches_channel(conversation.id);
         let mut channels = unread_store::list_channel_conversations(tx, actor.id())?;
         channels.retain(reaches);
-        let dms = unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)?;
+        let mut dms = unread_store::list_dm_conversations(tx, actor.id(), MAX_PARTNERS)?;
+        dms.retain(|dm| actor.reaches_dm(dm.id));
         let all: Vec<_> = channels.iter().chain(&dms).map(|known| (known.id, known.last_message)).collect();
         count_ahead(tx, actor.id(), &all)?;
         for conversation in channels {
@@ -136,6 +137,10 @@ pub async fn mark_read(hub: &Hub, actor: &Actor, request: MarkReadRequest) -> Re
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command_holding(actor, move |tx| {
         let (kind, name, conversation) = find_conversation(tx, &actor_in, &request)?;
+        match conversation {
+            Some(conversation) => actor_in.require_own_conversation(conversation)?,
+            None => actor_in.require_beyond_conversation()?,
+        }
         let held = conversation.map_or(0, |conversation| conversation.0);
         tx.hold("reading", params![actor_in.id().0, held])?;
         let last = conversation.map(|conversation| unread_store::find_last(tx, conversation)).transpose()?.flatten();
@@ -184,7 +189,8 @@ pub async fn list_partners(hub: &Hub, actor: &Actor, agent: Option<String>) -> R
     let actor = actor.clone();
     hub.read(move |tx| {
         let reader = reader(tx, &actor, agent.as_deref())?;
-        let conversations = unread_store::list_dm_conversations(tx, reader, MAX_PARTNERS)?;
+        let mut conversations = unread_store::list_dm_conversations(tx, reader, MAX_PARTNERS)?;
+        conversations.retain(|dm| actor.reaches_dm(dm.id));
         let last: Vec<MessageId> = conversations.iter().filter_map(|conversation| conversation.last_message).collect();
         let latest = store::find_messages(tx, &last, Bodies::Beginning)?;
         let latest = view::complete_uncounted(tx, &actor, latest)?;

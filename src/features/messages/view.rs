@@ -10,6 +10,7 @@ use stoa_model::{ConversationId, MessageId};
 use super::digests;
 use super::store::{self, MessageRow};
 use crate::access::Actor;
+use crate::access::reach::outside_run_reach;
 use crate::error::HubError;
 use crate::features::attachments;
 use crate::features::channels::visibility;
@@ -152,5 +153,24 @@ pub(super) fn complete_one(tx: &mut Tx<'_>, actor: &Actor, row: MessageRow) -> R
 /// A message that the caller may see; any other does not exist for them.
 pub(super) fn find_visible(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<MessageRow, HubError> {
     let row = store::find_message(tx, id)?.ok_or_else(|| HubError::not_found("message"))?;
-    if visibility::is_visible(tx, actor, row.conversation_id)? { Ok(row) } else { Err(HubError::not_found("message")) }
+    require_visible(tx, actor, &row)?;
+    Ok(row)
+}
+
+/// Whether the caller may see a message, within the reach of their credential.
+pub(super) fn is_visible(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<bool, DbError> {
+    // Those DMs of a run that are not in its conversation are the agent's own, so it sees them.
+    let is_own_dm = actor.principal.reach.of_run().is_some_and(|run| run.contains_dm(&row.place()));
+    Ok(is_own_dm || visibility::is_visible(tx, actor, row.conversation_id)?)
+}
+
+/// A message that the caller may not see does not exist for them. What only a run may not see is refused.
+pub(super) fn require_visible(tx: &mut Tx<'_>, actor: &Actor, row: &MessageRow) -> Result<(), HubError> {
+    if is_visible(tx, actor, row)? {
+        return Ok(());
+    }
+    if actor.principal.reach.of_run().is_some() && visibility::sees(tx, actor.id(), row.conversation_id)? {
+        return Err(outside_run_reach());
+    }
+    Err(HubError::not_found("message"))
 }

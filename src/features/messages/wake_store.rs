@@ -27,6 +27,8 @@ pub struct WaitingRow {
     pub message: MessageId,
     /// The message in a channel that mentions the agent.
     pub mention_of: Option<MessageId>,
+    /// Of the message in the channel, or of the DM.
+    pub conversation: ConversationId,
     pub author: PrincipalId,
     pub author_human: PrincipalId,
     pub depth: i64,
@@ -104,8 +106,9 @@ pub(super) fn update_withdrawn(tx: &mut Tx<'_>, message: MessageId) -> Result<()
 /// The oldest messages that wait for an agent.
 pub(super) fn list_waiting(tx: &mut Tx<'_>, agent: PrincipalId, limit: i64) -> Result<Vec<WaitingRow>, DbError> {
     tx.query(
-        "select m.id, m.mention_of, m.author_id, coalesce(a.owner_id, a.id) as human, m.depth, coalesce(m.chain_id, m.id) as chain
-         from messages m join principals a on a.id = m.author_id
+        "select m.id, m.mention_of, m.author_id, coalesce(a.owner_id, a.id) as human, m.depth, coalesce(m.chain_id, m.id) as chain,
+             coalesce(o.conversation_id, m.conversation_id) as conversation
+         from messages m join principals a on a.id = m.author_id left join messages o on o.id = m.mention_of
          where m.recipient_id = $1 and m.wake_state = 'deferred' and m.wake_run_id is null and m.deleted_at is null
          order by m.id limit $2",
         params![agent.0, limit],
@@ -113,6 +116,7 @@ pub(super) fn list_waiting(tx: &mut Tx<'_>, agent: PrincipalId, limit: i64) -> R
             Ok(WaitingRow {
                 message: MessageId(row.get("id")?),
                 mention_of: row.get::<Option<i64>>("mention_of")?.map(MessageId),
+                conversation: ConversationId(row.get("conversation")?),
                 author: PrincipalId(row.get("author_id")?),
                 author_human: PrincipalId(row.get("human")?),
                 depth: row.get("depth")?,

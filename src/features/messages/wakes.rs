@@ -11,7 +11,6 @@ use super::{inbox_store, send, view, wake_store};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::events::{self, MessageEvent};
-use crate::features::channels::visibility;
 use crate::hub::Hub;
 
 pub use super::wake_store::{WaitingRow, WakeRow};
@@ -117,7 +116,7 @@ pub fn has_sent(tx: &mut Tx<'_>, run: RunId) -> Result<bool, DbError> {
 /// A message as the caller sees it; none if they do not.
 pub fn show(tx: &mut Tx<'_>, actor: &Actor, id: MessageId) -> Result<Option<MessageView>, HubError> {
     let Some(row) = store::find_message(tx, id)?.filter(|row| row.deleted_at.is_none()) else { return Ok(None) };
-    if !(actor.is_operator() || visibility::is_visible(tx, actor, row.conversation_id)?) {
+    if !(actor.is_operator() || view::is_visible(tx, actor, &row)?) {
         return Ok(None);
     }
     view::complete_one(tx, actor, row).map(Some)

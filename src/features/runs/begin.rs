@@ -110,7 +110,7 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
         return end(tx, RunStatus::Cancelled, RunReason::Sender);
     }
     if run.status == RunStatus::Deferred {
-        pending::join(tx, &run)?;
+        pending::join(tx, &run, &runnable)?;
     }
     // What is asked of it is read as the agent sees it now.
     let reader = Actor::agent_itself(run.agent, &run.agent_name, run.owner);

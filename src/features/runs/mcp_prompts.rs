@@ -94,7 +94,7 @@ async fn debug_agent(hub: &Hub, actor: &Actor, values: &PromptValues) -> Result<
     let time = hub.clock().now();
     let settings = json!({
         "name": agent.name, "trigger_mode": agent.trigger_mode, "trigger_from": agent.trigger_from,
-        "trigger_allow": agent.trigger_allow, "cooldown_seconds": agent.cooldown_seconds, "budget": agent.budget,
+        "trigger_allow": agent.trigger_allow, "foreign_reach": agent.foreign_reach, "cooldown_seconds": agent.cooldown_seconds, "budget": agent.budget,
         "max_trigger_depth": agent.max_trigger_depth, "paused_at": agent.paused_at, "quarantined_at": agent.quarantined_at,
         "pending_work": agent.pending_work, "last_seen_at": agent.last_seen_at,
     });

@@ -1,9 +1,9 @@
 //! What waits for an agent: one run covers all of it, as soon as it may start.
 
 use stoa_db::{DbError, Tx};
-use stoa_model::dispatch::NotWokenReason;
+use stoa_model::dispatch::{ForeignReach, NotWokenReason};
 use stoa_model::messages::DeliveryState;
-use stoa_model::{MessageId, PrincipalId, RunId};
+use stoa_model::{ConversationId, MessageId, PrincipalId, RunId};
 
 use super::store::RunRow;
 use super::wake::{self, Start};
@@ -81,19 +81,17 @@ fn start(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Settlement, H
     if let Some(at) = wake::cooled_at(&runnable).filter(|at| *at > tx.now_ms()) {
         return Ok(Settlement::RetryAt(at));
     }
-    // The owner's messages and those of others never share a run: they have different rights.
-    let mut classes: [Vec<&WaitingRow>; 2] = Default::default();
-    let mut is_foreign_first = false;
+    // What has waited for longest is run first.
+    let mut classes: Vec<(Class, Vec<&WaitingRow>)> = Vec::new();
     for row in &waiting {
-        let is_foreign = is_foreign(tx, row, runnable.owner)?;
-        if classes.iter().all(Vec::is_empty) {
-            is_foreign_first = is_foreign;
+        let class = class_of(tx, row, &runnable)?;
+        match classes.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, covered)) => covered.push(row),
+            None => classes.push((class, vec![row])),
         }
-        classes[usize::from(is_foreign)].push(row);
     }
-    let order = if is_foreign_first { [true, false] } else { [false, true] };
-    for is_foreign in order {
-        let covered = &classes[usize::from(is_foreign)];
+    for (class, covered) in &classes {
+        let is_foreign = *class != Class::OwnersSide;
         let ids: Vec<MessageId> = covered.iter().map(|row| row.message).collect();
         if is_foreign && wake::is_for_owners_side(hub, &runnable.agent) {
             // The command was set after they were let in.
@@ -118,12 +116,18 @@ fn start(hub: &Hub, tx: &mut Tx<'_>, agent: PrincipalId) -> Result<Settlement, H
 }
 
 /// Has a run that has waited cover what has come in the meantime, as far as it may share a run.
-pub(super) fn join(tx: &mut Tx<'_>, run: &RunRow) -> Result<(), DbError> {
+pub(super) fn join(tx: &mut Tx<'_>, run: &RunRow, runnable: &Runnable) -> Result<(), DbError> {
     agents::begin_decision(tx, run.agent, None)?;
     let waiting = messages::list_waiting(tx, run.agent, MAX_COVERED)?;
+    let trigger = run.trigger_message.map(|id| messages::find(tx, id)).transpose()?.flatten();
+    let class = match (run.is_foreign, runnable.agent.foreign_reach) {
+        (false, _) => Some(Class::OwnersSide),
+        (true, ForeignReach::Agent) => Some(Class::Others),
+        (true, ForeignReach::Conversation) => trigger.map(|trigger| Class::OthersIn(trigger.conversation_id)),
+    };
     let mut joined = Vec::new();
     for row in &waiting {
-        if is_foreign(tx, row, run.owner)? == run.is_foreign {
+        if Some(class_of(tx, row, runnable)?) == class {
             joined.push(row.message);
         }
     }
@@ -156,7 +160,22 @@ fn queue(
     start.queue(hub, tx)
 }
 
-fn is_foreign(tx: &mut Tx<'_>, row: &WaitingRow, owner: PrincipalId) -> Result<bool, DbError> {
+/// Messages of one class may share a run, because they give it the same rights.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    OwnersSide,
+    Others,
+    /// A run for these reaches this conversation only, so it must not see what was said in another.
+    OthersIn(ConversationId),
+}
+
+fn class_of(tx: &mut Tx<'_>, row: &WaitingRow, runnable: &Runnable) -> Result<Class, DbError> {
     let author = principals::find_by_id(tx, row.author)?;
-    Ok(author.is_none_or(|author| !wake::is_owner_side(&author, owner)))
+    if author.is_some_and(|author| wake::is_owner_side(&author, runnable.owner)) {
+        return Ok(Class::OwnersSide);
+    }
+    Ok(match runnable.agent.foreign_reach {
+        ForeignReach::Conversation => Class::OthersIn(row.conversation),
+        ForeignReach::Agent => Class::Others,
+    })
 }

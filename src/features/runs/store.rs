@@ -2,9 +2,11 @@ use std::collections::BTreeSet;
 
 use stoa_db::{DbError, Row, Tx, Value, in_list, params};
 use stoa_model::agents::AgentView;
+use stoa_model::dispatch::ForeignReach;
 use stoa_model::runs::{RunReason, RunStatus};
-use stoa_model::{MessageId, PrincipalId, RunId, Timestamp};
+use stoa_model::{ConversationId, MessageId, PrincipalId, RunId, Timestamp};
 
+use crate::access::RunReach;
 use crate::storage::columns::{from_json, named, named_or_null, to_json};
 
 /// A run as it is stored.
@@ -304,24 +306,38 @@ pub(super) struct TokenIdentity {
     pub(super) agent: PrincipalId,
     pub(super) name: String,
     pub(super) owner: PrincipalId,
+    /// Set if the run reaches less than its agent.
+    pub(super) reach: Option<RunReach>,
 }
 
 pub(super) fn find_token(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<TokenIdentity>, DbError> {
     tx.query_optional(
-        "select r.id, r.depth, r.chain_id, r.agent_id, a.handle, a.owner_id, case when h.backend = 'webhook' then 1 else 0 end as is_remote
-         from reactive_runs r join harness_runs h on h.reactive_run_id = r.id join principals a on a.id = r.agent_id join users u on u.id = a.owner_id
+        "select r.id, r.depth, r.chain_id, r.agent_id, r.is_foreign, r.started_at, a.handle, a.owner_id, s.foreign_reach,
+             t.conversation_id, case when h.backend = 'webhook' then 1 else 0 end as is_remote
+         from reactive_runs r join principals a on a.id = r.agent_id join users u on u.id = a.owner_id
+         join harness_runs h on h.reactive_run_id = r.id
+         join agents s on s.id = a.id left join messages t on t.id = r.trigger_message_id
          where r.token_hash = $1 and r.status = 'running' and r.stop_reason is null and r.lease_until > $2 and a.deleted_at is null
            and u.disabled_at is null",
         params![hash, tx.now_ms()],
         |row| {
+            let (agent, owner) = (PrincipalId(row.get("agent_id")?), PrincipalId(row.get("owner_id")?));
+            let is_limited = row.get("is_foreign")? && named::<ForeignReach>(row, "foreign_reach")? == ForeignReach::Conversation;
+            let reach = RunReach {
+                conversation: row.get::<Option<i64>>("conversation_id")?.map(ConversationId),
+                agent,
+                owner,
+                started_at: row.get::<Option<i64>>("started_at")?.unwrap_or(i64::MAX),
+            };
             Ok(TokenIdentity {
                 run: RunId(row.get("id")?),
                 depth: row.get("depth")?,
                 chain: MessageId(row.get("chain_id")?),
                 is_remote: row.get("is_remote")?,
-                agent: PrincipalId(row.get("agent_id")?),
+                agent,
                 name: row.get("handle")?,
-                owner: PrincipalId(row.get("owner_id")?),
+                owner,
+                reach: is_limited.then_some(reach),
             })
         },
     )

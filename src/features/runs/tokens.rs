@@ -10,18 +10,20 @@ use stoa_model::users::Role;
 
 use super::store;
 use crate::access::identity::{CredentialForm, CredentialStore, Door, FoundIdentity};
+use crate::access::reach::{ALLOWED_WITHIN_RUN_REACH, FORBIDDEN_TO_RUNS};
 use crate::access::{Credential, Principal, Reach, RunCredential};
 use crate::error::HubError;
 use crate::features::{principals, secrets};
 use crate::hub::{BoxFuture, Hub};
 
-/// A program in a run may be led astray by what it reads. So it registers nothing that goes on after the run, and starts no runs.
-const FORBIDDEN: [Permission; 2] = [Permission::WebhooksWrite, Permission::RunsWrite];
-
 static PERMISSIONS: LazyLock<PermissionSet> = LazyLock::new(|| {
-    let allowed = Permission::ALL.into_iter().filter(|permission| !FORBIDDEN.contains(permission));
+    let allowed = Permission::ALL.into_iter().filter(|permission| !FORBIDDEN_TO_RUNS.contains(permission));
     allowed.fold(PermissionSet::NONE, PermissionSet::with)
 });
+
+/// Of a run that others have started.
+static FOREIGN_PERMISSIONS: LazyLock<PermissionSet> =
+    LazyLock::new(|| ALLOWED_WITHIN_RUN_REACH.into_iter().fold(PermissionSet::NONE, PermissionSet::with));
 
 pub(super) const RUN_TOKEN: CredentialStore = CredentialStore {
     form: CredentialForm::Bearer(CredentialKind::RunToken),
@@ -53,6 +55,10 @@ pub(super) fn guard<'a>(hub: &'a Hub, principal: &'a Principal, text: &'a [u8]) 
 
 fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbError> {
     let Some(found) = store::find_token(tx, hash)? else { return Ok(None) };
+    let (permissions, reach) = match found.reach {
+        Some(reach) => (*FOREIGN_PERMISSIONS, Reach::Run(reach)),
+        None => (*PERMISSIONS, Reach::Everything),
+    };
     let credential =
         RunCredential { run: found.run, depth: found.depth, chain: found.chain, is_remote: found.is_remote };
     Ok(Some(FoundIdentity {
@@ -63,8 +69,8 @@ fn find(tx: &mut Tx<'_>, hash: &[u8; 32]) -> Result<Option<FoundIdentity>, DbErr
             human: found.owner,
             role: Role::Member,
             credential: Credential::Run(credential),
-            permissions: *PERMISSIONS,
-            reach: Reach::Everything,
+            permissions,
+            reach,
             expires_at: None,
             proof: None,
         },

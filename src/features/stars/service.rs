@@ -20,7 +20,7 @@ pub async fn list(hub: &Hub, actor: &Actor) -> Result<Items<StarView>, HubError>
         for star in store::list_stars(tx, actor.id())? {
             let is_seen = match star.conversation {
                 Some(conversation) => visibility::is_visible(tx, &actor, conversation)?,
-                None => true,
+                None => actor.principal.reach.of_run().is_none(),
             };
             if is_seen {
                 items.push(star.view);
@@ -34,6 +34,7 @@ pub async fn list(hub: &Hub, actor: &Actor) -> Result<Items<StarView>, HubError>
 /// Gives a conversation a star, or takes it back. Doing it twice changes nothing.
 pub async fn set(hub: &Hub, actor: &Actor, conversation: &str, is_starred: bool) -> Result<(), HubError> {
     actor.require(Permission::MessagesWrite)?;
+    actor.require_beyond_conversation()?;
     let wanted = "must be `channel:NAME` or `dm:NAME`";
     let target = StarView::parse(conversation).ok_or_else(|| HubError::invalid_field("conversation", wanted))?;
     let actor_in = actor.clone();

@@ -26,6 +26,8 @@ struct Start {
 /// Opens a stream for the caller, from the event that they name or from now on.
 pub(super) async fn open(hub: &Hub, actor: &Actor, since: Option<Vec<u8>>) -> Result<StreamBody, HubError> {
     actor.require(Permission::MessagesRead)?;
+    // A stream has events of all conversations. A run that others have started waits for its inbox instead.
+    actor.require_beyond_conversation()?;
     let registry = hub.memory::<Registry>();
     let body = registry.open(hub, &actor.principal)?;
     let actor_in = actor.clone();

@@ -33,6 +33,7 @@ const OLD_SECRET_FOR: Duration = Duration::from_secs(24 * 3600);
 /// Whose webhooks the caller may look at: people at those of their agents, agents at their own. Deliveries show what messages say.
 pub(super) fn scope_of_reader(actor: &Actor) -> Result<Scope, HubError> {
     actor.require(Permission::MessagesRead)?;
+    actor.require_beyond_conversation()?;
     Ok(scope(actor))
 }
 

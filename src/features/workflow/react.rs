@@ -225,7 +225,7 @@ impl<'a> Change<'a> {
         principal: PrincipalId,
         message: MessageRow,
     ) -> Result<Self, HubError> {
-        messages::require_origin_in_reach(actor, &message)?;
+        messages::require_work_in_reach(actor, &message)?;
         let settings = match message.channel_id {
             Some(channel) => channels::find_settings(tx, channel)?,
             None => None,

@@ -11,6 +11,7 @@ use stoa_model::trust::{Score, TrustView, action_type_of, delta_of};
 use super::trust_store::{self, NewEntry, Removed, TrustRow, TrustTotal};
 use crate::access::Actor;
 use crate::error::HubError;
+use crate::features::channels::visibility;
 use crate::features::messages::MessageRow;
 use crate::features::principals;
 use crate::hub::Hub;
@@ -32,10 +33,12 @@ impl From<TrustRow> for TrustView {
 /// How far an agent is trusted, by kind of work. Everybody may know.
 pub async fn get_trust(hub: &Hub, actor: &Actor, agent: String) -> Result<Vec<TrustView>, HubError> {
     actor.require(Permission::MessagesRead)?;
+    let actor = actor.clone();
     hub.read(move |tx| {
         let known = principals::find(tx, &agent)?;
         let agent = known.filter(|known| known.kind == PrincipalKind::Agent && !known.is_deleted);
         let agent = agent.ok_or_else(|| HubError::not_found("agent"))?;
+        visibility::require_known(tx, &actor, agent.id)?;
         Ok(list_trust(tx, agent.id)?)
     })
     .await

@@ -84,6 +84,7 @@ impl FromRequestParts<Hub> for Actor {
     async fn from_request_parts(parts: &mut Parts, hub: &Hub) -> Result<Self, HubError> {
         let principal = principal_of(&parts.headers, hub, call(parts).client_ip, Use::ReliedOn).await?;
         note_owner(parts, &principal);
+        hub.limits().take_run_call(&principal, hub.clock().now_ms())?;
         if parts.method.is_safe() {
             admit_read(hub, &principal, parts).await?;
         } else {
@@ -143,6 +144,7 @@ impl FromRequestParts<Hub> for Commander {
         let purpose = if call.idempotency.is_some() { Use::ReliedOn } else { Use::LookedAtAgain };
         let principal = principal_of(&parts.headers, hub, call.client_ip, purpose).await?;
         note_owner(parts, &principal);
+        hub.limits().take_run_call(&principal, hub.clock().now_ms())?;
         admit_write(hub, &principal, parts)?;
         Ok(Self { actor: Actor::new(principal, call), headers: parts.headers.clone() })
     }

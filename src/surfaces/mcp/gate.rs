@@ -143,7 +143,10 @@ impl Gate {
         };
         match outcome {
             Ok(principal) => match auth::require_own_machine(&self.hub, &principal, call.client_ip) {
-                Ok(()) => Ok(Actor::new(principal, call.clone())),
+                Ok(()) => {
+                    self.hub.limits().take_run_call(&principal, self.hub.clock().now_ms()).map_err(boxed)?;
+                    Ok(Actor::new(principal, call.clone()))
+                }
                 Err(error) => Err(refused(error, r#", error="invalid_token""#)),
             },
             Err(error) if error.kind == ErrorKind::Unauthenticated => Err(refused(error, r#", error="invalid_token""#)),

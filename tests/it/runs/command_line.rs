@@ -39,6 +39,8 @@ fn operators_look_at_runs_repeat_and_stop_them() {
             "owner",
             "--trigger-allow",
             "@sender",
+            "--foreign-reach",
+            "agent",
             "--max-round-trips",
             "20",
             "--others-percent",
@@ -48,6 +50,7 @@ fn operators_look_at_runs_repeat_and_stop_them() {
     };
     let created = create("bad", "printf '\\033[31mno key\\n' >&2; exit 3")["agent"].clone();
     assert_eq!((&created["trigger_from"], &created["trigger_allow"]), (&json!("owner"), &json!(["sender"])));
+    assert_eq!(created["foreign_reach"], "agent");
     assert_eq!((&created["max_round_trips"], &created["budget"]["others_percent"]), (&json!(20), &json!(10)));
     create("long", "while :; do sleep 0.05; done");
 

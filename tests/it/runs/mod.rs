@@ -9,6 +9,8 @@ mod isolation;
 mod known_programs;
 mod outages;
 mod programs;
+mod reach;
+mod reach_matrix;
 mod remote;
 mod results;
 mod tokens;

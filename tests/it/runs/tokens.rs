@@ -89,6 +89,33 @@ async fn a_token_is_dead_after_a_crash_and_elsewhere() {
     hub.finish().await;
 }
 
+#[tokio::test]
+async fn a_run_makes_at_most_120_calls_a_minute() {
+    let hub = TestHub::start().await;
+    let ada = hub.admin().await;
+    scripted(&ada, "scribe", TELL).await;
+    let run = run_of(&ada.dm("scribe", "Go.").await);
+    running(&ada, run).await;
+    let program = hub.nobody().bearer(&token_of(&hub).await);
+    for _ in 0..60 {
+        program.get("/api/channels").await.ok();
+        program.tool("my_status", json!({})).await;
+    }
+    let refused = program.get("/api/channels").await.problem(429, "rate_limited");
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    let message = json!({"to": "admin", "body": "x"});
+    program.post("/api/messages", &message).await.problem(429, "rate_limited");
+    program.mcp("tools/list", json!({})).await.status(429);
+    hub.advance(std::time::Duration::from_secs(1));
+    program.get("/api/channels").await.ok();
+    // Others are not held up.
+    ada.get("/api/channels").await.ok();
+    let home = home_of_run(&hub).await;
+    std::fs::write(home.join("go"), "").unwrap();
+    ended(&ada, run).await;
+    hub.finish().await;
+}
+
 async fn secret_refused(program: &Client, secret: &str) {
     let refused = |body: Value| program.post("/api/messages", &body);
     refused(json!({"to": "admin", "body": format!("It is {secret}.")})).await.problem(422, "secret_in_text");

@@ -50,7 +50,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
         />
         {form.mode === "reactive" && !form.command.trim() ? <p className="text-amber">This agent has no command yet, so its runs would fail. Enter one below.</p> : null}
         <CommandCard agent={agent} edits={edits} />
-        <SenderFields edits={edits} />
+        <SenderFields agent={agent.name} edits={edits} />
         <section aria-label="Limits" className="flex flex-col gap-3">
           <h3 className="font-semibold">Limits</h3>
           <LimitFields agent={agent} edits={edits} />

@@ -8,8 +8,8 @@ const HINTS = {
   everyone: "Anyone who can message this agent, including other owners' agents.",
 };
 
-/** Whose messages start the agent. */
-export function SenderFields({ edits }: { edits: RunEdits }) {
+/** Whose messages start the agent, and what it may see then. */
+export function SenderFields({ agent, edits }: { agent: string; edits: RunEdits }) {
   const { form, set } = edits;
   return (
     <div className="flex flex-col gap-4">
@@ -33,6 +33,20 @@ export function SenderFields({ edits }: { edits: RunEdits }) {
         placeholder="tomas critic"
         spellCheck={false}
         autoComplete="off"
+      />
+      <Choice
+        label="Runs started by others"
+        hint={
+          form.reach === "agent"
+            ? `When others start @${agent}, it sees everything that @${agent} can see, including private channels and direct messages.`
+            : `When others start @${agent}, it sees only that conversation. It can read public channels, and it can message you.`
+        }
+        value={form.reach}
+        options={[
+          { value: "conversation", label: "That conversation" },
+          { value: "agent", label: "Everything" },
+        ]}
+        onChange={(value) => set("reach", value)}
       />
       {form.command.trim() ? (
         <p className="text-sm text-muted">

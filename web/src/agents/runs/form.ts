@@ -5,6 +5,7 @@ import { joinWords, splitWords } from "./commandLine";
 type Harness = NonNullable<Agent["harness"]>;
 export type Tools = NonNullable<Harness["tools"]>;
 export type Senders = NonNullable<Agent["trigger_from"]>;
+export type Reach = NonNullable<Agent["foreign_reach"]>;
 
 export interface Variable {
   name: string;
@@ -21,6 +22,7 @@ export interface RunForm {
   tools: Tools;
   senders: Senders;
   allowed: string;
+  reach: Reach;
   runs: string;
   cost: string;
   others: string;
@@ -38,6 +40,7 @@ export const LABELS: Record<keyof RunForm, string> = {
   tools: "Tools",
   senders: "Allowed senders",
   allowed: "Also allowed",
+  reach: "Runs started by others",
   runs: "Runs per day",
   cost: "Cost per day",
   others: "Share for others",
@@ -62,6 +65,7 @@ export function formOf(agent: Agent): RunForm {
     tools: harness?.tools ?? "hub",
     senders: agent.trigger_from ?? "people",
     allowed: (agent.trigger_allow ?? []).join(" "),
+    reach: agent.foreign_reach ?? "conversation",
     runs: String(agent.budget.runs_per_day),
     cost: agent.budget.cost_usd_per_day?.toString() ?? "",
     others: String(agent.budget.others_percent),
@@ -98,6 +102,7 @@ export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges;
   if (fields.includes("mode")) changes.trigger_mode = form.mode;
   if (fields.includes("senders")) changes.trigger_from = form.senders;
   if (fields.includes("allowed")) changes.trigger_allow = namesIn(form.allowed);
+  if (fields.includes("reach")) changes.foreign_reach = form.reach;
   number("runs", (runs_per_day) => budget({ runs_per_day }));
   number("others", (others_percent) => budget({ others_percent }));
   number("cooldown", (value) => (changes.cooldown_seconds = value));

@@ -15,6 +15,7 @@ const agent = {
   max_round_trips: 12,
   trigger_from: "people",
   trigger_allow: [],
+  foreign_reach: "conversation",
   harness: { backend: "subprocess", command: ["my agent", "-p"], adapter: "generic" },
 } as unknown as Agent;
 
@@ -52,6 +53,10 @@ describe("the settings of runs", () => {
       errors: {},
     });
     expect(changedFields(formOf(agent), form)).toEqual(["mode", "allowed", "runs", "cost", "others"]);
+  });
+
+  it("say what runs of others can see", () => {
+    expect(changesOf(agent, { ...formOf(agent), reach: "agent" }).changes).toEqual({ foreign_reach: "agent" });
   });
 
   it("keep what the form does not show of a command", () => {
