@@ -121,7 +121,7 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
 }
 
 /// Finds a program by its name in the operator's folders; an absolute path stands for itself.
-fn look_up(program: &str, path: &str) -> Option<PathBuf> {
+pub(super) fn look_up(program: &str, path: &str) -> Option<PathBuf> {
     if program.starts_with('/') {
         return Some(PathBuf::from(program));
     }

@@ -3,12 +3,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use stoa_model::RunId;
 use stoa_model::messages::Items;
+use stoa_model::programs::{ProgramList, ProgramQuery};
 use stoa_model::runs::{
     CheckRequest, CheckView, ReactiveAgent, RunDetails, RunDetailsQuery, RunList, RunQuery, RunView,
 };
 use utoipa_axum::routes;
 
-use super::service;
+use super::{programs, service};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -22,6 +23,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(cancel_run))
         .routes(routes!(list_reactive_agents))
         .routes(routes!(check_agent))
+        .routes(routes!(list_programs))
 }
 
 /// Lists runs of the caller's agents, newest first.
@@ -89,4 +91,15 @@ async fn check_agent(
     OptionalBody(request): OptionalBody<CheckRequest>,
 ) -> Result<Json<CheckView>, HubError> {
     Ok(Json(service::check(&hub, &actor, name, request).await?))
+}
+
+/// Lists the agent programs that the hub knows, whether they are installed on the server, and whether their keys are set.
+#[utoipa::path(get, path = "/api/programs", tag = "runs", params(ProgramQuery),
+    responses((status = 200, body = ProgramList)), security(("session" = [])))]
+async fn list_programs(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(query): Query<ProgramQuery>,
+) -> Result<Json<ProgramList>, HubError> {
+    Ok(Json(programs::list_programs(&hub, &actor, query).await?))
 }

@@ -51,7 +51,12 @@ pub(super) fn is_owner_side(sender: &PrincipalRow, owner: PrincipalId) -> bool {
     }
 }
 
-/// Whether only the owner's side may start an agent: its program would have the hub's rights. Isolation does not exist yet.
+/// Whether runs are isolated from the hub and from one another. Isolation does not exist yet.
+pub(super) fn is_isolated(_hub: &Hub) -> bool {
+    false
+}
+
+/// Whether only the owner's side may start an agent: its program would have the hub's rights.
 pub(super) fn is_for_owners_side(agent: &AgentView) -> bool {
     agent.harness.as_ref().is_some_and(|harness| harness.backend == HarnessBackend::Subprocess)
 }

@@ -5,6 +5,7 @@ mod control;
 mod crashes;
 mod decisions;
 mod edges;
+mod installed_programs;
 mod known_programs;
 mod outages;
 mod programs;
@@ -29,6 +30,7 @@ pub(crate) fn walk_rows() -> Vec<Row> {
             404,
             "not_found",
         ),
+        session("GET /api/programs").aimed("agent={name}", 404, "not_found"),
         session("GET /api/automation"),
         session("POST /api/automation/stop"),
         session("POST /api/automation/resume"),
