@@ -31,6 +31,7 @@ pub mod permissions;
 pub mod pictures;
 pub mod principals;
 pub mod problem;
+pub mod programs;
 pub mod prompts;
 pub mod reactions;
 pub mod runs;

@@ -8,6 +8,7 @@
 mod claude_code;
 mod codex;
 mod gemini;
+mod known;
 mod outage;
 mod preset;
 mod prices;
@@ -21,7 +22,8 @@ use serde_json::Value;
 use stoa_model::agents::HarnessAdapter;
 use stoa_model::runs::StepKind;
 
-pub use preset::{Preset, Settings, default_program, model_key};
+pub use known::{KNOWN_PROGRAMS, KnownProgram, default_program, model_key};
+pub use preset::{Preset, Settings};
 pub use prices::{PriceList, Tokens};
 
 use shape::text_of;

@@ -52,26 +52,6 @@ impl Preset {
     }
 }
 
-/// The program that an adapter is for, where the owner names no other.
-pub fn default_program(adapter: HarnessAdapter) -> Option<&'static str> {
-    match adapter {
-        HarnessAdapter::Generic => None,
-        HarnessAdapter::ClaudeCode => Some("claude"),
-        HarnessAdapter::Codex => Some("codex"),
-        HarnessAdapter::Gemini => Some("gemini"),
-    }
-}
-
-/// The variable with the key of the program's model.
-pub fn model_key(adapter: HarnessAdapter) -> Option<&'static str> {
-    match adapter {
-        HarnessAdapter::Generic => None,
-        HarnessAdapter::ClaudeCode => Some("ANTHROPIC_API_KEY"),
-        HarnessAdapter::Codex => Some("OPENAI_API_KEY"),
-        HarnessAdapter::Gemini => Some("GEMINI_API_KEY"),
-    }
-}
-
 /// The owner's words come first: they may be another path of the program, or options that we know nothing of.
 fn command(settings: &Settings<'_>, program: &str, words: Vec<String>) -> Vec<String> {
     let mut command = settings.command.to_vec();

@@ -99,6 +99,14 @@ pub(super) fn create(root: &Path, job: &Job) -> Result<(), NoFolder> {
     Ok(())
 }
 
+/// The folder in which programs are asked for their version. Some write into their home even then.
+pub(super) fn for_versions(root: &Path) -> io::Result<PathBuf> {
+    let folder = root.join("versions");
+    private_folder(root, true)?;
+    private_folder(&folder, true)?;
+    Ok(folder)
+}
+
 /// Writes a file in a folder of the agent's home. Earlier runs may have put links there, which must lead nowhere.
 fn write_in_home(home: &Path, path: &str, content: &str) -> io::Result<()> {
     let Some((folder, name)) = path.split_once('/') else { return Err(io::Error::other("has no folder")) };

@@ -3,13 +3,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use stoa_model::RunId;
 use stoa_model::messages::Items;
+use stoa_model::programs::{ProgramList, ProgramQuery};
 use stoa_model::runs::{
     CheckRequest, CheckView, ReactiveAgent, ResultRequest, RunDetails, RunDetailsQuery, RunList, RunQuery, RunSecret,
     RunView,
 };
 use utoipa_axum::routes;
 
-use super::{remote, service};
+use super::{programs, remote, service};
 use crate::access::Actor;
 use crate::error::HubError;
 use crate::hub::Hub;
@@ -25,6 +26,7 @@ pub fn routes() -> ApiRouter {
         .routes(routes!(check_agent))
         .routes(routes!(submit_result))
         .routes(routes!(new_run_secret))
+        .routes(routes!(list_programs))
 }
 
 /// Lists runs of the caller's agents, newest first.
@@ -117,4 +119,15 @@ async fn new_run_secret(
 ) -> Result<(StatusCode, Json<RunSecret>), HubError> {
     let secret = remote::new_secret(&hub, &actor, name).await?;
     Ok((StatusCode::CREATED, Json(RunSecret { secret })))
+}
+
+/// Lists the agent programs that the hub knows, whether they are installed on the server, and whether their keys are set.
+#[utoipa::path(get, path = "/api/programs", tag = "runs", params(ProgramQuery),
+    responses((status = 200, body = ProgramList)), security(("session" = [])))]
+async fn list_programs(
+    State(hub): State<Hub>,
+    actor: Actor,
+    Query(query): Query<ProgramQuery>,
+) -> Result<Json<ProgramList>, HubError> {
+    Ok(Json(programs::list_programs(&hub, &actor, query).await?))
 }

@@ -4,7 +4,7 @@
 //! what has to wait is covered by one run later (`pending`). `worker` takes runs in turn: `begin` looks once more whether one may start and
 //! collects what its program is given, `execution` runs the program below a supervisor, `finish` settles it, or `deferral`
 //! has it wait for the provider of its model. `recovery` does that
-//! for what a crash left behind.
+//! for what a crash left behind. `programs` says which known programs are installed.
 
 mod admin;
 mod begin;
@@ -21,6 +21,7 @@ mod mcp_prompts;
 mod output;
 mod pending;
 mod planner;
+mod programs;
 mod progress;
 mod recovery;
 mod remote;

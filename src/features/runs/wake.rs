@@ -51,9 +51,14 @@ pub(super) fn is_owner_side(sender: &PrincipalRow, owner: PrincipalId) -> bool {
     }
 }
 
+/// Whether runs are isolated from the hub and from one another.
+pub(super) fn is_isolated(hub: &Hub) -> bool {
+    isolation::sandbox(hub).is_some()
+}
+
 /// Whether only the owner's side may start an agent: its program would have the hub's rights.
 pub(super) fn is_for_owners_side(hub: &Hub, agent: &AgentView) -> bool {
-    is_subprocess(agent) && isolation::sandbox(hub).is_none()
+    is_subprocess(agent) && !is_isolated(hub)
 }
 
 fn is_subprocess(agent: &AgentView) -> bool {

@@ -8,7 +8,7 @@ mod store;
 
 use crate::feature::{Feature, Sealed};
 
-pub use service::{RunSecrets, secrets_of_run};
+pub use service::{RunSecrets, list_model_keys, secrets_of_run};
 
 pub fn feature() -> Feature {
     Feature {

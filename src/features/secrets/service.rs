@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 use stoa_db::{DbError, Tx};
@@ -156,6 +156,20 @@ pub fn secrets_of_run(
         .retain(|name, (_, all_runs)| !is_reserved_variable(name) && (!is_foreign || *all_runs || is_model_key(name)));
     let variables = effective.into_iter().map(|(name, (value, _))| (name, value)).collect();
     Ok(RunSecrets { variables, known_values })
+}
+
+/// Which keys of models are set for a user, or for one of their agents. Owners may know that, because they choose the program that gets
+/// the values.
+pub fn list_model_keys(
+    tx: &mut Tx<'_>,
+    owner: PrincipalId,
+    agent: Option<PrincipalId>,
+) -> Result<BTreeSet<String>, DbError> {
+    let mut names = store::list_names(tx, owner)?;
+    if let Some(agent) = agent {
+        names.extend(store::list_names(tx, agent)?);
+    }
+    Ok(names.into_iter().filter(|name| is_model_key(name)).collect())
 }
 
 /// Seals all secrets with the current key, so that an older one can be removed.

@@ -31,6 +31,11 @@ pub(super) fn find_secret(tx: &mut Tx<'_>, holder: PrincipalId, name: &str) -> R
     tx.query_optional(&sql, params![holder.0, name], secret)
 }
 
+pub(super) fn list_names(tx: &mut Tx<'_>, holder: PrincipalId) -> Result<Vec<String>, DbError> {
+    let sql = "select name from secrets where principal_id = $1";
+    tx.query(sql, params![holder.0], |row| row.get("name"))
+}
+
 pub(super) fn count_secrets(tx: &mut Tx<'_>, holder: PrincipalId) -> Result<i64, DbError> {
     let sql = "select count(*) as n from secrets where principal_id = $1";
     tx.query_one(sql, params![holder.0], |row| row.get("n"))

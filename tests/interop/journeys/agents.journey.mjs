@@ -37,7 +37,7 @@ export async function welcome({ hub, watcher }) {
     await page.getByText("my_status").waitFor();
     await page.getByText(/Last called just now through MCP/).waitFor();
     // A connected agent is connected, whichever way the person looks at.
-    await page.getByRole("radio", { name: "Stoa starts a command" }).check();
+    await page.getByRole("radio", { name: "Stoa starts the agent" }).check();
     await page.getByRole("button", { name: "Continue to first message" }).waitFor();
     equal(await page.getByText("Continue without connecting").count(), 0, "whether the connection is forgotten");
     await page.getByRole("button", { name: "Continue to first message" }).click();
@@ -86,7 +86,8 @@ export async function welcomeWithoutClient({ hub, watcher }) {
   equal(await page.getByLabel("Message @counter").inputValue(), "Hello! What can you do here?", "the message that is ready");
 
   await page.goto(`${hub.url}/welcome?agent=counter`);
-  await way("Stoa starts a command").check();
+  await way("Stoa starts the agent").check();
+  await way("Own command").check();
   await page.getByRole("button", { name: "Save command" }).click();
   await page.getByRole("alert").getByText("Enter a command.").waitFor();
   const command = page.getByRole("textbox", { name: "Command" });

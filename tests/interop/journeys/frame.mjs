@@ -99,10 +99,16 @@ export class Hub {
   }
 
   /** A command of whoever operates the hub, and what it prints. */
-  async operate(...words) {
+  operate(...words) {
+    return this.operateWith("", ...words);
+  }
+
+  /** The same with something on its standard input, for example a secret. */
+  async operateWith(input, ...words) {
     const socket = join(this.folder, "admin.sock");
     await until("operators are heard", () => existsSync(socket));
-    const child = spawn(this.binary, ["admin", ...words], { env: { ...process.env, STOA_ADMIN_SOCKET: socket }, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(this.binary, ["admin", ...words], { env: { ...process.env, STOA_ADMIN_SOCKET: socket }, stdio: ["pipe", "pipe", "inherit"] });
+    child.stdin.end(input);
     let printed = "";
     child.stdout.on("data", (data) => (printed += data));
     const code = await new Promise((resolve) => child.once("close", resolve));

@@ -53,6 +53,7 @@ export async function runFromThePage({ hub, watcher }) {
   await page.getByText("No runs yet.").waitFor();
   await page.getByRole("radio", { name: "Start a run" }).check();
   await page.getByText("This agent has no command yet").waitFor();
+  await page.getByRole("radio", { name: "Own command" }).check();
 
   // The line becomes words, and what is wrong with it is said beside it.
   await page.getByLabel("Command", { exact: true }).fill("'not closed");
@@ -69,7 +70,7 @@ export async function runFromThePage({ hub, watcher }) {
   await watcher.checkAccess(page, "a variable that is refused");
   await page.getByRole("button", { name: "Remove variable 1" }).click();
   await page.getByLabel("Rest between runs, in seconds").fill("0");
-  await page.getByText("Unsaved: When a message arrives, Command, Rest between runs").waitFor();
+  await page.getByText("Unsaved: When a message arrives, What runs, Command, Rest between runs").waitFor();
   await page.getByRole("button", { name: "Save changes" }).click();
   await page.getByText("All changes saved.").waitFor();
   const { harness } = await hub.admin.call("GET", "/api/agents/scribe");
@@ -379,7 +380,8 @@ export async function commandIsRefused({ hub, watcher }) {
   await bob.call("POST", "/api/agents", { name: "rover" });
   const page = await watcher.page(await watcher.window(bob));
   await page.goto(`${hub.url}/agents/rover?tab=triggers`);
-  await page.getByRole("radio", { name: "Start a run" }).check();
+  await page.getByText("Your agents are not allowed to run commands on this hub. Ask an admin").waitFor();
+  await page.getByRole("radio", { name: "Own command" }).check();
   await page.getByLabel("Command", { exact: true }).fill("/bin/true");
   await page.getByRole("button", { name: "Save changes" }).click();
   const refusal = "Your agents are not allowed to run commands on this hub. Choose another way, or ask an admin.";
@@ -400,7 +402,8 @@ export async function commandIsRefused({ hub, watcher }) {
   const { trigger_mode, cooldown_seconds } = await bob.call("GET", "/api/agents/rover");
   equal([trigger_mode, cooldown_seconds], ["disabled", 7], "what is stored");
   await page.goto(`${hub.url}/welcome?agent=rover`);
-  await page.getByRole("radio", { name: "Stoa starts a command" }).check();
+  await page.getByRole("radio", { name: "Stoa starts the agent" }).check();
+  await page.getByRole("radio", { name: "Own command" }).check();
   await page.getByRole("textbox", { name: "Command" }).fill("/bin/true");
   await page.getByRole("button", { name: "Save command" }).click();
   await page.getByText(refusal).waitFor();

@@ -5,6 +5,7 @@ mod control;
 mod crashes;
 mod decisions;
 mod edges;
+mod installed_programs;
 mod isolation;
 mod known_programs;
 mod outages;
@@ -38,6 +39,7 @@ pub(crate) fn walk_rows() -> Vec<Row> {
             404,
             "not_found",
         ),
+        session("GET /api/programs").aimed("agent={name}", 404, "not_found"),
         session("GET /api/automation"),
         session("POST /api/automation/stop"),
         session("POST /api/automation/resume"),

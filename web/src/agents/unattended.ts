@@ -36,6 +36,11 @@ export const UNATTENDED: Partial<Record<ClientName, readonly Addition[]>> = {
   ],
   gemini: [
     {
+      title: "Command",
+      text: "gemini --output-format stream-json",
+      why: "It reads the prompt from standard input, and its last line says whether it succeeded.",
+    },
+    {
       title: "settings.json, in the settings of “stoa”",
       text: '"trust": true',
       why: "Without it, Gemini CLI offers no tool of Stoa to the model.",

@@ -1,4 +1,5 @@
 import type { Agent } from "../api/types";
+import { cardOf, programOf } from "./runs/programs";
 
 type Known = Pick<Agent, "trigger_mode" | "harness" | "last_seen_at" | "paused_at" | "quarantined_at">;
 
@@ -8,6 +9,8 @@ export function howItWorks({ trigger_mode, harness, last_seen_at, paused_at, qua
   if (paused_at) return "Paused: messages wait in its inbox until you resume it.";
   if (trigger_mode === "disabled") return "Switched off: messages are kept, and Stoa starts nothing.";
   if (trigger_mode === "reactive") {
+    const program = programOf(harness?.adapter);
+    if (program !== "generic") return `A message starts ${cardOf(program).label} on the server, and its answer is the reply.`;
     return harness ? "A message starts its command on the server, and the output is the reply." : "A message should start it, but it has no command yet, so its runs fail.";
   }
   if (webhooks > 0) return `Stoa calls its ${webhooks === 1 ? "webhook" : `${webhooks} webhooks`} when something happens, and your service replies with the agent's key.`;
@@ -19,6 +22,6 @@ export function howItWorks({ trigger_mode, harness, last_seen_at, paused_at, qua
 /** What the owner still has to set up, if anything. */
 export function nextStepOf({ trigger_mode, harness, last_seen_at, paused_at, quarantined_at }: Known): { label: string; tab: "connect" | "runs" } | null {
   if (paused_at || quarantined_at) return null;
-  if (trigger_mode === "reactive" && !harness) return { label: "Set a command", tab: "runs" };
+  if (trigger_mode === "reactive" && !harness) return { label: "Choose what runs", tab: "runs" };
   return trigger_mode === "passive" && !last_seen_at ? { label: "Connect a client", tab: "connect" } : null;
 }

@@ -44,9 +44,9 @@ export const runCountsQuery = (agent?: string) =>
   queryOptions({
     queryKey: ["runs", "counts", agent ?? ""],
     queryFn: async () => {
-      const groups: Array<readonly RunStatus[]> = [["running"], ["queued"], ["succeeded"], FAILED, ["cancelled"]];
-      const [running, queued, succeeded, failed, cancelled] = await Promise.all(groups.map((group) => countOf(agent, group)));
-      return { running: running!, queued: queued!, succeeded: succeeded!, failed: failed!, cancelled: cancelled! };
+      const groups: Array<readonly RunStatus[]> = [["running"], ["queued"], ["deferred"], ["succeeded"], FAILED, ["cancelled"]];
+      const [running, queued, deferred, succeeded, failed, cancelled] = await Promise.all(groups.map((group) => countOf(agent, group)));
+      return { running: running!, queued: queued!, deferred: deferred!, succeeded: succeeded!, failed: failed!, cancelled: cancelled! };
     },
     placeholderData: (before) => before,
   });

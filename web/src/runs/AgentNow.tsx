@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { isActive, runsQuery } from "../api/runs";
 import { Badge } from "../ui/Badge";
 import { RunLink } from "./RunLink";
-import { STATUSES, spanWords, timeOf } from "./words";
+import { STATUSES, againWords, spanWords, timeOf } from "./words";
 import { useSecond } from "./useSecond";
 
 /** What an agent works on now, if a message has started it. */
@@ -15,7 +15,8 @@ export default function AgentNow({ name }: { name: string }) {
   return (
     <span className="inline-flex items-center gap-2">
       <Badge colour={colour} icon={icon}>
-        {run.status === "queued" ? "Waiting" : "Working"} <span className="font-normal">· {spanWords(timeOf(run, now))}</span>
+        {run.status === "running" ? "Working" : "Waiting"}{" "}
+        <span className="font-normal">· {run.status === "deferred" ? againWords(run, now).replace("Starts", "starts") : spanWords(timeOf(run, now))}</span>
       </Badge>
       <RunLink id={run.id} />
     </span>

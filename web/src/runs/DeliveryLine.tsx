@@ -11,7 +11,7 @@ import { WithdrawButton } from "./WithdrawButton";
 import type { AskedAgent } from "./askedAgents";
 import { useDelivery, useIsFinished, useRunOf } from "./useDelivery";
 import { useSecond } from "./useSecond";
-import { notStartedWords, restEnd, restWords, spanWords } from "./words";
+import { againWords, notStartedWords, restEnd, restWords, spanWords } from "./words";
 
 export interface LineProps {
   message: Message;
@@ -69,6 +69,7 @@ function useWaitingWords({ name, displayName, own }: AskedAgent, { reason }: Del
   const isWanted = own !== undefined && (reason === "sequential" || reason === "cooldown");
   const runs = useQuery({ ...runsQuery({ agent: name }), enabled: isWanted, staleTime: Number.POSITIVE_INFINITY }).data?.items ?? [];
   const run = runs.find(isActive);
+  if (isWanted && reason === "sequential" && run?.status === "deferred") return `Run ${run.id} covers this message, too. ${againWords(run, now)}.`;
   if (isWanted && reason === "sequential" && run) return `${displayName} starts when run ${run.id} ends.`;
   const end = isWanted && reason === "cooldown" ? restEnd(runs, own.cooldown_seconds) : undefined;
   return end === undefined ? notStartedWords(reason, own !== undefined) : restWords(end - now);

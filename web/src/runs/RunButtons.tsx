@@ -39,7 +39,7 @@ export function StopButton({ run, size }: RunButtonProps) {
       toast(sentenceOf(error), { isError: true });
     });
   };
-  const word = run.status === "queued" ? "Cancel" : isAsked ? "Stopping…" : "Stop";
+  const word = run.status === "queued" || run.status === "deferred" ? "Cancel" : isAsked ? "Stopping…" : "Stop";
   return (
     <Button size={size} disabled={isAsked} aria-label={`${word} run ${run.id}`} onClick={stop}>
       <Square size={12} aria-hidden="true" />

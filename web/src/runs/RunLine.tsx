@@ -5,10 +5,10 @@ import { RunLink } from "./RunLink";
 import { RetryButton, StopButton } from "./RunButtons";
 import { StatusBox, StatusLine } from "./StatusBox";
 import { useSecond } from "./useSecond";
-import { STATUSES, costWords, reasonWords, spanWords, timeOf } from "./words";
+import { STATUSES, againWords, costWords, reasonWords, spanWords, timeOf } from "./words";
 
 /** For people who wait for an answer: what the agent does, not what its program does. */
-const WORDS: Partial<Record<Run["status"], string>> = { queued: "Waiting", running: "Working", succeeded: "Done" };
+const WORDS: Partial<Record<Run["status"], string>> = { queued: "Waiting", deferred: "Waiting", running: "Working", succeeded: "Done" };
 
 /** The run that a message has started, in a line or two. */
 export function RunLine({ run, name }: { run: Run; name?: string }) {
@@ -40,7 +40,7 @@ export function RunLine({ run, name }: { run: Run; name?: string }) {
       return (
         <StatusLine>
           {head}
-          <span className="text-muted">{reasonWords(run.reason)} It starts again by itself.</span>
+          <span className="text-muted">{reasonWords(run.reason)} {againWords(run, now)}.</span>
           <StopButton key={run.status} run={run} size="row" />
         </StatusLine>
       );

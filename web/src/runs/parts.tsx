@@ -1,6 +1,6 @@
 import { type Run, type RunStatus, isActive } from "../api/runs";
 import { Badge } from "../ui/Badge";
-import { STATUSES, spanWords, timeOf } from "./words";
+import { STATUSES, againWords, spanWords, timeOf } from "./words";
 import { useSecond } from "./useSecond";
 
 /** The status of a run, always with its picture and its word. */
@@ -11,6 +11,16 @@ export function RunBadge({ status, note }: { status: RunStatus; note?: string })
       {word}
       {note ? <span className="font-normal">· {note}</span> : null}
     </Badge>
+  );
+}
+
+/** The same in a list, where a run that waits for the provider of its model says until when. */
+export function ListedStatus({ run }: { run: Run }) {
+  return (
+    <span className="inline-flex flex-wrap items-center gap-x-2">
+      <RunBadge status={run.status} />
+      {run.status === "deferred" ? <span className="text-sm text-muted">{againWords(run)}</span> : null}
+    </span>
   );
 }
 

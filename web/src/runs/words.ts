@@ -1,4 +1,5 @@
 import type { Run, RunReason, RunStatus } from "../api/runs";
+import { clockTime, dayName } from "../lib/time";
 
 export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "plain" | "good" | "busy" | "warning" | "bad" }> = {
   queued: { word: "Queued", icon: "○", colour: "plain" },
@@ -98,6 +99,14 @@ export function restWords(milliseconds: number): string {
 export function restEnd(runs: ReadonlyArray<Pick<Run, "finished_at">>, cooldownSeconds: number): number | undefined {
   const ends = runs.flatMap(({ finished_at }) => (finished_at ? [Date.parse(finished_at)] : []));
   return ends.length ? Math.max(...ends) + cooldownSeconds * 1000 : undefined;
+}
+
+/** When a run that waits for the provider of its model starts again, in the zone that is shown: `Starts again at 14:05`. */
+export function againWords({ deferred_until: at }: Pick<Run, "deferred_until">, now = Date.now()): string {
+  if (!at) return "Starts again by itself";
+  if (Date.parse(at) <= now) return "Starts again in a moment";
+  const day = dayName(at, new Date(now));
+  return day === "Today" ? `Starts again at ${clockTime(at)}` : `Starts again on ${day} at ${clockTime(at)}`;
 }
 
 /** How long something took: `48 s`, `2 min 04 s`, `1 h 05 min`. */

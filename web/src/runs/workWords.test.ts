@@ -64,6 +64,10 @@ describe("work that starts a run", () => {
     expect(words(work("in_progress", by("in_progress", "scribe")), "running")).toBeUndefined();
     expect(words(work("in_progress", by("in_progress", "mira")), "running")).toBe("@scribe is working on it, 2 min");
     expect(words(work("done", by("done", "scribe")), "succeeded")).toBeUndefined();
+    const later = { ...run("deferred"), deferred_until: "2026-01-01T00:09:00Z" };
+    expect(runWords(work("proposed"), later, scribe, NOW).text).toBe(
+      "@scribe waits: the provider of its model is overloaded, or a limit is used up. Starts again in a moment.",
+    );
     expect(words(work("proposed"), "cancelled")).toBe("@scribe was stopped. Cancelled by you.");
     expect(words(work("rejected", by("reject", "scribe")), "failed")).toBe("@scribe failed:");
   });

@@ -4,7 +4,7 @@ import { duration } from "../lib/time";
 import { REACTIONS, leading } from "../messages/reactions";
 import type { AskedAgent } from "./askedAgents";
 import { isFinished } from "./shownDelivery";
-import { notStartedWords, reasonWords, timeOf } from "./words";
+import { againWords, notStartedWords, reasonWords, timeOf } from "./words";
 
 /** What an agent does about work, as words beside the state of the work. */
 export interface WorkWords {
@@ -52,7 +52,7 @@ export function notStarted(work: Message, { name, own }: AskedAgent, { state, re
   return { text: why.startsWith("The agent ") ? why.replace("The agent", `@${name}`) : `@${name}: ${why}` };
 }
 
-const REASON_OF_WAIT = "the provider of its model is overloaded, or a limit is used up. It starts again by itself.";
+const REASON_OF_WAIT = "the provider of its model is overloaded, or a limit is used up.";
 
 /** What an agent that the hub starts does about work that mentions it. */
 export function runWords(work: Message, run: Run, agent: AskedAgent, now: number): WorkWords {
@@ -62,7 +62,7 @@ export function runWords(work: Message, run: Run, agent: AskedAgent, now: number
     case "running":
       return { text: hasSaid(work, agent) ? undefined : working(work, agent, timeOf(run, now)) };
     case "deferred":
-      return { text: `@${agent.name} waits: ${REASON_OF_WAIT}` };
+      return { text: `@${agent.name} waits: ${REASON_OF_WAIT} ${againWords(run, now)}.` };
     case "succeeded":
       return { text: hasSaid(work, agent) ? undefined : `@${agent.name} has answered` };
     case "cancelled":

@@ -69,6 +69,7 @@ pub(crate) const LEFT_OUT: &[(&str, &str)] = &[
     ("POST /api/agents/{name}/run-secret", RUNS),
     ("GET /api/agents/reactive", RUNS),
     ("POST /api/agents/{name}/check", RUNS),
+    ("GET /api/programs", "it shows what is installed on the machine; tests of runs run on both engines"),
     ("GET /api/automation", RUNS),
     ("POST /api/automation/stop", RUNS),
     ("POST /api/automation/resume", RUNS),

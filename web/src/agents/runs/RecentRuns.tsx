@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { runsQuery } from "../../api/runs";
 import { RunLink } from "../../runs/RunLink";
 import { TriggerText } from "../../runs/TriggerText";
-import { RunBadge, RunTime } from "../../runs/parts";
+import { ListedStatus, RunTime } from "../../runs/parts";
 import { Failed } from "../../ui/States";
 import { Time } from "../../ui/Time";
 
@@ -31,7 +31,7 @@ export function RecentRuns({ agent, most = SHOWN }: { agent: string; most?: numb
         {items.map((run) => (
           <li key={run.id} className="border-b border-line py-2">
             <div className="flex flex-wrap items-center gap-x-3">
-              <RunBadge status={run.status} />
+              <ListedStatus run={run} />
               <span className="flex-1">
                 <RunLink id={run.id} />
               </span>

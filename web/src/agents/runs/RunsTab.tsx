@@ -4,9 +4,9 @@ import { Choice } from "../../ui/Choice";
 import { SaveConflict } from "../../ui/SaveConflict";
 import { FormError } from "../../ui/TextField";
 import { classes } from "../../ui/classes";
-import { CommandCard } from "./CommandCard";
 import { refusedVariables } from "./EnvironmentFields";
 import { LimitFields } from "./LimitFields";
+import { ProgramSection } from "./ProgramSection";
 import { RecentRuns } from "./RecentRuns";
 import { SenderFields } from "./SenderFields";
 import { TryIt } from "./TryIt";
@@ -14,13 +14,14 @@ import { LABELS } from "./form";
 import { useRunForm } from "./useRunForm";
 
 const MODES: Record<TriggerMode, { label: string; hint: string }> = {
-  reactive: { label: "Start a run", hint: "Direct messages and mentions start the command below." },
+  reactive: { label: "Start a run", hint: "Direct messages and mentions start what you choose below." },
   passive: { label: "Wait in the inbox", hint: "A connected client checks the inbox. Stoa starts nothing." },
   disabled: { label: "Off", hint: "Stoa starts nothing. Messages are kept." },
 };
 /** Where the form shows what the hub says about them. */
 const SHOWN = [
-  ...["harness", "harness.command", "harness.timeout_seconds", "harness.prompt_template", "trigger_allow"],
+  ...["harness", "harness.command", "harness.model", "harness.max_turns", "harness.max_cost_usd"],
+  ...["harness.timeout_seconds", "harness.prompt_template", "trigger_allow"],
   ...["budget.runs_per_day", "budget.others_percent", "budget.cost_usd_per_day", "cooldown_seconds", "max_trigger_depth", "max_round_trips"],
 ];
 
@@ -40,7 +41,7 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
         }}
       >
         <h2 className="sr-only">Runs</h2>
-        <p className="text-muted">What starts @{agent.name}, with which command, how often, and its latest runs.</p>
+        <p className="text-muted">What starts @{agent.name}, what runs then, how often, and its latest runs.</p>
         <Choice
           label="When a message arrives"
           hint={MODES[form.mode].hint}
@@ -48,8 +49,10 @@ export function RunsTab({ revised }: { revised: RevisedAgent }) {
           options={(Object.keys(MODES) as TriggerMode[]).map((value) => ({ value, label: MODES[value].label }))}
           onChange={(value) => edits.set("mode", value)}
         />
-        {form.mode === "reactive" && !form.command.trim() ? <p className="text-amber">This agent has no command yet, so its runs would fail. Enter one below.</p> : null}
-        <CommandCard agent={agent} edits={edits} />
+        {form.mode === "reactive" && (form.adapter === null || (form.adapter === "generic" && !form.command.trim())) ? (
+          <p className="text-amber">This agent has no command yet, so its runs would fail. Choose what runs below.</p>
+        ) : null}
+        <ProgramSection agent={agent} edits={edits} />
         <SenderFields agent={agent.name} edits={edits} />
         <section aria-label="Limits" className="flex flex-col gap-3">
           <h3 className="font-semibold">Limits</h3>

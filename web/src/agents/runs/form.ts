@@ -1,6 +1,7 @@
 import type { AgentChanges, TriggerMode } from "../../api/agents";
 import type { Agent } from "../../api/types";
 import { joinWords, splitWords } from "./commandLine";
+import { type Program, programOf, settingsOf } from "./programs";
 
 type Harness = NonNullable<Agent["harness"]>;
 export type Tools = NonNullable<Harness["tools"]>;
@@ -15,7 +16,13 @@ export interface Variable {
 /** What starts an agent and with what, as it is typed. */
 export interface RunForm {
   mode: TriggerMode;
+  /** Null until one is chosen. */
+  adapter: Program | null;
   command: string;
+  model: string;
+  turns: string;
+  runCost: string;
+  resume: boolean;
   timeout: string;
   environment: Variable[];
   template: string;
@@ -33,7 +40,12 @@ export interface RunForm {
 
 export const LABELS: Record<keyof RunForm, string> = {
   mode: "When a message arrives",
+  adapter: "What runs",
   command: "Command",
+  model: "Model",
+  turns: "Turns per run",
+  runCost: "Cost per run",
+  resume: "Continue sessions",
   timeout: "Time limit",
   environment: "Environment variables",
   template: "Prompt template",
@@ -58,7 +70,12 @@ export function formOf(agent: Agent): RunForm {
   const harness = commandOf(agent);
   return {
     mode: agent.trigger_mode,
+    adapter: harness ? programOf(harness.adapter) : null,
     command: joinWords(harness?.command ?? []),
+    model: harness?.model ?? "",
+    turns: harness?.max_turns?.toString() ?? "",
+    runCost: harness?.max_cost_usd?.toString() ?? "",
+    resume: harness?.resume ?? false,
     timeout: harness?.timeout_seconds ? String(harness.timeout_seconds) : "",
     environment: Object.entries(harness?.env ?? {}).map(([name, value]) => ({ name, value })),
     template: harness?.prompt_template ?? "",
@@ -84,7 +101,16 @@ export function changedFields(before: RunForm, after: RunForm): Array<keyof RunF
 
 export type FormErrors = Partial<Record<keyof RunForm, string>>;
 
-const COMMAND_FIELDS: ReadonlyArray<keyof RunForm> = ["command", "timeout", "environment", "template", "tools"];
+const COMMAND_FIELDS: ReadonlyArray<keyof RunForm> = [
+  ...(["adapter", "command", "model", "turns", "runCost", "resume"] as const),
+  ...(["timeout", "environment", "template", "tools"] as const),
+];
+
+/** What changes when something else is chosen to run. A message starts it then, and the words of another command are not its own. */
+export function chosen(agent: Agent, program: Program): Partial<RunForm> {
+  const saved = formOf(agent);
+  return { adapter: program, mode: "reactive", command: saved.adapter === program ? saved.command : "" };
+}
 
 /** Names as people type them: with or without @, and with spaces or commas between them. */
 export const namesIn = (text: string) => text.split(/[\s,]+/).map((name) => name.replace(/^@/, "")).filter(Boolean);
@@ -129,15 +155,29 @@ function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | n
   if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
   if (names.includes("")) errors.environment = "Each variable needs a name";
   else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
+  const can = settingsOf(form.adapter);
+  if (can.turns && !/^\d{0,4}$/.test(form.turns.trim())) errors.turns = "Enter a whole number, or leave empty for no limit";
+  const runCost = Number(form.runCost);
+  if (can.cost && (!Number.isFinite(runCost) || runCost < 0)) errors.runCost = "Enter an amount in dollars, or leave empty for no limit";
   const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };
   // The hub knows the commands of some programs.
-  const isKnown = "adapter" in kept && kept.adapter !== undefined && kept.adapter !== "generic";
+  const isKnown = form.adapter !== null && form.adapter !== "generic";
   const isEmpty = !isKnown && words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
   if (words?.length === 0 && !isEmpty && !isKnown) errors.command = "Enter a command";
   if (COMMAND_FIELDS.some((field) => errors[field])) return undefined;
   if (isEmpty) return null;
+  const own: Partial<Harness> = {
+    adapter: isKnown ? (form.adapter as Harness["adapter"]) : undefined,
+    model: (isKnown && form.model.trim()) || undefined,
+    max_turns: can.turns && form.turns.trim() ? Number(form.turns) : undefined,
+    max_cost_usd: can.cost && form.runCost.trim() ? runCost : undefined,
+    resume: (can.resume && form.resume) || undefined,
+  };
+  // What the form does not show of a command of one's own stays as it is.
+  const isSameOwn = !isKnown && "adapter" in kept && programOf(kept.adapter) === "generic";
   return {
     ...kept,
+    ...(isSameOwn ? {} : own),
     backend: "subprocess",
     command: words?.length === 0 ? undefined : words,
     timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,

@@ -4,7 +4,8 @@ import type { Check } from "../../api/runs";
 import type { Agent } from "../../api/types";
 import { outcomeOf, stepDetail, stepName, verdictOf } from "./checkWords";
 import { joinWords, shellWords, splitWords } from "./commandLine";
-import { changedFields, changesOf, formOf, namesIn } from "./form";
+import { changedFields, changesOf, chosen, formOf, namesIn } from "./form";
+import { foundWords, isolationWords, keyCommand, keyWords } from "./programWords";
 
 const agent = {
   name: "scribe",
@@ -77,6 +78,25 @@ describe("the settings of runs", () => {
     expect(changesOf(other, { ...formOf(other), command: "x" }).changes).toEqual({ harness: { backend: "subprocess", command: ["x"] } });
   });
 
+  it("of something that the hub knows need no command", () => {
+    const bare = { ...agent, trigger_mode: "passive", harness: null } as unknown as Agent;
+    const form = { ...formOf(bare), ...chosen(bare, "claude-code"), model: "opus", turns: "20", runCost: "0.5", resume: true };
+    expect(changesOf(bare, form)).toEqual({
+      changes: { trigger_mode: "reactive", harness: { backend: "subprocess", adapter: "claude-code", model: "opus", max_turns: 20, max_cost_usd: 0.5, resume: true } },
+      errors: {},
+    });
+    // Limits that it does not have are not stored.
+    expect(changesOf(bare, { ...form, adapter: "gemini" }).changes.harness).toEqual({ backend: "subprocess", adapter: "gemini", model: "opus", max_turns: 20 });
+    expect(changesOf(bare, { ...form, turns: "some", runCost: "-1" }).errors).toHaveProperty("runCost");
+  });
+
+  it("forget the words of another command", () => {
+    const form = { ...formOf(agent), ...chosen(agent, "codex") };
+    expect(changesOf(agent, form).changes).toEqual({ harness: { backend: "subprocess", adapter: "codex" } });
+    const codex = { ...agent, harness: { backend: "subprocess", adapter: "codex", model: "gpt-5", resume: true } } as unknown as Agent;
+    expect(changesOf(codex, { ...formOf(codex), ...chosen(codex, "generic"), command: "date" }).changes).toEqual({ harness: { backend: "subprocess", command: ["date"] } });
+  });
+
   it("that make no sense are named", () => {
     const twice = [
       { name: "A", value: "1" },
@@ -102,5 +122,28 @@ describe("a check", () => {
     ]);
     const verdict = (state: Check["state"]) => verdictOf({ state, detail: "", steps: [] }, "scribe");
     expect([verdict("woken"), verdict("deferred"), verdict("not_woken")]).toEqual(["@scribe would start.", "@scribe would wait, then run.", "@scribe would not start."]);
+  });
+});
+
+describe("a card", () => {
+  const known = { key_names: ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"], keys_found: [] as string[] };
+
+  it("says what was found", () => {
+    expect(foundWords({ found: true, version: "2.1.325" })).toEqual({ text: "Version 2.1.325 found on the server", look: "good" });
+    expect(foundWords({ found: true, version: null }).text).toBe("Found on the server, version unknown");
+    expect(foundWords({ found: false, version: null })).toEqual({ text: "Not installed on the server", look: "missing" });
+    expect(foundWords({ found: null, version: null }).look).toBe("unknown");
+  });
+
+  it("says whether there is a key, also in a variable of the agent", () => {
+    expect(keyWords(known, [])).toEqual({ text: "Key ANTHROPIC_API_KEY is missing", look: "missing" });
+    expect(keyWords({ ...known, keys_found: ["ANTHROPIC_AUTH_TOKEN"] }, []).text).toBe("Key ANTHROPIC_AUTH_TOKEN found");
+    expect(keyWords(known, ["ANTHROPIC_API_KEY"]).look).toBe("good");
+    expect(keyCommand("OPENAI_API_KEY", "agent:scribe")).toBe("stoa admin secrets set OPENAI_API_KEY --scope agent:scribe");
+  });
+
+  it("says who can start the agent", () => {
+    expect(isolationWords(false)).toMatch(/only you and your agents can start/);
+    expect(isolationWords(true)).toMatch(/cannot see the hub's files/);
   });
 });

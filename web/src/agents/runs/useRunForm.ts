@@ -41,6 +41,10 @@ export function useRunForm(latest: RevisedAgent) {
   // A new object at each drawing would take the focus again and again.
   const error = useMemo(() => commandRefusal(save.error), [save.error]);
   const isConflict = save.error instanceof Problem && save.error.status === 412;
+  const setAll = (changes: Partial<RunForm>) => {
+    if (Object.keys(typed).length === 0) setBase(latest);
+    setTyped((before) => ({ ...before, ...changes }));
+  };
   return {
     form,
     errors,
@@ -50,10 +54,8 @@ export function useRunForm(latest: RevisedAgent) {
     theirs: isConflict ? changedFields(formOf(base.agent), now).map((field) => `${LABELS[field]} was changed`) : [],
     isSaving: save.isPending,
     canSave: Object.keys(changes).length > 0 && Object.keys(errors).length === 0 && !save.isPending,
-    set: <Field extends keyof RunForm>(field: Field, value: RunForm[Field]) => {
-      if (Object.keys(typed).length === 0) setBase(latest);
-      setTyped((before) => ({ ...before, [field]: value }));
-    },
+    set: <Field extends keyof RunForm>(field: Field, value: RunForm[Field]) => setAll({ [field]: value }),
+    setAll,
     save: () => save.mutate(base.etag),
     saveOverTheirs: () => save.mutate(latest.etag),
     discard: () => {

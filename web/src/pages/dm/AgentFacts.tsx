@@ -5,6 +5,7 @@ import { api, ok } from "../../api/client";
 import { isActive, runsQuery } from "../../api/runs";
 import type { Agent } from "../../api/types";
 import { RunLink } from "../../runs/RunLink";
+import { againWords } from "../../runs/words";
 import { Badge } from "../../ui/Badge";
 import { programOf } from "./program";
 import { useIsWorking } from "./useIsWorking";
@@ -75,6 +76,19 @@ function AgentState({ agent }: { agent: Agent }) {
       <span className="inline-flex items-center gap-1.5">
         <WorkingBadge />
         <RunLink id={run.id} />
+      </span>
+    );
+  }
+  if (run?.status === "deferred") {
+    return (
+      <span className="inline-flex items-center gap-1.5">
+        <Badge colour="warning" icon="◷">
+          {againWords(run)}
+        </Badge>
+        {/* On a phone there is no room for it, and the message has it too. */}
+        <span className="max-md:hidden">
+          <RunLink id={run.id} />
+        </span>
       </span>
     );
   }

@@ -1,5 +1,6 @@
 import type { Run } from "../../api/runs";
 import type { Agent } from "../../api/types";
+import { againWords } from "../../runs/words";
 
 /** When an agent reads the next message, and whether it works. Undefined if it starts at once. */
 export interface NextReadWords {
@@ -8,9 +9,12 @@ export interface NextReadWords {
   isWorking: boolean;
 }
 
-export function nextReadWords(agent: Agent, name: string, run: Pick<Run, "id"> | undefined, isWorking: boolean): NextReadWords | undefined {
+export function nextReadWords(agent: Agent, name: string, run: Pick<Run, "id" | "status" | "deferred_until"> | undefined, isWorking: boolean): NextReadWords | undefined {
   // The hub does not start such an agent, so pausing it does not keep its client from reading.
   const isPassive = agent.trigger_mode === "passive";
+  if (run?.status === "deferred") {
+    return { icon: "◷", text: `${name} waits for the provider of its model and reads your next message then. ${againWords(run)}.`, isWorking: false };
+  }
   if (run) return { icon: "◐", text: `${name} is working. It reads your next message when run ${run.id} ends.`, isWorking: true };
   if (isWorking) return { icon: "◐", text: `${name} is working. It reads your next message when it checks its inbox again.`, isWorking: true };
   if (agent.quarantined_at) {

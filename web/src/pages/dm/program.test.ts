@@ -11,6 +11,8 @@ test("an agent is named by the program that it runs with", () => {
   expect(words("disabled", ["claude"])).toBe("Switched off");
   expect(words("reactive", ["/usr/bin/claude", "-p"])).toBe("Runs with Claude Code");
   expect(words("reactive", ["/home/mira/my agent.sh"])).toBe("Runs with my agent.sh");
+  const known = { trigger_mode: "reactive", last_seen_at: null, harness: { backend: "subprocess", adapter: "gemini" } };
+  expect(programOf(known as unknown as Parameters<typeof programOf>[0])).toBe("Runs with Gemini CLI");
   expect(words("reactive", [])).toBe("Has no command yet");
   expect(words("reactive")).toBe("Has no command yet");
 });

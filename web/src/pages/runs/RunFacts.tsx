@@ -45,6 +45,7 @@ export function RunFacts({ details }: { details: RunDetails }) {
         items={[
           ["Created", <Time key="created" at={run.created_at} as="date" />],
           ["Started", run.started_at ? <Time key="started" at={run.started_at} as="date" /> : "not yet"],
+          ...(run.deferred_until && run.status === "deferred" ? [["Starts again", <Time key="again" at={run.deferred_until} as="date" />] as const] : []),
           ["Finished", run.finished_at ? <Time key="finished" at={run.finished_at} as="date" /> : "not yet"],
           ["Took", <RunTime key="took" run={run} />],
         ]}

@@ -5,7 +5,7 @@ import { Problem } from "../../api/problem";
 import { type Run, isActive, runQuery } from "../../api/runs";
 import { RetryButton, StopButton } from "../../runs/RunButtons";
 import { RunBadge } from "../../runs/parts";
-import { spanWords, timeOf } from "../../runs/words";
+import { againWords, spanWords, timeOf } from "../../runs/words";
 import { useSecond } from "../../runs/useSecond";
 import { AgentName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
@@ -72,7 +72,7 @@ function Subtitle({ run }: { run: Run }) {
   const now = useSecond(isActive(run));
   return (
     <span className="inline-flex max-w-full items-center gap-2">
-      <RunBadge status={run.status} note={spanWords(timeOf(run, now))} />
+      <RunBadge status={run.status} note={run.status === "deferred" ? againWords(run, now) : spanWords(timeOf(run, now))} />
       <span className="truncate">
         <AgentName name={run.agent} />, attempt {run.attempt}
       </span>

@@ -2,7 +2,7 @@ import { Check, MessageSquare, PencilLine, Play, Send, Wrench, X } from "lucide-
 
 import { type RunDetails, isActive } from "../../api/runs";
 import { Markdown } from "../../messages/Markdown";
-import { STATUSES, reasonWords, spanWords, timeOf } from "../../runs/words";
+import { STATUSES, againWords, reasonWords, spanWords, timeOf } from "../../runs/words";
 import { useSecond } from "../../runs/useSecond";
 import { CopyButton } from "../../ui/CopyField";
 import { MOST_OF_LINE, Shown } from "../../ui/Shown";
@@ -75,6 +75,10 @@ export function RunTimeline({ details }: { details: RunDetails }) {
 function NowEntry({ details: { run, steps } }: { details: RunDetails }) {
   const now = useSecond(true);
   const last = steps.at(-1);
+  if (run.status === "deferred") {
+    const note = `${reasonWords(run.reason) ?? ""} ${againWords(run, now)}.`.trim();
+    return <TimelineEntry time="now" icon={<span className="text-amber">◷</span>} title="Waiting" note={note} />;
+  }
   const note =
     run.status === "queued"
       ? "for a free slot, or until the agent can run"

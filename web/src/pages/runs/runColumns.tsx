@@ -2,7 +2,7 @@ import type { Run } from "../../api/runs";
 import { RunButton } from "../../runs/RunButtons";
 import { RunLink } from "../../runs/RunLink";
 import { TriggerText } from "../../runs/TriggerText";
-import { RunBadge, RunTime } from "../../runs/parts";
+import { ListedStatus, RunTime } from "../../runs/parts";
 import { costWords, tokenWords } from "../../runs/words";
 import type { Column } from "../../ui/DataTable";
 import { AgentName } from "../../ui/Names";
@@ -11,7 +11,7 @@ import { Time } from "../../ui/Time";
 /** The columns of the table of runs. */
 export function runColumns(): Array<Column<Run>> {
   return [
-    { title: "Status", cell: (run) => <RunBadge status={run.status} /> },
+    { title: "Status", cell: (run) => <ListedStatus run={run} /> },
     {
       title: "Run",
       cell: ({ id }) => <RunLink id={id} label={String(id)} />,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 
 import type { RunStep } from "../../api/runs";
-import { costWords, notStartedWords, reasonWords, restEnd, restWords, spanWords, timeOf, tokenWords, triggerWords } from "../../runs/words";
+import { clockTime } from "../../lib/time";
+import { againWords, costWords, notStartedWords, reasonWords, restEnd, restWords, spanWords, timeOf, tokenWords, triggerWords } from "../../runs/words";
 import { filterOf, totalsOf } from "./filter";
 import { runSearch } from "./search";
 import { isFull, offsetWords, outputRows, summaryOf } from "./steps";
@@ -10,7 +11,8 @@ const step = (at: string, kind: RunStep["kind"] = "output"): RunStep => ({ at: `
 
 describe("the filter of runs", () => {
   it("asks for all statuses of a group", () => {
-    expect(filterOf(runSearch({ status: "active", agent: "scribe" }))).toEqual({ agent: "scribe", status: "queued,running" });
+    expect(filterOf(runSearch({ status: "active", agent: "scribe" }))).toEqual({ agent: "scribe", status: "queued,running,deferred" });
+    expect(filterOf(runSearch({ status: "deferred" }))).toEqual({ status: "deferred" });
     expect(filterOf(runSearch({ status: "failed" }))).toEqual({ status: "failed,timed_out" });
   });
 
@@ -20,9 +22,9 @@ describe("the filter of runs", () => {
   });
 
   it("counts cancelled runs as finished, but not as failed", () => {
-    const counts = { running: 2, queued: 0, succeeded: 9, failed: 1, cancelled: 5 };
+    const counts = { running: 2, queued: 0, deferred: 0, succeeded: 9, failed: 1, cancelled: 5 };
     expect(totalsOf(counts)).toBe("2 running, 15 finished, 90 % succeeded");
-    expect(totalsOf({ running: 0, queued: 1, succeeded: 0, failed: 0, cancelled: 0 })).toBe("0 running, 1 queued, 0 finished");
+    expect(totalsOf({ running: 0, queued: 1, deferred: 3, succeeded: 0, failed: 0, cancelled: 0 })).toBe("0 running, 1 queued, 3 deferred, 0 finished");
   });
 });
 
@@ -33,6 +35,16 @@ describe("the words of runs", () => {
     expect(timeOf(run, Date.parse("2026-01-01T00:01:00Z"))).toBe(50_000);
     expect(timeOf({ ...run, started_at: null }, Date.parse("2026-01-01T00:01:00Z"))).toBe(60_000);
     expect(timeOf({ ...run, finished_at: "2026-01-01T00:00:12Z" }, 0)).toBe(2000);
+  });
+
+  it("say when a run that waits for the provider of its model starts again", () => {
+    const now = new Date(2026, 0, 1, 12, 0).getTime();
+    const at = (...when: [number, number, number]) => againWords({ deferred_until: new Date(2026, 0, ...when).toISOString() }, now);
+    const clock = (hours: number, minutes: number) => clockTime(new Date(2026, 0, 1, hours, minutes).toISOString());
+    expect(at(1, 14, 5)).toBe(`Starts again at ${clock(14, 5)}`);
+    expect(at(2, 9, 30)).toMatch(new RegExp(`^Starts again on .*2.* at ${clock(9, 30)}$`));
+    expect(at(1, 11, 59)).toBe("Starts again in a moment");
+    expect(againWords({ deferred_until: null }, now)).toBe("Starts again by itself");
   });
 
   it("shorten numbers without calling little nothing", () => {

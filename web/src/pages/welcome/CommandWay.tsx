@@ -2,33 +2,46 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Check } from "lucide-react";
 import { useMemo, useState } from "react";
 
+import { ProgramCards } from "../../agents/runs/ProgramCards";
+import { ProgramNeeds } from "../../agents/runs/ProgramNeeds";
+import { Isolation, NotAllowed } from "../../agents/runs/ProgramSection";
 import { commandRefusal } from "../../agents/runs/commandRefusal";
 import { joinWords, splitWords } from "../../agents/runs/commandLine";
+import { commandOf } from "../../agents/runs/form";
+import { type Program, cardOf, programOf } from "../../agents/runs/programs";
+import { usePrograms } from "../../agents/runs/usePrograms";
 import { changeAgent } from "../../api/agents";
-import { Problem, sentenceOf } from "../../api/problem";
+import { sentenceOf } from "../../api/problem";
 import type { Agent } from "../../api/types";
 import { Button } from "../../ui/Button";
+import { Refusal } from "../../ui/Field";
 import { TextField, fieldError } from "../../ui/TextField";
 import { useFocusFault } from "../../ui/useFocusFault";
-import { hasCommand } from "./ways";
+import { harnessFor, hasCommand } from "./ways";
 
-/** Sets the command that messages to the agent start. */
+/** Sets what messages to the agent start: something that the hub knows, or a command of the person's own. */
 export function CommandWay({ agent }: { agent: Agent }) {
   const client = useQueryClient();
-  const saved = joinWords(agent.harness?.command ?? []);
-  const [command, setCommand] = useState(saved);
+  const harness = commandOf(agent);
+  const savedProgram = harness ? programOf(harness.adapter) : null;
+  const savedCommand = joinWords(harness?.command ?? []);
+  const [program, setProgram] = useState<Program | null>(savedProgram);
+  const [command, setCommand] = useState(savedProgram === "generic" ? savedCommand : "");
+  const programs = usePrograms(agent.name, program);
+  const known = program === null ? undefined : programs.find(program);
+  const variables = Object.keys(harness?.env ?? {});
   const save = useMutation({
-    mutationFn: async () => {
-      const { words = [], error } = splitWords(command);
-      if (error !== undefined) throw new Problem(422, "bad_command", error);
-      if (words.length === 0) throw new Problem(422, "bad_command", "Enter a command.");
-      return changeAgent(client, agent.name, { trigger_mode: "reactive", harness: { ...agent.harness, backend: "subprocess", command: words } });
-    },
+    mutationFn: async (chosen: Program) => changeAgent(client, agent.name, { trigger_mode: "reactive", harness: harnessFor(harness, chosen, command) }),
   });
   const refused = useMemo(() => commandRefusal(save.error), [save.error]);
   const part = useFocusFault<HTMLFormElement>(refused);
+  const fault = refused ? (fieldError(refused, "harness.command") ?? fieldError(refused, "harness") ?? sentenceOf(refused)) : undefined;
   // Other quotes around the same words are no change.
-  const isDone = hasCommand(agent) && joinWords(splitWords(command).words ?? []) === saved;
+  const isSame = program === savedProgram && (program !== "generic" || joinWords(splitWords(command).words ?? []) === savedCommand);
+  const change = (more: () => void) => {
+    save.reset();
+    more();
+  };
   return (
     <form
       ref={part}
@@ -36,33 +49,39 @@ export function CommandWay({ agent }: { agent: Agent }) {
       className="flex flex-col gap-4"
       onSubmit={(event) => {
         event.preventDefault();
-        save.mutate();
+        if (program !== null) save.mutate(program);
       }}
     >
-      <TextField
-        label="Command"
-        hint="Executable and arguments on the server. By default only admins may use commands. Limits and more settings are on the agent's page."
-        error={refused ? (fieldError(refused, "harness.command") ?? fieldError(refused, "harness") ?? sentenceOf(refused)) : undefined}
-        value={command}
-        onChange={(text) => {
-          save.reset();
-          setCommand(text);
-        }}
-        placeholder="/usr/local/bin/my-agent --quiet"
-        required
-        spellCheck={false}
-        autoComplete="off"
-      />
-      {isDone ? (
+      <ProgramCards value={program} programs={programs} variables={variables} onChange={(next) => change(() => setProgram(next))} />
+      {programs.list?.reason ? <NotAllowed /> : null}
+      {program === "generic" ? (
+        <TextField
+          label="Command"
+          hint="Executable and arguments on the server."
+          error={fault}
+          value={command}
+          onChange={(text) => change(() => setCommand(text))}
+          placeholder="/usr/local/bin/my-agent --quiet"
+          required
+          spellCheck={false}
+          autoComplete="off"
+        />
+      ) : fault ? (
+        <Refusal>{fault}</Refusal>
+      ) : null}
+      {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} /> : null}
+      {program !== null && programs.list ? <Isolation isIsolated={programs.list.isolated} /> : null}
+      {program === null ? null : hasCommand(agent) && isSame ? (
         <p role="status" className="flex items-center gap-2 font-medium text-approved">
           <Check size={16} aria-hidden="true" />
-          Saved. A message from you now starts this command.
+          Saved. A message from you now starts {program === "generic" ? "this command" : cardOf(program).label}.
         </p>
       ) : (
         <Button type="submit" look="filled" size="form" className="self-start" disabled={save.isPending}>
-          Save command
+          {program === "generic" ? "Save command" : `Use ${cardOf(program).label}`}
         </Button>
       )}
+      <p className="text-sm text-muted">The model, limits and more settings are on the agent's page.</p>
     </form>
   );
 }

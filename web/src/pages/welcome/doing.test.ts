@@ -13,10 +13,14 @@ test("a message to an agent without a client waits for a connection", () => {
 });
 
 test("an agent with a command waits for no connection", () => {
-  const said = (messages: Message[], status?: "running" | "failed") =>
-    doingOf({ agent: starts, isConnected: false, messages, run: status && { status } });
+  const said = (messages: Message[], status?: "running" | "failed" | "deferred") =>
+    doingOf({ agent: starts, isConnected: false, messages, run: status && { status, deferred_until: null } });
   expect(said([]).sentence).toMatch(/starts @scout's command/);
   expect(said([message(1, "ada")], "running").sentence).toMatch(/is working/);
+  expect(said([message(1, "ada")], "deferred")).toEqual({
+    sentence: "The provider of the model is overloaded, or a limit is used up. Starts again by itself.",
+    look: "open",
+  });
   expect(said([message(1, "ada")], "failed").look).toBe("fault");
   expect(said([message(1, "ada", "done"), message(2, "scout")], "running").look).toBe("done");
 });

@@ -1,5 +1,6 @@
 import type { Run } from "../../api/runs";
 import type { Agent, Message } from "../../api/types";
+import { againWords, reasonWords } from "../../runs/words";
 import { hasCommand } from "./ways";
 
 /** What the agent does about the first message, and whether that is good, still open or a fault. */
@@ -13,7 +14,7 @@ interface Known {
   isConnected: boolean;
   messages: readonly Message[];
   /** The agent's latest run, if there is one. */
-  run: Pick<Run, "status"> | undefined;
+  run: Pick<Run, "status" | "deferred_until"> | undefined;
 }
 
 /** The latest message that the person sent to the agent. */
@@ -39,6 +40,7 @@ export function doingOf({ agent, isConnected, messages, run }: Known): Doing {
   }
   if (isStarted) {
     if (run?.status === "running") return { sentence: `@${name} is working: its command runs. The reply appears above.`, look: "open" };
+    if (run?.status === "deferred") return { sentence: `${reasonWords("model_unavailable")} ${againWords(run)}.`, look: "open" };
     if (run?.status === "succeeded") return { sentence: `@${name} finished without a reply: its command printed nothing.`, look: "fault" };
     return { sentence: `Your message waits for @${name}'s command to start.`, look: "open" };
   }
