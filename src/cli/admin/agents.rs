@@ -310,7 +310,7 @@ fn properties(output: &Output, agent: &Value) -> String {
         ("max trigger depth", show(&agent["max_trigger_depth"])),
         ("started by", show(&agent["trigger_from"])),
         ("also started by", show(&agent["trigger_allow"])),
-        ("runs of others reach", show(&agent["foreign_reach"])),
+        ("reach for others", show(&agent["foreign_reach"])),
         ("max round trips", show(&agent["max_round_trips"])),
         ("k8s image", or_none(&agent["k8s_image"])),
         ("harness", or_none(&agent["harness"])),

@@ -195,7 +195,7 @@ async fn commands_that_cannot_start_fail_with_their_reason() {
         ("absent", json!({"backend": "subprocess", "command": ["/no/such/program"]}), "command_not_found"),
         ("relative", json!({"backend": "subprocess", "command": ["./run.sh"]}), "command_not_found"),
         ("text", json!({"backend": "subprocess", "command": [text]}), "command_not_executable"),
-        ("elsewhere", json!({"backend": "webhook", "url": "https://example.com/run"}), "backend_unavailable"),
+        ("elsewhere", json!({"backend": "kubernetes"}), "backend_unavailable"),
         ("nothing", json!(null), "no_harness"),
     ] {
         ada.agent_with(reactive(name, harness)).await;

@@ -48,11 +48,6 @@ export function SenderFields({ agent, edits }: { agent: string; edits: RunEdits 
         ]}
         onChange={(value) => set("reach", value)}
       />
-      {form.command.trim() ? (
-        <p className="text-sm text-muted">
-          Commands are not isolated on this server, so only you and your agents can start them, whatever you choose here. Other messages wait in the inbox.
-        </p>
-      ) : null}
     </div>
   );
 }
