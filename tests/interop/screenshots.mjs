@@ -30,7 +30,7 @@ const opens = (find) => async (page) => {
 };
 
 /** What is taken: a name, an address, and what is done there before. */
-function shotsOf({ question, imports, delivery }) {
+function shotsOf({ question, imports, delivery, run }) {
   const tabs = (path, names) => names.map((tab) => [`${path.slice(1).replaceAll("/", "-")}-${tab}`, `${path}?tab=${tab}`]);
   return [
     ["inbox", "/inbox"],
@@ -61,6 +61,7 @@ function shotsOf({ question, imports, delivery }) {
     ["operate", "/operate"],
     ["traces", "/traces"],
     ["runs", "/runs"],
+    ["run", `/runs/${run}`],
     ["automation", "/automation"],
     ["deliveries", "/deliveries"],
     ["delivery", `/deliveries?peek=${delivery.id}`],
@@ -92,6 +93,16 @@ async function callOut({ admin }, receiver) {
   return (await admin.call("GET", `/api/webhooks/${id}/deliveries`)).items[0];
 }
 
+/** A run of a command, and its number. */
+async function runOnce({ admin }) {
+  const harness = { backend: "subprocess", command: ["sh", "-c", 'echo "The prompt has $(wc -w) words."'] };
+  await admin.call("POST", "/api/agents", { name: "counter", trigger_mode: "reactive", harness });
+  const sent = await admin.dm("counter", "How long is this?");
+  const run = sent.delivery[0].run_id;
+  await until("the run is over", async () => (await admin.call("GET", `/api/runs/${run}`)).run.finished_at !== null);
+  return run;
+}
+
 /** Routes of the page that none of the pictures show. */
 function routesWithout(shots) {
   const source = readFileSync(new URL("../../web/src/router.ts", import.meta.url), "utf8");
@@ -110,7 +121,7 @@ const receiver = await Receiver.start();
 const remarks = [];
 try {
   await hub.configure(LOCAL_RECEIVERS);
-  const shots = shotsOf({ ...(await enliven(hub)), delivery: await callOut(hub, receiver) });
+  const shots = shotsOf({ ...(await enliven(hub)), delivery: await callOut(hub, receiver), run: await runOnce(hub) });
   for (const route of routesWithout(shots)) remarks.push(`no picture shows ${route}`);
   const wanted = shots.filter(([name]) => ONLY.length === 0 || ONLY.some((part) => name.includes(part)));
   for (const { name: look, ...options } of LOOKS) {

@@ -38,7 +38,7 @@ async function started(command, args, sought, options = {}) {
 
 const model = await started(process.execPath, [join(dirname(fileURLToPath(import.meta.url)), "fake_model.mjs")], /listening (\d+)/);
 const modelUrl = `http://127.0.0.1:${model.found[1]}`;
-const hub = await started(binary, ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "info"], /(http:\/\/127\.0\.0\.1:\d+)/);
+const hub = await started(binary, ["serve", "--data", data, "--listen", "127.0.0.1:0", "--log-level", "info", "--run-readable", `${modules}:${process.execPath}`], /(http:\/\/127\.0\.0\.1:\d+)/);
 const url = hub.found[1];
 const admin = (args, input = "") => execFileSync(binary, ["admin", "--data", data, ...args], { input, encoding: "utf8" });
 admin(["users", "passwd", "admin"], "a password for this check\n");
@@ -96,12 +96,13 @@ const CASES = [
   { name: "long", scenario: "big", expect: (program) => succeeds(NO_CALL[program], "word0 word1") },
   { name: "failed tool", scenario: "toolfail", expect: (program) => succeeds(ONE_CALL[program], ANSWER) },
   { name: "wrong key", scenario: "e401", expect: () => fails("model_error") },
-  { name: "rate limit", scenario: "e429", expect: () => fails("model_unavailable") },
-  { name: "overload", scenario: "e529", expect: () => fails("model_unavailable") },
+  { name: "rate limit", scenario: "e429", expect: () => ({ status: "deferred", reason: "model_unavailable" }) },
+  { name: "overload", scenario: "e529", expect: () => ({ status: "deferred", reason: "model_unavailable" }) },
   { name: "cut stream", scenario: "cut", expect: () => fails("model_error") },
   { name: "turns", scenario: "loop", harness: { max_turns: 3 }, without: ["codex"], expect: () => fails("turn_limit") },
   { name: "cost", scenario: "loop", harness: { max_cost_usd: 0.01 }, without: ["codex", "gemini"], expect: () => fails("cost_limit") },
   { name: "time", scenario: "slow", harness: { timeout_seconds: 8 }, expect: () => ({ status: "timed_out", reason: "timeout" }) },
+  { name: "cancel", scenario: "slow", cancels: true, expect: () => ({ status: "cancelled", reason: "by_owner" }) },
   // A second run of the session counts only its own tokens.
   {
     name: "session",
@@ -122,6 +123,17 @@ async function ended(agent, message) {
   }
 }
 
+/** Cancels a run as soon as its program works. */
+async function cancelled(run) {
+  for (;;) {
+    const { run: now, steps } = await call("GET", `/api/runs/${run}?steps=true`);
+    if (now.status === "running" && steps.some(({ kind }) => kind === "turn")) break;
+    if (now.finished_at) return;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+  await call("POST", `/api/runs/${run}/cancel`);
+}
+
 function check(expected, { run, harness_run: harness, outgoing_message: first, steps }) {
   const faults = [];
   const same = (what, is, should) => JSON.stringify(is) === JSON.stringify(should) || faults.push(`${what} is ${JSON.stringify(is)} and not ${JSON.stringify(should)}`);
@@ -138,7 +150,7 @@ function check(expected, { run, harness_run: harness, outgoing_message: first, s
 }
 
 let failed = 0;
-for (const { name, scenario, harness, without = [], messages = 1, expect } of CASES) {
+for (const { name, scenario, harness, without = [], messages = 1, cancels = false, expect } of CASES) {
   for (const [program, { key, model: named, command }] of Object.entries(PROGRAMS)) {
     const title = `${program}: ${name}`;
     if (without.includes(program) || (wanted.length > 0 && !wanted.some((one) => title.includes(one)))) continue;
@@ -147,12 +159,15 @@ for (const { name, scenario, harness, without = [], messages = 1, expect } of CA
     await call("POST", "/api/agents", { name: agent, trigger_mode: "reactive", cooldown_seconds: 0, harness: settings, instructions: "Be brief." });
     admin(["secrets", "set", key, "--scope", `agent:${agent}`], "a key that no provider knows");
     for (let which = 0; which < messages; which++) {
-      const { id } = await call("POST", "/api/messages", { to: agent, body: "Say hello to admin." });
+      const { id, delivery } = await call("POST", "/api/messages", { to: agent, body: "Say hello to admin." });
+      if (cancels) await cancelled(delivery[0].run_id);
       const details = await ended(agent, id);
       const faults = check(expect(program, which), details);
       if (process.env.RECORD) writeFileSync(join(process.env.RECORD, `${agent}-${which}.jsonl`), details.harness_run.logs_excerpt ?? "");
       console.log(faults.length ? `FAILED  ${title}: ${faults.join("; ")}\n${details.harness_run.error_log}` : `ok  ${title}`);
       failed += faults.length > 0;
+      // Else it would start again in the middle of the others.
+      if (details.run.status === "deferred") await call("POST", `/api/runs/${details.run.id}/cancel`);
     }
   }
 }
