@@ -93,7 +93,6 @@ pub(super) async fn execute(hub: &Hub, job: &Job, call: &Call, entry: &Entry) ->
 }
 
 async fn send(hub: &Hub, job: &Job, call: &Call) -> Result<Answer, OutboundError> {
-    // The same for a second try after a crash, so that a receiver can tell.
     let id = format!("run_{}_{}", job.run.id, job.run.attempt);
     let signed = webhooks::sign_with(vec![call.secret.clone()]);
     let request = Outgoing::new(&call.url, &id, job.run.depth, &call.body, &signed, hub.clock().now_ms());

@@ -61,7 +61,7 @@ pub(super) fn is_for_owners_side(hub: &Hub, agent: &AgentView) -> bool {
     is_subprocess(agent) && !is_isolated(hub)
 }
 
-fn is_subprocess(agent: &AgentView) -> bool {
+pub(super) fn is_subprocess(agent: &AgentView) -> bool {
     agent.harness.as_ref().is_some_and(|harness| harness.backend == HarnessBackend::Subprocess)
 }
 

@@ -12,11 +12,12 @@ use super::begin::{self, Begin, Job};
 use super::control::UnderWay;
 use super::execution::{self, Outcome};
 use super::finish::{self, Ending};
-use super::{isolation, store};
+use super::{store, wake};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::events::work::{self, NewItem};
 use crate::events::{Settlement, WorkItem, Worker};
+use crate::features::agents;
 use crate::hub::{BoxFuture, Hub};
 
 const QUEUE: &str = "runs";
@@ -90,22 +91,34 @@ impl Worker for Runner {
 }
 
 async fn run(hub: &Hub, id: RunId) -> Result<Settlement, HubError> {
-    let Some(row) = hub.read(move |tx| store::find_run(tx, id)).await? else { return Ok(Settlement::Done) };
+    let found = hub.read(move |tx| {
+        let Some(row) = store::find_run(tx, id)? else { return Ok(None) };
+        let runs_here =
+            agents::find_runnable(tx, row.agent)?.is_none_or(|runnable| wake::is_subprocess(&runnable.agent));
+        Ok::<_, DbError>(Some((row.owner, runs_here)))
+    });
+    let Some((owner, runs_here)) = found.await? else { return Ok(Settlement::Done) };
     // Runs of different owners that are not isolated could read each other's environment, so they do not run side by side.
-    let _turn = match isolation::sandbox(hub) {
-        Some(_) => None,
-        None => Some(OwnersTurn::wait(hub.memory::<Turns>(), row.owner).await),
-    };
+    let needs_turn = !wake::is_isolated(hub);
+    let mut turn = None;
+    if needs_turn && runs_here {
+        turn = Some(OwnersTurn::wait(hub.memory::<Turns>(), owner).await);
+    }
     let hub_in = hub.clone();
-    let job = match hub.write(move |tx| begin::begin(&hub_in, tx, id)).await? {
+    let job: Arc<Job> = match hub.write(move |tx| begin::begin(&hub_in, tx, id)).await? {
         Begin::Nothing => return Ok(Settlement::Done),
         Begin::Later(at) => return Ok(Settlement::RetryAt(at)),
         Begin::Go(job) => Arc::from(job),
     };
+    // Its agent may have got a command in the meantime.
+    if needs_turn && job.call.is_none() && turn.is_none() {
+        turn = Some(OwnersTurn::wait(hub.memory::<Turns>(), owner).await);
+    }
     let entry = UnderWay::enter(hub, id);
     hub.metrics().runs_begun.inc();
     let outcome = execution::execute(hub, &job, &entry).await;
     settle(hub, &job, outcome).await?;
+    drop(turn);
     Ok(Settlement::Done)
 }
 
