@@ -42,7 +42,7 @@ pub struct RunReach {
     pub conversation: Option<ConversationId>,
     pub agent: PrincipalId,
     pub owner: PrincipalId,
-    /// In UTC milliseconds. What the owner wrote to the agent before is not for those who started the run.
+    /// In UTC milliseconds. What the agent wrote to its owner before is not for those who started the run.
     pub started_at: i64,
 }
 
@@ -63,15 +63,13 @@ impl RunReach {
         self.conversation == Some(conversation)
     }
 
-    /// Whether a DM of the agent is within reach: it tells of a mention in the conversation, or the owner and the agent wrote it
-    /// during the run.
+    /// Whether a DM of the agent is within reach: it tells of a mention in the conversation, or the agent wrote it to the owner during
+    /// the run. What the owner writes is for a run of the owner.
     pub fn contains_dm(&self, place: &MessagePlace) -> bool {
-        let is_of_owner = [(self.agent, self.owner), (self.owner, self.agent)]
-            .iter()
-            .any(|(author, recipient)| place.author == *author && place.recipient == Some(*recipient));
+        let is_to_owner = place.author == self.agent && place.recipient == Some(self.owner);
         let is_of_agent =
             place.recipient == Some(self.agent) || (place.author == self.agent && place.recipient.is_some());
-        (is_of_agent && self.is_own(place)) || (is_of_owner && place.created_at >= self.started_at)
+        (is_of_agent && self.is_own(place)) || (is_to_owner && place.created_at >= self.started_at)
     }
 
     /// Whether a message is in the conversation, or tells of one there.
@@ -139,26 +137,15 @@ impl Reach {
                 let (agent, owner, since) = (run.agent.0, run.owner.0, run.started_at);
                 let channels = self.sql_of_channels(&format!("{m}.conversation_id"));
                 format!(
-                    "({channels} or ({m}.created_at >= {since} and (({m}.author_id = {agent} and {m}.recipient_id = {owner})
-                         or ({m}.author_id = {owner} and {m}.recipient_id = {agent}))))"
+                    "({channels} or ({m}.created_at >= {since} and {m}.author_id = {agent} and {m}.recipient_id = {owner}))"
                 )
             }
         }
     }
 
-    /// SQL that holds for messages of an inbox that are within reach to read: in a run those of its conversation, and what the owner
-    /// writes during the run. `m` is their table, `o` that of the messages in channels that they tell of.
+    /// SQL that holds for messages of an inbox that are within reach: in a run those of its conversation. `m` is their table, `o` that of
+    /// the messages in channels that they tell of.
     pub fn sql_of_inbox(&self, m: &str, o: &str) -> String {
-        let Reach::Run(run) = self else { return self.sql_of_work(m, o) };
-        let (own, owner, since) = (self.sql_of_work(m, o), run.owner.0, run.started_at);
-        format!(
-            "({own} or ({m}.author_id = {owner} and {m}.created_at >= {since}
-                 and ({o}.id is null or {o}.conversation_id in {PUBLIC})))"
-        )
-    }
-
-    /// The same for messages that may be worked on.
-    pub fn sql_of_work(&self, m: &str, o: &str) -> String {
         match self {
             Reach::Everything => "1 = 1".to_owned(),
             Reach::Channels(conversations) => {

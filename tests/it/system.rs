@@ -374,6 +374,7 @@ async fn every_sealed_column_is_sealed_again_when_the_key_is_rotated() {
     ada.post("/api/hooks", &hook).await.status(201);
     let secret = json!({"scope": "agent:scout", "name": "DEPLOY_KEY", "value": "a value to seal"});
     hub.operator().call("secrets.set", secret).await;
+    ada.post("/api/agents/scout/run-secret", &json!({})).await.status(201);
     let mut before = BTreeMap::new();
     for place in &sealed {
         let keys = sealing_keys(&hub, place).await;

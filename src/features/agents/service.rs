@@ -255,9 +255,23 @@ fn require_subprocess_allowed(
 /// An agent that runs elsewhere must be at an address that the hub calls. It is asked again with each call.
 fn check_receiver(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result<(), HubError> {
     match harness.and_then(|harness| harness.url.as_deref()) {
-        Some(url) => hub.check_receiver(&actor.call.base_url, "harness.url", url).map(drop),
+        Some(url) => {
+            let checked = hub.check_receiver(&actor.call.base_url, "harness.url", url)?;
+            // The token of the run is in the call.
+            if checked.starts_with("http://") && !is_on_this_machine(&checked) {
+                return Err(HubError::invalid_field("harness.url", "must be an https address"));
+            }
+            Ok(())
+        }
         None => Ok(()),
     }
+}
+
+fn is_on_this_machine(url: &str) -> bool {
+    let url = stoa_outbound::Url::parse(url).ok();
+    let host = url.as_ref().and_then(|url| url.host_str()).unwrap_or_default();
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
 /// Names that let somebody start an agent must be somebody's.

@@ -93,7 +93,7 @@ pub(super) fn update_claimed(
         stoa_db::Engine::Postgres => "for update of m skip locked",
     };
     let now = tx.now_ms();
-    let is_in_reach = recipient.principal.reach.sql_of_work("m", "o");
+    let is_in_reach = recipient.principal.reach.sql_of_inbox("m", "o");
     let recipient = recipient.id();
     let mut values = params![recipient.0, now].to_vec();
     let (condition, order) = match wanted {

@@ -72,7 +72,7 @@ pub(super) struct Job {
 
 /// Looks at a run whose turn has come, and marks it as running.
 pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubError> {
-    let Some(run) = store::find_run(tx, id)? else { return Ok(Begin::Nothing) };
+    let Some(mut run) = store::find_run(tx, id)? else { return Ok(Begin::Nothing) };
     match run.status {
         RunStatus::Queued => {}
         RunStatus::Deferred => {
@@ -111,6 +111,7 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
     }
     if run.status == RunStatus::Deferred {
         pending::join(tx, &run, &runnable)?;
+        run = store::find_run(tx, id)?.ok_or_else(|| HubError::not_found("run"))?;
     }
     // What is asked of it is read as the agent sees it now.
     let reader = Actor::agent_itself(run.agent, &run.agent_name, run.owner);
@@ -126,7 +127,8 @@ pub(super) fn begin(hub: &Hub, tx: &mut Tx<'_>, id: RunId) -> Result<Begin, HubE
         }
     }
     if shown.is_empty() {
-        return end(tx, RunStatus::Cancelled, RunReason::MessageDeleted);
+        finish::end_unstarted(hub, tx, &run, RunStatus::Cancelled, RunReason::MessageDeleted)?;
+        return Ok(Begin::Nothing);
     }
     let harness = match fitting_harness(hub, tx, &runnable.agent, run.owner)? {
         Ok(harness) => harness,
@@ -433,12 +435,12 @@ pub(super) fn settle_lost(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow) -> Result<()
     use stoa_model::agents::HarnessTools;
     // Somebody may have stopped it since it was looked at.
     let Some(run) = &store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
-    if run.is_taken_on {
-        return remote::time_out(hub, tx, run);
-    }
     if let Some(reason) = run.stop_reason {
         let ending = Ending { status: RunStatus::Cancelled, ..Ending::failed(reason, finish::in_words(reason)) };
         return finish::settle(hub, tx, run, &ending);
+    }
+    if run.is_taken_on {
+        return remote::time_out(hub, tx, run);
     }
     let tools = store::find_snapshot(tx, run.id)?.and_then(|agent| agent.harness).and_then(|harness| harness.tools);
     let is_harmless = tools.unwrap_or_default() == HarnessTools::Hub && !messages::has_sent(tx, run.id)?;

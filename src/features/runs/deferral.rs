@@ -16,15 +16,19 @@ use crate::hub::Hub;
 /// The wait after the first outage. It is doubled after each further one, where the provider names no moment.
 const FIRST_WAIT: Duration = Duration::from_secs(30);
 const LONGEST_WAIT: Duration = Duration::from_secs(30 * 60);
-/// A moment that the provider names may be a little early.
+/// A moment that the provider names may be a little early. One that names such moments again and again is not believed.
 const SHORTEST_WAIT: Duration = Duration::from_secs(2);
+const BELIEVED: i64 = 10;
+const SHORTEST_WAIT_LATER: Duration = Duration::from_secs(60);
+/// Starts again for one run, at most.
+const MAX_DEFERRALS: i64 = 100;
 /// After this an outage is a failure.
 const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// When a run is to start again. None if it has waited for so long that it fails.
 pub(super) fn moment(run: &RunRow, outage: Outage, now_ms: i64) -> Option<i64> {
     let last = run.deferred_since.unwrap_or(now_ms) + milliseconds(LONGEST);
-    if now_ms >= last {
+    if now_ms >= last || run.deferrals >= MAX_DEFERRALS {
         return None;
     }
     let backoff = || {
@@ -32,7 +36,8 @@ pub(super) fn moment(run: &RunRow, outage: Outage, now_ms: i64) -> Option<i64> {
         now_ms + milliseconds((FIRST_WAIT * 2_u32.pow(doublings)).min(LONGEST_WAIT))
     };
     let wanted = outage.until_ms.unwrap_or_else(backoff);
-    Some(wanted.max(now_ms + milliseconds(SHORTEST_WAIT)).min(last))
+    let shortest = if run.deferrals < BELIEVED { SHORTEST_WAIT } else { SHORTEST_WAIT_LATER };
+    Some(wanted.max(now_ms + milliseconds(shortest)).min(last))
 }
 
 /// Has a run wait. Nobody is told, and its message is free again: the agent has not failed.

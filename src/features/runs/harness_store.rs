@@ -68,7 +68,7 @@ pub(super) struct SessionTotals {
     pub(super) cost_usd: Option<f64>,
 }
 
-/// What an agent's session had used up before a run.
+/// What an agent's session had used up before a run, or before the last attempt of it.
 pub(super) fn find_session_totals(
     tx: &mut Tx<'_>,
     agent: PrincipalId,
@@ -78,7 +78,7 @@ pub(super) fn find_session_totals(
     let found = tx.query_optional(
         "select h.session_tokens_in, h.session_tokens_out, h.session_tokens_cached, h.session_cost_usd
          from harness_runs h join reactive_runs r on r.id = h.reactive_run_id
-         where h.session_id = $1 and r.agent_id = $2 and r.id < $3
+         where h.session_id = $1 and r.agent_id = $2 and r.id <= $3
              and (h.session_tokens_in is not null or h.session_cost_usd is not null)
          order by r.id desc limit 1",
         params![session_id, agent.0, before.0],

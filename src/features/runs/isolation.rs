@@ -14,8 +14,8 @@ use crate::hub::{Hub, StartError, pause};
 
 /// Folders with programs and libraries.
 const SYSTEM: [&str; 9] = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/nix/store"];
-/// What programs need of `/etc`. The rest may hold secrets.
-const SETTINGS: [&str; 27] = [
+/// What programs need of `/etc`. The rest may hold secrets: private keys of certificates are beside public ones.
+const SETTINGS: [&str; 29] = [
     "alternatives",
     "bash.bashrc",
     "ca-certificates",
@@ -36,12 +36,14 @@ const SETTINGS: [&str; 27] = [
     "nsswitch.conf",
     "os-release",
     "passwd",
-    "pki",
+    "pki/ca-trust",
+    "pki/tls/certs",
     "profile",
     "protocols",
     "resolv.conf",
     "services",
-    "ssl",
+    "ssl/certs",
+    "ssl/openssl.cnf",
     "timezone",
 ];
 const OPTIONS: [&str; 11] = [
@@ -58,6 +60,12 @@ const OPTIONS: [&str; 11] = [
     "--hostname",
     "run",
 ];
+/// Of `/proc`, what belongs to the machine. Its files obey root, even one without capabilities.
+const MACHINE: [&str; 4] = ["/proc/sys", "/proc/irq", "/proc/bus", "/proc/fs"];
+/// What a run can write into memory, in bytes: into its /tmp, and into memory that its processes share.
+const MAX_TEMPORARY: &str = "268435456";
+/// A folder that hides another one stays empty.
+const NOTHING: &str = "4096";
 /// How long the trial at the start may take.
 const TRIAL: Duration = Duration::from_secs(10);
 
@@ -104,7 +112,7 @@ pub(super) async fn prepare(hub: &Hub) -> Result<(), StartError> {
     Ok(())
 }
 
-/// Runs something harmless in a sandbox, which must not find the data folder.
+/// Runs something harmless in a sandbox, which must not find the data folder, and must not change the machine.
 async fn try_out(hub: &Hub) -> Result<Sandbox, String> {
     let settings = &hub.config().runs;
     let path = format!("{}:{}", settings.path, config::RunSettings::default().path);
@@ -118,7 +126,7 @@ async fn try_out(hub: &Hub) -> Result<Sandbox, String> {
     let sought = inside.unwrap_or(data).display().to_string();
     let order = Order {
         program,
-        arguments: vec!["!".to_owned(), "-e".to_owned(), sought],
+        arguments: ["!", "-e", &sought, "-a", "!", "-w", "/proc/sys/kernel/core_pattern"].map(str::to_owned).to_vec(),
         environment: Default::default(),
         folder: root.clone(),
         input: None,
@@ -149,7 +157,7 @@ async fn first_line(errors: impl tokio::io::AsyncRead + Unpin) -> String {
     let text = String::from_utf8_lossy(&text);
     match text.lines().find(|line| !line.trim().is_empty()) {
         Some(line) => line.trim().to_owned(),
-        None => "bubblewrap fails, or shows the data folder".to_owned(),
+        None => "bubblewrap fails, or shows too much".to_owned(),
     }
 }
 
@@ -188,13 +196,18 @@ impl Sandbox {
             let path = format!("/etc/{name}");
             add(&["--ro-bind-try", &path, &path]);
         }
-        add(&["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]);
+        add(&["--dev", "/dev", "--size", MAX_TEMPORARY, "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]);
+        add(&["--proc", "/proc"]);
+        for path in MACHINE {
+            add(&["--ro-bind-try", path, path]);
+        }
+        add(&["--size", MAX_TEMPORARY, "--tmpfs", "/tmp"]);
         for (path, _) in &self.readable {
             add(&["--ro-bind", &text(path), &text(path)]);
         }
         for (path, real) in &self.readable {
             for hidden in self.hidden.iter().filter_map(|hidden| hidden.strip_prefix(real).ok()) {
-                add(&["--tmpfs", &text(&path.join(hidden))]);
+                add(&["--size", NOTHING, "--tmpfs", &text(&path.join(hidden))]);
             }
         }
         for path in own.iter().chain([&folder]) {

@@ -129,6 +129,7 @@ pub(super) fn join(tx: &mut Tx<'_>, run: &RunRow, runnable: &Runnable) -> Result
     for row in &waiting {
         if Some(class_of(tx, row, runnable)?) == class {
             joined.push(row.message);
+            store::update_depth(tx, run.id, row.depth)?;
         }
     }
     messages::cover(tx, &joined, run.id)?;

@@ -119,12 +119,27 @@ async fn conclude(hub: &Hub, job: &Job, answer: Result<Answer, OutboundError>) -
             Err(fault) => Ending::failed(RunReason::BadResult, format!("The answer of the receiver {fault}.")),
         })),
         StatusCode::ACCEPTED => {
-            let (id, until) = (job.run.id, job.deadline_ms);
-            // If this cannot be noted, the run is settled as one whose hub was lost.
-            if let Err(error) = hub.write(move |tx| store::update_taken_on(tx, id, until)).await {
-                tracing::warn!(run = id.0, error = %HubError::from(error), "it could not be noted that a receiver has taken a run on");
+            let (hub_in, run, until) = (hub.clone(), job.run.clone(), job.deadline_ms);
+            let noted = hub.write(move |tx| {
+                if store::update_taken_on(tx, &run, hub_in.instance(), until)? {
+                    return Ok(None);
+                }
+                let now = store::find_run(tx, run.id)?.filter(|now| now.status == RunStatus::Running);
+                Ok::<_, HubError>(now.and_then(|now| now.stop_reason))
+            });
+            match noted.await {
+                Ok(None) => Outcome::GivenUp,
+                // Somebody has cancelled it while the receiver answered.
+                Ok(Some(reason)) => {
+                    let ending = Ending::failed(reason, finish::in_words(reason));
+                    Outcome::Ended(Box::new(Ending { status: RunStatus::Cancelled, ..ending }))
+                }
+                // It is settled as one whose hub was lost.
+                Err(error) => {
+                    tracing::warn!(run = job.run.id.0, %error, "it could not be noted that a receiver has taken a run on");
+                    Outcome::GivenUp
+                }
             }
-            Outcome::GivenUp
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             let detail = format!("The receiver answered {}.", answer.status.as_u16());

@@ -229,11 +229,19 @@ pub(super) fn update_lease(tx: &mut Tx<'_>, id: RunId, hub: &str, until: i64) ->
 }
 
 /// Notes that a receiver has taken a run on, until a moment.
-pub(super) fn update_taken_on(tx: &mut Tx<'_>, id: RunId, until: i64) -> Result<(), DbError> {
-    tx.execute(
-        "update reactive_runs set hub = null, lease_until = $2 where id = $1 and status = 'running'",
-        params![id.0, until],
+/// False if it was settled or repeated in the meantime, or is to end.
+pub(super) fn update_taken_on(tx: &mut Tx<'_>, run: &RunRow, hub: &str, until: i64) -> Result<bool, DbError> {
+    let changed = tx.execute(
+        "update reactive_runs set hub = null, lease_until = $2
+         where id = $1 and status = 'running' and hub = $3 and attempt = $4 and stop_reason is null",
+        params![run.id.0, until, hub, run.attempt],
     )?;
+    Ok(changed > 0)
+}
+
+/// A chain is as long as the longest of what a run covers.
+pub(super) fn update_depth(tx: &mut Tx<'_>, id: RunId, depth: i64) -> Result<(), DbError> {
+    tx.execute("update reactive_runs set depth = $2 where id = $1 and depth < $2", params![id.0, depth])?;
     Ok(())
 }
 

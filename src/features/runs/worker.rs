@@ -31,7 +31,10 @@ pub(super) fn enqueue(tx: &mut Tx<'_>, agent: PrincipalId, run: RunId) -> Result
 
 /// Has it wait there until a moment.
 pub(super) fn enqueue_at(tx: &mut Tx<'_>, agent: PrincipalId, run: RunId, due_at_ms: i64) -> Result<(), DbError> {
-    let item = NewItem { queue: QUEUE, subject: &run.to_string(), due_at_ms, lane: &agent.to_string(), meters: &[] };
+    let elsewhere = agents::find_runnable(tx, agent)?.filter(|runnable| !wake::is_subprocess(&runnable.agent));
+    // Every member can have agents elsewhere, and receivers may be slow. Those of one owner share half of the places.
+    let lane = elsewhere.map_or_else(|| agent.to_string(), |runnable| format!("{}/{agent}", runnable.owner));
+    let item = NewItem { queue: QUEUE, subject: &run.to_string(), due_at_ms, lane: &lane, meters: &[] };
     work::enqueue_in_lane(tx, item)
 }
 

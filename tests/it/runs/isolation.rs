@@ -63,6 +63,9 @@ async fn a_program_finds_nothing_of_the_hub_or_of_other_runs() {
         "cat /etc/shadow".to_owned(),
         "[ -e /root ] || [ -e /home ] || [ -e /var ] || [ -e /run ] || [ -e /sys ]".to_owned(),
         "touch /written || touch /usr/written || touch /etc/written || touch /usr/bin/written".to_owned(),
+        "[ -w /proc/sys/kernel/core_pattern ] || [ -w /proc/sysrq-trigger ] || touch /dev/written".to_owned(),
+        "[ -e /etc/ssl/private ]".to_owned(),
+        "head -c 300000000 /dev/zero > /tmp/much".to_owned(),
         "mount -t tmpfs none /mnt || mount -o remount,rw /usr".to_owned(),
         format!("curl -s --unix-socket {data}/admin.sock http://hub/"),
     ];

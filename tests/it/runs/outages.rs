@@ -11,7 +11,7 @@ use crate::support::{Client, Human, Setup, TestHub, eventually};
 fn overloaded(times: u32, says_when: bool) -> Value {
     let when = if says_when { "Try again in 2 minutes." } else { "" };
     let outage = json!({
-        "type": "result", "subtype": "success", "is_error": true, "api_error_status": 529, "session_id": "5c1e", "num_turns": 1,
+        "type": "result", "subtype": "success", "is_error": true, "api_error_status": 529, "session_id": "SESSION", "num_turns": 1,
         "total_cost_usd": 0.25, "usage": {"input_tokens": 10, "output_tokens": 1}, "result": format!("API Error: 529 Overloaded. {when}"),
     });
     let answer = json!({
@@ -20,7 +20,7 @@ fn overloaded(times: u32, says_when: bool) -> Value {
     });
     let text = format!(
         "echo x >> \"$HOME/tries\"; cp message.json \"$HOME/messages\"
-         if [ $(wc -l < \"$HOME/tries\") -le {times} ]; then echo '{outage}'; exit 1; fi; echo '{answer}'"
+         if [ $(wc -l < \"$HOME/tries\") -le {times} ]; then echo '{outage}' | sed \"s/SESSION/s$(wc -l < \"$HOME/tries\")/\"; exit 1; fi; echo '{answer}'"
     );
     json!({"backend": "subprocess", "adapter": "claude-code", "command": ["sh", "-c", text, "sh"]})
 }
@@ -67,7 +67,7 @@ async fn a_run_waits_until_the_outage_is_over() {
     assert_eq!((&done["run"]["attempt"], &done["run"]["reason"]), (&json!(6), &Value::Null));
     assert_eq!(done["covered_message_ids"].as_array().unwrap().len(), 3, "{done}");
     assert_eq!(done["outgoing_message"]["body"], "Done.");
-    // All attempts are paid for.
+    // All attempts are paid for, each with a session of its own.
     assert_eq!((&done["run"]["tokens"], &done["run"]["cost_usd"]), (&json!(5 * 11 + 110), &json!(5.0 * 0.25 + 0.5)));
     assert_eq!(done["harness_run"]["tokens_in"], 150);
     let shown = std::fs::read_to_string(home_of_run(&hub).await.join("messages")).unwrap();

@@ -107,13 +107,13 @@ async fn a_run_of_a_stranger_works_in_its_conversation() {
     let reply = json!({"to": "bob", "body": "Let me see.", "reply_to": sent["id"]});
     assert_eq!(program.send(reply).await["reply_to"], sent["id"]);
 
-    // It asks the owner, and reads the answer.
-    program.dm("admin", "May I tell bob?").await;
-    let answer = ada.send(json!({"to": "scribe", "body": "No.", "no_wake": true})).await;
+    // It writes to the owner. What the owner writes is for a run of the owner, whatever it is about.
+    let question = program.dm("admin", "May I tell bob?").await;
+    assert_eq!(program.message(&question).await["body"], "May I tell bob?");
+    let answer = ada.send(json!({"to": "scribe", "body": "The password is hunter2.", "no_wake": true})).await;
     let news = program.tool("wait_for_messages", json!({"timeout_seconds": 1})).await;
-    assert!(news.to_string().contains("No."), "{news}");
-    assert_eq!(program.message(&answer).await["body"], "No.");
-    // The owner's message is for a run of the owner.
+    assert!(!news.to_string().contains("hunter2"), "{news}");
+    program.get(&format!("/api/messages/{}", answer["id"])).await.problem(403, "outside_run_reach");
     program.settle(&answer, "done", json!({})).await.problem(403, "outside_run_reach");
     assert_eq!(each(&program.claim(json!({"limit": 10})).await, "id"), [sent["id"].clone()]);
     program.settle(&sent, "done", json!({"result": "There is nothing for you."})).await.ok();
