@@ -14,7 +14,7 @@ use crate::{PrincipalId, Secret, Timestamp, handles, prompts};
 
 pub const MAX_INSTRUCTIONS_BYTES: usize = 64 * 1024;
 const MAX_MODEL_BYTES: usize = 128;
-const MAX_TURNS: u32 = 1000;
+pub(crate) const MAX_TURNS: u32 = 1000;
 /// Of a harness as JSON.
 pub const MAX_HARNESS_BYTES: usize = 64 * 1024;
 pub const MAX_PROMPT_TEMPLATE_BYTES: usize = 32 * 1024;

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::agents::{HarnessAdapter, HarnessTools};
+use crate::agents::{HarnessAdapter, HarnessTools, MAX_TURNS};
+use crate::validation::{Faults, FieldError};
 
 /// What is kept of the version that a program prints.
 pub const MAX_VERSION_BYTES: usize = 64;
@@ -22,10 +23,19 @@ pub struct ProgramQuery {
     #[param(inline)]
     pub tools: Option<HarnessTools>,
     #[serde(default)]
-    #[param(minimum = 1)]
+    #[param(minimum = 1, maximum = 1000)]
     pub max_turns: Option<u32>,
     #[serde(default)]
     pub max_cost_usd: Option<f64>,
+}
+
+impl ProgramQuery {
+    pub fn check(&self) -> Result<(), Vec<FieldError>> {
+        let mut faults = Faults::default();
+        let fits = self.max_turns.is_none_or(|turns| (1..=MAX_TURNS).contains(&turns));
+        faults.require("max_turns", fits, "must be 1 to 1000");
+        faults.finish()
+    }
 }
 
 /// A program that the hub can start without more settings than the key of its model.

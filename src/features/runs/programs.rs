@@ -54,6 +54,7 @@ impl Known {
 /// The programs that the hub knows. Whether they are installed is for people whose agents may start them.
 pub(super) async fn list_programs(hub: &Hub, actor: &Actor, query: ProgramQuery) -> Result<ProgramList, HubError> {
     actor.require_session()?;
+    query.check()?;
     let (hub_in, owner, agent) = (hub.clone(), actor.id(), query.agent.clone());
     let (is_allowed, keys) = hub
         .read(move |tx| {

@@ -7,6 +7,8 @@ import { joinWords, splitWords } from "./commandLine";
 import type { RunForm } from "./form";
 import { settingsOf } from "./programs";
 
+const MOST_TURNS = 1000;
+
 /** The settings of the form that the hub turns into words of the command. What cannot be read is left out. */
 function commandSettings(form: RunForm): CommandSettings {
   const can = settingsOf(form.adapter);
@@ -14,7 +16,7 @@ function commandSettings(form: RunForm): CommandSettings {
   return {
     ...(form.model.trim() ? { model: form.model.trim() } : {}),
     ...(form.tools === "hub" ? {} : { tools: form.tools }),
-    ...(can.turns && Number.isInteger(turns) && turns > 0 ? { max_turns: turns } : {}),
+    ...(can.turns && Number.isInteger(turns) && turns > 0 && turns <= MOST_TURNS ? { max_turns: turns } : {}),
     ...(can.cost && cost > 0 ? { max_cost_usd: cost } : {}),
   };
 }
