@@ -39,8 +39,8 @@ export class Hub {
     this.printed ??= "";
     this.log = "";
     this.process = spawn(this.binary, options, {
-      // In a container the socket would be one for all hubs.
-      env: { ...environment, STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock"), ...this.settings },
+      // In a container the socket would be one for all hubs. Programs of runs read files of the tests, which isolated ones do not see.
+      env: { ...environment, STOA_RUN_ISOLATION: "none", STOA_BCRYPT_COST: "4", STOA_RATE_LIMIT: "0", STOA_ADMIN_SOCKET: join(this.folder, "admin.sock"), ...this.settings },
       stdio: ["ignore", "pipe", "pipe"],
     });
     this.process.stdout.on("data", (data) => (this.printed += data));
