@@ -124,7 +124,7 @@ export async function deferredRun({ hub, watcher }) {
   await watcher.checkAccess(page, "runs that are deferred");
   await page.getByRole("table").getByRole("link", { name: "1", exact: true }).click();
   await page.getByRole("heading", { name: "Run 1" }).waitFor();
-  equal((await page.getByText(again).count()) > 0, true, "whether the page of the run says when it starts again");
+  await page.getByText(again).first().waitFor();
   await page.getByRole("complementary", { name: "Facts" }).getByText("Starts again").waitFor();
   await watcher.checkAccess(page, "a run that is deferred");
   await page.getByRole("button", { name: "Cancel run 1" }).click();
