@@ -59,7 +59,7 @@ pub fn sees(tx: &mut Tx<'_>, principal: PrincipalId, conversation: ConversationI
     )
 }
 
-/// SQL that holds for those about whom the caller may learn more than their name. A run that others have started knows those who take
+/// SQL that holds for principals about which the caller may learn more than the name. A run that others have started knows those who take
 /// part in its conversation, its agent and the owner. `principal` is an expression for an id.
 pub fn known_sql(actor: &Actor, principal: &str) -> String {
     let Some(run) = actor.principal.reach.of_run() else { return "1 = 1".to_owned() };

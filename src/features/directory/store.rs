@@ -43,7 +43,7 @@ pub(super) struct SharedChannel {
     pub(super) is_public: bool,
 }
 
-/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case. Only those whom the viewer may know.
+/// Cards by handle, beginning after `after`. `pattern` is a `like` pattern in lower case. Only those that the viewer may know.
 pub(super) fn list_cards(
     tx: &mut Tx<'_>,
     pattern: &str,

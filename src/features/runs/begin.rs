@@ -291,7 +291,7 @@ fn prepare(
 }
 
 /// What an agent that runs elsewhere is sent.
-#[expect(clippy::too_many_arguments, reason = "all of it is told")]
+#[expect(clippy::too_many_arguments, reason = "the receiver gets all of it")]
 fn call_of(
     hub: &Hub,
     tx: &Tx<'_>,

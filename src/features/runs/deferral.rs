@@ -40,7 +40,7 @@ pub(super) fn moment(run: &RunRow, outage: Outage, now_ms: i64) -> Option<i64> {
     Some(wanted.max(now_ms + milliseconds(shortest)).min(last))
 }
 
-/// Has a run wait. Nobody is told, and its message is free again: the agent has not failed.
+/// Has a run wait. The hub tells nobody, and frees its message: the agent has not failed.
 pub(super) fn defer(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending, until: i64) -> Result<(), HubError> {
     let report = finish::without_earlier_runs(hub, tx, run, &ending.report)?;
     harness_store::update_report(tx, run.id, &report)?;
