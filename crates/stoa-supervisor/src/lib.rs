@@ -37,7 +37,8 @@ pub struct Order {
     pub limits: Limits,
 }
 
-/// A program that is given its own arguments, then the command and its arguments. It ends when the command does, with its exit code.
+/// A program that is given its own arguments, then the command and its arguments. It runs the command below a process of its own, and ends
+/// when the command does, with its exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wrapper {
     pub program: PathBuf,

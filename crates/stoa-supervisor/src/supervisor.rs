@@ -22,6 +22,10 @@ use crate::{Limits, Obstacle, Order, Report, Wish};
 const MAX_ORDER_BYTES: u64 = 4 * 1024 * 1024;
 /// How often the processes of the command are counted.
 const COUNTING: Duration = Duration::from_millis(500);
+/// How often a wrapper that has not yet started the command is looked at, when the command shall end.
+const ASKING: Duration = Duration::from_millis(20);
+/// The wrapper itself, and the first process of the surroundings that it makes.
+const WRAPPER_PROCESSES: usize = 2;
 
 /// Runs the order that comes through standard input, a socket, and reports there. Standard output and standard error are
 /// those of the command.
@@ -142,11 +146,26 @@ fn reap(main: i32) -> io::Result<WaitStatus> {
 fn obey(wishes: impl BufRead, spared: Option<i32>) {
     for line in wishes.lines() {
         match line.ok().and_then(|line| serde_json::from_str(&line).ok()) {
-            Some(Wish::Stop) => drop(signal_descendants(Signal::TERM, spared)),
+            Some(Wish::Stop) => {
+                // In a thread of its own, because the next wish may come meanwhile.
+                thread::spawn(move || ask_to_end(spared));
+            }
             Some(Wish::Kill) | None => break,
         }
     }
     drop(kill_descendants());
+}
+
+/// Sends SIGTERM to all processes but the wrapper. A wrapper needs a moment until it has started the command, and its own first process
+/// does not heed the signal, so this waits until there is somebody to ask.
+fn ask_to_end(wrapper: Option<i32>) {
+    let fewest = if wrapper.is_some() { WRAPPER_PROCESSES + 1 } else { 0 };
+    loop {
+        match signal_descendants(Signal::TERM, wrapper) {
+            Ok(found) if found > 0 && found < fewest => thread::sleep(ASKING),
+            _ => return,
+        }
+    }
 }
 
 fn count_processes(most: usize, is_crowded: &AtomicBool) {

@@ -1,28 +1,35 @@
 //! Runs and the switch from the command line, with a real hub and real programs.
 
+use std::time::Instant;
+
 use serde_json::json;
 
-use crate::cli_support::{Hub, Place};
+use crate::cli_support::{Hub, PATIENCE, Place};
 use crate::support::Client;
 
 /// Sends a message as an agent of the same owner, and waits until the run has ended.
 fn run(hub: &Hub, key: &str, agent: &str) -> i64 {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let sender = Client::new(format!("http://{}", hub.address)).bearer(key);
-    let sent = runtime.block_on(sender.dm(agent, "Do this, please."));
-    let run = super::run_of(&sent);
+    let run = start(hub, key, agent);
     wait_until(hub, run, |status| status != "queued" && status != "running");
     run
 }
 
 fn wait_until(hub: &Hub, run: i64, is_so: impl Fn(&str) -> bool) {
-    for _ in 0..1000 {
+    let begin = Instant::now();
+    loop {
         let shown = hub.json(&["runs", "show", &run.to_string()]);
         if is_so(shown["run"]["status"].as_str().unwrap()) {
             return;
         }
+        assert!(begin.elapsed() < PATIENCE, "run {run} did not come so far: {shown}");
     }
-    panic!("run {run} did not come so far");
+}
+
+/// Sends a message and returns its run, by a connection of its own: the hub closes those that are idle.
+fn start(hub: &Hub, key: &str, agent: &str) -> i64 {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let sender = Client::new(format!("http://{}", hub.address)).bearer(key);
+    super::run_of(&runtime.block_on(sender.dm(agent, "Do this, please.")))
 }
 
 #[test]
@@ -67,16 +74,14 @@ fn operators_look_at_runs_repeat_and_stop_them() {
     let check = hub.admin(&["agents", "check", "bad", "--from", "sender"]).ok();
     assert!(check.contains("passed") && check.contains("depth"), "{check}");
 
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let sender = Client::new(format!("http://{}", hub.address)).bearer(&key);
-    let long = super::run_of(&runtime.block_on(sender.dm("long", "Go on and on.")));
+    let long = start(&hub, &key, "long");
     wait_until(&hub, long, |status| status == "running");
     let off = hub.admin(&["acting", "off"]).ok();
     assert!(off.contains("off") && off.contains("operator"), "{off}");
     wait_until(&hub, long, |status| status == "cancelled");
     assert_eq!(hub.json(&["acting", "show"])["acting"], false);
     assert_eq!(hub.json(&["acting", "on", "--waiting", "drop"])["acting"], true);
-    let second = super::run_of(&runtime.block_on(sender.dm("long", "And once more.")));
+    let second = start(&hub, &key, "long");
     wait_until(&hub, second, |status| status == "running");
     hub.admin(&["runs", "cancel", &second.to_string()]).ok();
     wait_until(&hub, second, |status| status == "cancelled");
