@@ -22,7 +22,7 @@ pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_stoa");
 pub(crate) const NOBODY: u32 = 65534;
 
 /// How long anything may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Says why a test could not be run here, past the harness, which hides what passing tests print.
 pub(crate) fn skip(why: &str) {
