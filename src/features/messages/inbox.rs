@@ -237,7 +237,7 @@ fn emit_status_changed(
 pub fn release_expired(hub: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError> {
     let expired = inbox_store::list_expired(tx)?;
     for row in store::find_messages(tx, &expired, Bodies::Beginning)? {
-        inbox_store::update_status(tx, row.id, MessageStatus::Pending)?;
+        inbox_store::update_expired(tx, row.id)?;
         emit_status_changed(hub, tx, &Actor::system(), &row, MessageStatus::Pending)?;
     }
     Ok(expired.len() as u64)

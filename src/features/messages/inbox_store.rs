@@ -154,6 +154,15 @@ pub(super) fn update_status(tx: &mut Tx<'_>, id: MessageId, status: MessageStatu
     Ok(())
 }
 
+/// Frees a message whose claim has run out. It has been free since then, whenever that is noticed.
+pub(super) fn update_expired(tx: &mut Tx<'_>, id: MessageId) -> Result<(), DbError> {
+    tx.execute(
+        "update messages set status = 'pending', status_since = lease_until, lease_until = null where id = $1",
+        params![id.0],
+    )?;
+    Ok(())
+}
+
 /// Claims that have run out, the oldest first.
 pub(super) fn list_expired(tx: &mut Tx<'_>) -> Result<Vec<MessageId>, DbError> {
     tx.query(

@@ -19,7 +19,11 @@ pub(crate) enum Proof {
 /// Keeps no cookies, as the one that there is is handled by hand, and follows no redirect, which is an answer to look at.
 #[expect(clippy::disallowed_methods, reason = "calls only the hub that is tested")]
 pub(crate) fn http_client() -> reqwest::Client {
-    let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).no_proxy();
+    // The hub closes connections that are idle for ten seconds. A large body that is sent in that moment is lost.
+    let client = reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .pool_idle_timeout(std::time::Duration::from_secs(5));
     // This feature brings TLS along, which has to be set up though no test speaks it here.
     #[cfg(feature = "s3")]
     let client = {
