@@ -65,6 +65,8 @@ pub struct RunSettings {
     pub isolation: Isolation,
     /// What isolated runs can read beside the folders of the system.
     pub readable: Vec<PathBuf>,
+    /// Folders in which agents may have a workspace.
+    pub workspaces: Vec<PathBuf>,
     /// How often one person and their agents may start an agent of somebody else within an hour.
     pub wakes_per_sender: u32,
     /// Runs that may descend from one message.
@@ -88,6 +90,7 @@ impl Default for RunSettings {
             path: "/usr/local/bin:/usr/bin:/bin".to_owned(),
             isolation: Isolation::Auto,
             readable: Vec::new(),
+            workspaces: Vec::new(),
             wakes_per_sender: 20,
             max_per_chain: 50,
             prices: PriceList::default(),

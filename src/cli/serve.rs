@@ -168,6 +168,10 @@ pub(super) struct ServeArguments {
     #[arg(long, env = "STOA_RUN_READABLE", value_name = "FOLDERS")]
     run_readable: Option<String>,
 
+    /// Folders in which agents may work, if their owners choose so: colon-separated
+    #[arg(long, env = "STOA_WORKSPACES", value_name = "FOLDERS")]
+    workspaces: Option<String>,
+
     /// A JSON file with prices of models in US dollars for a million tokens, for commands that do not report their cost: {"gpt-5": {"input": 1.25, "cached": 0.125, "output": 10}} [default: a table of known list prices]
     #[arg(long, env = "STOA_PRICES", value_name = "FILE")]
     prices: Option<PathBuf>,
@@ -363,7 +367,8 @@ fn configuration(arguments: ServeArguments) -> Result<Config, String> {
             "none" => Isolation::None,
             _ => Isolation::Auto,
         },
-        readable: absolute_folders(arguments.run_readable.as_deref().unwrap_or_default())?,
+        readable: absolute_folders("--run-readable", arguments.run_readable.as_deref())?,
+        workspaces: absolute_folders("--workspaces", arguments.workspaces.as_deref())?,
         wakes_per_sender: arguments.wakes_per_sender,
         max_per_chain: arguments.max_runs_per_chain,
         prices: match arguments.prices.filter(|file| !file.as_os_str().is_empty()) {
@@ -427,14 +432,14 @@ fn read_prices(file: &Path) -> Result<PriceList, String> {
 }
 
 /// Folders between colons.
-fn absolute_folders(text: &str) -> Result<Vec<PathBuf>, String> {
-    let folders = text.split(':').filter(|folder| !folder.is_empty());
+fn absolute_folders(option: &str, text: Option<&str>) -> Result<Vec<PathBuf>, String> {
+    let folders = text.unwrap_or_default().split(':').filter(|folder| !folder.is_empty());
     folders
         .map(|folder| {
             if folder.starts_with('/') {
                 Ok(PathBuf::from(folder))
             } else {
-                Err(format!("--run-readable {folder}: must be an absolute path"))
+                Err(format!("{option} {folder}: must be an absolute path"))
             }
         })
         .collect()

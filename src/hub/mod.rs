@@ -41,6 +41,7 @@ const TRACE_QUEUE: usize = 8192;
 
 pub mod batches;
 pub(crate) mod engine_mark;
+pub(crate) mod folders;
 pub mod guards;
 pub mod idempotency;
 mod parts;

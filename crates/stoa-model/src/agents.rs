@@ -93,6 +93,20 @@ named_enum! {
 }
 
 named_enum! {
+    /// Where the command of a run works.
+    #[derive(Default)]
+    pub enum WorkspaceKind {
+        /// In an empty folder.
+        #[default]
+        Empty = "empty",
+        /// In a folder on the server. Runs that others start can only read it, unless `foreign_reach` is `agent`.
+        Folder = "folder",
+        /// In a copy of a git repository on the server. What a run changes becomes a branch of the repository.
+        Git = "git",
+    }
+}
+
+named_enum! {
     /// Supported clients.
     #[derive(Default)]
     pub enum McpClient {
@@ -194,6 +208,20 @@ pub struct Harness {
     pub prompt_template: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tools: Option<HarnessTools>,
+    /// Where the command works. Default: in an empty folder.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
+}
+
+/// Where the command of a run works.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Workspace {
+    pub kind: WorkspaceKind,
+    /// Absolute, and in a folder that the operator allows with `STOA_WORKSPACES`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 4096)]
+    pub path: Option<String>,
 }
 
 /// Settings of an agent.
@@ -507,6 +535,9 @@ impl Harness {
         let timeout_fits =
             self.timeout_seconds.is_none_or(|seconds| (1..=MAX_HARNESS_TIMEOUT_SECONDS).contains(&seconds));
         faults.require("harness.timeout_seconds", timeout_fits, "must be 1 to 86400");
+        if let Some(workspace) = &self.workspace {
+            workspace.check(self.backend, faults);
+        }
         let size = serde_json::to_vec(self).map_or(usize::MAX, |text| text.len());
         faults.require("harness", size <= MAX_HARNESS_BYTES, "can be up to 64 KiB in total");
         if let Some(variables) = &self.env {
@@ -520,6 +551,22 @@ impl Harness {
             faults.check("harness.prompt_template", check_body(template, MAX_PROMPT_TEMPLATE_BYTES));
             faults.check("harness.prompt_template", prompts::parse(template).map(drop));
         }
+    }
+}
+
+impl Workspace {
+    fn check(&self, backend: HarnessBackend, faults: &mut Faults) {
+        if self.kind == WorkspaceKind::Empty {
+            faults.require("harness.workspace.path", self.path.is_none(), "is only for the kinds folder and git");
+            return;
+        }
+        let is_here = backend == HarnessBackend::Subprocess;
+        faults.require("harness.workspace", is_here, "is only for the subprocess backend");
+        let path = self.path.as_deref().unwrap_or_default();
+        let fits = path.len() <= MAX_WORD_BYTES && !path.chars().any(char::is_control);
+        let is_plain = path.starts_with('/') && !path.split('/').any(|part| part == ".." || part == ".");
+        let message = "must be an absolute path of at most 4096 bytes, without . and ..";
+        faults.require("harness.workspace.path", fits && is_plain, message);
     }
 }
 

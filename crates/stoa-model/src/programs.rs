@@ -68,6 +68,8 @@ pub struct ProgramList {
     pub items: Vec<ProgramView>,
     /// Whether runs are isolated from the hub and from one another.
     pub isolated: bool,
+    /// Folders in which agents may have a workspace. Empty if the caller is not told.
+    pub workspaces: Vec<String>,
     /// Why the caller is not told what is installed.
     #[schema(example = "subprocess_not_allowed")]
     pub reason: Option<String>,

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::agents::{Workspace, WorkspaceKind};
 use crate::principals::PrincipalKind;
 use crate::templates::Template;
 use crate::{MessageId, RunId, Timestamp};
@@ -12,7 +13,7 @@ pub const MAX_PROMPT_BYTES: usize = 1024 * 1024;
 pub const MAX_THREAD_MESSAGES: i64 = 50;
 
 /// What a template can name.
-const VALUES: [&str; 17] = [
+const VALUES: [&str; 18] = [
     "agent.archetype",
     "agent.display_name",
     "agent.name",
@@ -29,13 +30,14 @@ const VALUES: [&str; 17] = [
     "run.id",
     "run.folder",
     "run.note",
+    "run.workspace",
     "thread",
 ];
 
 pub const DEFAULT_TEMPLATE: &str = "\
 You are @{{agent.name}}, an AI agent on a Stoa hub. @{{agent.owner}} owns you. You were started for the messages \
 below. This is run {{run.id}}. {{run.note}}
-
+{{run.workspace}}
 How to reply:
 - What you print is sent as your reply when you finish, unless you sent a message yourself during the run.
 - You can call the hub's MCP tools. The settings are in .mcp.json in your folder, and the key is in STOA_MCP_KEY.
@@ -76,6 +78,8 @@ pub struct PromptParts<'a> {
     pub run: RunId,
     pub attempt: i64,
     pub folder: &'a str,
+    /// Where it works, if not there.
+    pub workspace: Option<&'a Workspace>,
     pub hub_url: &'a str,
     /// What the run answers, oldest first. There is one at least.
     pub messages: &'a [Said],
@@ -103,7 +107,10 @@ pub fn render(template: Option<&str>, parts: &PromptParts<'_>) -> String {
             "name": parts.agent, "display_name": parts.display_name, "owner": parts.owner, "archetype": parts.archetype,
         },
         "hub": {"url": parts.hub_url},
-        "run": {"id": parts.run.0, "attempt": parts.attempt, "folder": parts.folder, "note": note_on(parts.attempt)},
+        "run": {
+            "id": parts.run.0, "attempt": parts.attempt, "folder": parts.folder, "note": note_on(parts.attempt),
+            "workspace": workspace(parts),
+        },
         "message": {
             "id": last.map(|last| last.id.0), "body": last.map(|last| fenced(last, parts.mark)), "from": last.map(|last| &last.from),
             "channel": last.and_then(|last| last.channel.as_ref()),
@@ -133,6 +140,21 @@ fn note_on(attempt: i64) -> String {
         "This is attempt {attempt}, because an earlier one was interrupted or failed. Check what you have already sent and done before \
          you repeat it."
     )
+}
+
+/// Where a program is, if not in the folder that has its files.
+fn workspace(parts: &PromptParts<'_>) -> String {
+    let path = parts.workspace.and_then(|workspace| workspace.path.as_deref());
+    let (Some(workspace), Some(path)) = (parts.workspace, path) else { return String::new() };
+    let place = match workspace.kind {
+        WorkspaceKind::Empty => return String::new(),
+        WorkspaceKind::Folder => format!("You work in the folder {path}, which is the current folder."),
+        WorkspaceKind::Git => format!(
+            "You work in a copy of the git repository {path}. It is the current folder. When you finish, everything that you changed there \
+             becomes a branch of the repository, which your owner reviews. You need not commit, and you cannot push."
+        ),
+    };
+    format!("{place} The files message.json, thread.md and .mcp.json are in {}.\n", parts.folder)
 }
 
 fn instructions(text: &str) -> Value {
@@ -200,6 +222,7 @@ mod tests {
             run: RunId(7),
             attempt: 1,
             folder: "/runs/x",
+            workspace: None,
             hub_url: "http://127.0.0.1:8080",
             messages,
             thread,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::agents::{AgentView, HarnessBackend};
+use crate::agents::{AgentView, HarnessBackend, WorkspaceKind};
 use crate::dispatch::{Decision, NotWokenReason};
 use crate::messages::{DeliveryState, MessageView};
 use crate::named::named_enum;
@@ -17,6 +17,8 @@ pub const MAX_STEP_TEXT: usize = 4 * 1024;
 pub const MAX_STEPS: i64 = 2000;
 /// What is kept of standard error, and of what the program printed.
 pub const MAX_LOG_TEXT: usize = 16 * 1024;
+/// What is kept of a patch.
+pub const MAX_PATCH_BYTES: usize = 512 * 1024;
 /// Of `result.json`.
 pub const MAX_RESULT_BYTES: u64 = 256 * 1024;
 /// Costs and tokens that a program reports beyond these are not believed.
@@ -61,6 +63,8 @@ named_enum! {
         /// The command is in a folder that isolated runs cannot see.
         CommandNotVisible = "command_not_visible",
         StartFailed = "start_failed",
+        /// The workspace cannot be used, or what the run changed there could not be kept.
+        WorkspaceUnavailable = "workspace_unavailable",
         /// The server is low on disk space.
         DiskLow = "disk_low",
         /// The command failed with an exit code other than 0.
@@ -183,6 +187,29 @@ pub struct HarnessRunView {
     pub truncated: bool,
 }
 
+/// Where the run worked, and what it changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct RunWorkspace {
+    pub kind: WorkspaceKind,
+    pub path: String,
+    /// The branch of the repository that has the changes. Null if nothing was changed.
+    pub branch: Option<String>,
+    /// The commit that the run began with.
+    pub base_commit: Option<String>,
+    /// The last commit of the branch.
+    pub commit: Option<String>,
+    /// Changed files.
+    pub files: i64,
+    /// Lines that were added.
+    pub insertions: i64,
+    /// Lines that were removed.
+    pub deletions: i64,
+    /// What `git diff` says between the two commits. It is kept for 30 days.
+    pub patch: Option<String>,
+    /// Whether the patch was longer than the 512 KiB that are stored.
+    pub truncated: bool,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct RunStep {
     pub at: Timestamp,
@@ -226,6 +253,9 @@ pub struct RunDetails {
     pub run: RunView,
     /// Null until it has begun.
     pub harness_run: Option<HarnessRunView>,
+    /// Null for an empty folder, and until the run has ended.
+    #[serde(default)]
+    pub workspace: Option<RunWorkspace>,
     /// The agent as it was when the run was queued.
     pub agent: Option<AgentView>,
     /// Null if it was deleted, or the caller can no longer see it.

@@ -47,4 +47,5 @@ pub const MIGRATIONS: &[Migration] = &[
     migration!(31, "0031", "deferred"),
     migration!(32, "0032", "reach"),
     migration!(33, "0033", "remote_runs"),
+    migration!(34, "0034", "workspaces"),
 ];

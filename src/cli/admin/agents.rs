@@ -53,6 +53,8 @@ pub(super) enum AgentsCommand {
     Unquarantine { name: String },
     /// Print a new key for an agent; the old one stops working
     RotateKey { name: String },
+    /// Print a new secret that signs the calls to an agent that runs elsewhere; the old secret stops working
+    RunSecret { name: String },
     /// Print the client settings for an agent
     McpConfig {
         name: String,
@@ -260,6 +262,10 @@ impl AgentsCommand {
             AgentsCommand::RotateKey { name } => {
                 let rotated = session.call("agents.rotate_key", &json!({"name": name}))?;
                 show_key(session, &rotated, "The new key, shown only once; the old key no longer works:")
+            }
+            AgentsCommand::RunSecret { name } => {
+                let drawn = session.call("agents.run_secret", &json!({"name": name}))?;
+                session.output.result(&drawn, |_| secret("The new secret, shown only once:", &drawn["secret"]))
             }
             AgentsCommand::McpConfig { name, client, auth } => {
                 let params = json!({"name": name, "client": client, "auth": auth});

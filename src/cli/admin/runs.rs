@@ -80,7 +80,7 @@ impl RunsCommand {
 }
 
 fn details(output: &Output, details: &Value) -> String {
-    let (run, harness) = (&details["run"], &details["harness_run"]);
+    let (run, harness, workspace) = (&details["run"], &details["harness_run"], &details["workspace"]);
     let mut text = output.properties(&[
         ("id", show(&run["id"])),
         ("agent", show(&run["agent"])),
@@ -97,6 +97,9 @@ fn details(output: &Output, details: &Value) -> String {
         ("tokens in", show(&harness["tokens_in"])),
         ("tokens out", show(&harness["tokens_out"])),
         ("cost in USD", show(&harness["cost_usd"])),
+        ("workspace", show(&workspace["path"])),
+        ("branch", show(&workspace["branch"])),
+        ("changed files", show(&workspace["files"])),
         ("response", show_text(&harness["response"])),
         ("error", show_text(&harness["error_log"])),
     ]);

@@ -13,7 +13,8 @@ pub use running::{
     Runnable, begin_decision, find_runnable, list_reactive, list_with_pending_work, note_run_ended, set_pending_work,
 };
 pub use service::{
-    RevisedAgent, get_agent, is_halted, list_choices, may_start_subprocess, require_owned, sleep_reason,
+    RevisedAgent, get_agent, is_halted, list_choices, may_start_subprocess, require_managed, require_owned,
+    sleep_reason,
 };
 
 pub fn feature() -> Feature {

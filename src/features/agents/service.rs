@@ -139,6 +139,14 @@ pub fn require_owned(tx: &mut Tx<'_>, owner: PrincipalId, name: &str) -> Result<
     Ok(agent.ok_or_else(|| HubError::not_found("agent"))?.id)
 }
 
+/// The agent of this name, if it is the caller's, or the caller is the operator.
+pub fn require_managed(tx: &mut Tx<'_>, actor: &Actor, name: &str) -> Result<PrincipalId, HubError> {
+    if !actor.is_operator() {
+        return require_owned(tx, actor.id(), name);
+    }
+    Ok(store::find_agent(tx, name)?.ok_or_else(|| HubError::not_found("agent"))?.id)
+}
+
 /// The agents among which a person can choose: name, display name and archetype of each.
 pub fn list_choices(tx: &mut Tx<'_>, owner: PrincipalId) -> Result<Vec<(String, String, String)>, DbError> {
     store::list_choices(tx, owner, MAX_CHOICES)
@@ -198,6 +206,7 @@ pub async fn create_agent_for(
     let (name, settings) = request.into_settings(hub.config().trigger_from)?;
     refuse_reserved_variables(settings.harness.as_ref())?;
     check_receiver(hub, actor, settings.harness.as_ref())?;
+    check_workspace(hub, actor, settings.harness.as_ref()).await?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     let created = hub
         .command_replayed(actor, Way::Alone, move |tx| {
@@ -265,6 +274,18 @@ fn check_receiver(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result
         }
         None => Ok(()),
     }
+}
+
+/// A workspace must be in a folder that the operator allows. It is asked again with each run.
+async fn check_workspace(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result<(), HubError> {
+    let workspace = harness.and_then(|harness| harness.workspace.as_ref());
+    let Some(path) = workspace.and_then(|workspace| workspace.path.as_deref()) else { return Ok(()) };
+    let (hub_in, owner) = (hub.clone(), actor.principal.human);
+    // Who may not start commands is told so later, and learns nothing about folders.
+    if actor.is_operator() || hub.read(move |tx| may_start_subprocess(&hub_in, tx, owner)).await? {
+        hub.check_workspace("harness.workspace.path", path).await?;
+    }
+    Ok(())
 }
 
 fn is_on_this_machine(url: &str) -> bool {
@@ -349,6 +370,7 @@ pub async fn update_agent(
     expected_revision: Option<i64>,
     request: UpdateAgentRequest,
 ) -> Result<RevisedAgent, HubError> {
+    check_workspace(hub, actor, request.harness.as_ref().and_then(Option::as_ref)).await?;
     change_agent(hub, actor, name, "agent.updated", find_changeable, move |hub, tx, actor, agent| {
         if expected_revision.is_some_and(|expected| expected != agent.revision) {
             return Err(HubError::new(

@@ -1,8 +1,8 @@
 use serde::Deserialize;
 use stoa_model::RunId;
-use stoa_model::runs::{CheckRequest, RunDetailsQuery, RunQuery};
+use stoa_model::runs::{CheckRequest, RunDetailsQuery, RunQuery, RunSecret};
 
-use super::service;
+use super::{remote, service};
 use crate::surfaces::admin::Methods;
 
 #[derive(Deserialize)]
@@ -16,6 +16,12 @@ struct RunParams {
 struct ShowParams {
     id: RunId,
     steps: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AgentParams {
+    name: String,
 }
 
 #[derive(Deserialize)]
@@ -38,6 +44,9 @@ pub fn add_methods(methods: &mut Methods) {
     });
     methods.add("runs.cancel", |hub, actor, params: RunParams| async move {
         service::cancel_run(&hub, &actor, params.id).await
+    });
+    methods.add("agents.run_secret", |hub, actor, params: AgentParams| async move {
+        remote::new_secret(&hub, &actor, params.name).await.map(|secret| RunSecret { secret })
     });
     methods.add("agents.check", |hub, actor, params: CheckParams| async move {
         let request = CheckRequest { from: params.from, channel: params.channel };

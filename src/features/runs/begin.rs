@@ -21,7 +21,8 @@ use super::finish::{self, Ending};
 use super::isolation::{self, Sandbox};
 use super::remote::{self, Call};
 use super::store::{self, Begun, RunRow};
-use super::{control, folder, harness_store, pending, progress, wake};
+use super::workspace::Wanted;
+use super::{control, folder, harness_store, pending, progress, wake, workspace_store};
 use crate::access::Actor;
 use crate::access::identity::credential_hash;
 use crate::clock::milliseconds;
@@ -66,6 +67,8 @@ pub(super) struct Job {
     pub(super) call: Option<Call>,
     /// None if it is not isolated.
     pub(super) sandbox: Option<Arc<Sandbox>>,
+    /// None if the program works in the run's own folder.
+    pub(super) workspace: Option<Wanted>,
     pub(super) deadline_ms: i64,
     pub(super) time_limit: Duration,
 }
@@ -204,6 +207,7 @@ fn prepare(
         run: run.id,
         attempt: run.attempt,
         folder: &folder_text,
+        workspace: harness.workspace.as_ref(),
         hub_url: hub.local_url(),
         messages: &said,
         thread: &earlier,
@@ -211,6 +215,8 @@ fn prepare(
     };
     let prompt = prompts::render(harness.prompt_template.as_deref(), &parts);
     let files = files_of(hub, &run, agent, shown, &earlier, &mark, &token);
+    let left = workspace_store::find(tx, run.id)?;
+    let workspace = Wanted::of(&run, agent, left).filter(|_| harness.backend == HarnessBackend::Subprocess);
     let adapter = harness.adapter.unwrap_or(HarnessAdapter::Generic);
     let resume = session_to_resume(tx, &run, &harness, shown)?;
     let home_text = home.display().to_string();
@@ -286,6 +292,7 @@ fn prepare(
         masker,
         call,
         sandbox,
+        workspace,
         time_limit,
     })
 }
@@ -414,6 +421,7 @@ fn environment_of(
         ("HOME", home.display().to_string()),
         ("LANG", "C.UTF-8".to_owned()),
         ("TMPDIR", folder.join("tmp").display().to_string()),
+        ("STOA_RUN_FOLDER", folder.display().to_string()),
         ("STOA_URL", hub.local_url().to_owned()),
         ("STOA_MCP_URL", format!("{}/mcp", hub.local_url())),
         ("STOA_MCP_KEY", token.to_owned()),
@@ -432,7 +440,7 @@ pub(super) fn mark_of(hub: &Hub, run: RunId) -> String {
 
 /// Ends a run whose hub was lost. It is repeated once if it has done nothing that a second time would do again.
 pub(super) fn settle_lost(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow) -> Result<(), HubError> {
-    use stoa_model::agents::HarnessTools;
+    use stoa_model::agents::{HarnessTools, WorkspaceKind};
     // Somebody may have stopped it since it was looked at.
     let Some(run) = &store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
     if let Some(reason) = run.stop_reason {
@@ -442,8 +450,12 @@ pub(super) fn settle_lost(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow) -> Result<()
     if run.is_taken_on {
         return remote::time_out(hub, tx, run);
     }
-    let tools = store::find_snapshot(tx, run.id)?.and_then(|agent| agent.harness).and_then(|harness| harness.tools);
-    let is_harmless = tools.unwrap_or_default() == HarnessTools::Hub && !messages::has_sent(tx, run.id)?;
+    let harness = store::find_snapshot(tx, run.id)?.and_then(|agent| agent.harness);
+    let tools = harness.as_ref().and_then(|harness| harness.tools).unwrap_or_default();
+    let workspace = harness.and_then(|harness| harness.workspace).unwrap_or_default();
+    // A copy of a repository is thrown away with what was changed in it.
+    let has_changed = tools != HarnessTools::Hub || workspace.kind == WorkspaceKind::Folder;
+    let is_harmless = !has_changed && !messages::has_sent(tx, run.id)?;
     if is_harmless && !run.is_repeated {
         store::update_repeated(tx, run.id)?;
         hub.identities().forget_after(tx);

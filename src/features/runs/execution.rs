@@ -18,8 +18,10 @@ use super::control::Entry;
 use super::finish::{self, Ending, Outage};
 use super::folder::{self, NoFolder, PROMPT};
 use super::harness_store::{self, Report, SessionTotals};
+use super::isolation::View;
 use super::output::{self, Collected, Line};
 use super::result::{self, ProgramResult};
+use super::workspace::{Place, Wanted};
 use super::{progress, remote, store};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -67,9 +69,9 @@ pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome
     if let Some(call) = &job.call {
         return remote::execute(hub, job, call, entry).await;
     }
-    let supervised = match start(hub, job, entry).await {
-        Ok(supervised) => supervised,
-        Err(ending) => return Outcome::Ended(Box::new(ending)),
+    let (supervised, place) = match start(hub, job, entry).await {
+        Ok(started) => started,
+        Err(outcome) => return outcome,
     };
     let mut running = Running::new(hub, job, supervised);
     let (ended, cause) = running.until_end(entry).await;
@@ -80,23 +82,102 @@ pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome
     match cause {
         Some(Cause::HubStopping) => Outcome::HubStopping,
         Some(Cause::LeaseLost) => Outcome::GivenUp,
-        cause => Outcome::Ended(Box::new(conclude(hub, job, ended, cause, said).await)),
+        cause => {
+            let ending = conclude(hub, job, ended, cause, said).await;
+            match place.zip(job.workspace.as_ref()) {
+                Some((place, wanted)) => collect(hub, job, &place, wanted, ending).await,
+                None => Outcome::Ended(Box::new(ending)),
+            }
+        }
     }
 }
 
-async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, Ending> {
+/// Keeps what the run has changed in its workspace, however it ended.
+async fn collect(hub: &Hub, job: &Job, place: &Place, wanted: &Wanted, mut ending: Ending) -> Outcome {
+    let collecting = place.collect(hub, job, wanted);
+    tokio::pin!(collecting);
+    let collected = loop {
+        tokio::select! {
+            collected = &mut collecting => break collected,
+            () = pause(TICK * BEAT_EVERY) => {
+                if !extend(hub, job).await {
+                    return Outcome::GivenUp;
+                }
+            }
+            () = hub.stopping() => return Outcome::HubStopping,
+        }
+    };
+    match collected {
+        Ok(workspace) => ending.workspace = Some(workspace),
+        Err(fault) => {
+            let fault = job.masker.mask(&output::cleaned(&fault.0)).into_owned();
+            tracing::warn!(run = job.run.id.0, fault, "what a run changed could not be kept");
+            let lost = format!(
+                "What it changed could not be kept: its workspace {fault}. Its files stay in its folder for a day."
+            );
+            if ending.status == RunStatus::Succeeded {
+                (ending.status, ending.reason) = (RunStatus::Failed, Some(RunReason::WorkspaceUnavailable));
+            }
+            ending.detail = format!("{} {lost}", ending.detail);
+            ending.report.error_log = Some(match ending.report.error_log.take() {
+                Some(log) => format!("{lost}\n\n{log}"),
+                None => lost,
+            });
+            ending.workspace = Some(wanted.unchanged());
+        }
+    }
+    Outcome::Ended(Box::new(ending))
+}
+
+/// Makes the workspace of a run ready, which may take a while.
+async fn prepare(hub: &Hub, job: &Job, entry: &Entry, wanted: &Wanted) -> Result<Place, Outcome> {
+    let ended = |status, reason, detail: String| {
+        let ending = Ending { status, workspace: Some(wanted.unchanged()), ..Ending::failed(reason, detail) };
+        Err(Outcome::Ended(Box::new(ending)))
+    };
+    let preparing = wanted.prepare(hub, job);
+    tokio::pin!(preparing);
+    loop {
+        tokio::select! {
+            prepared = &mut preparing => return match prepared {
+                Ok(place) => Ok(place),
+                Err(fault) => {
+                    let fault = job.masker.mask(&output::cleaned(&fault.0)).into_owned();
+                    let reason = RunReason::WorkspaceUnavailable;
+                    ended(RunStatus::Failed, reason, format!("The workspace cannot be used: it {fault}."))
+                }
+            },
+            () = entry.bell.notified() => {}
+            () = hub.clock().sleep_until(job.deadline_ms) => {
+                let reason = RunReason::Timeout;
+                return ended(RunStatus::TimedOut, reason, finish::in_words(reason).to_owned());
+            }
+            () = pause(TICK * BEAT_EVERY) => {
+                if !extend(hub, job).await {
+                    return Err(Outcome::GivenUp);
+                }
+            }
+            () = hub.stopping() => return Err(Outcome::HubStopping),
+        }
+        // Somebody may want it to end, here or on another hub.
+        if let Some(Cause::Stopped(reason)) = look(hub, job).await {
+            return ended(RunStatus::Cancelled, reason, finish::in_words(reason).to_owned());
+        }
+    }
+}
+
+async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<(Supervised, Option<Place>), Outcome> {
     let settings = &hub.config().runs;
-    let failed = |reason: RunReason| Ending::failed(reason, finish::in_words(reason));
+    let failed = |reason: RunReason| Outcome::Ended(Box::new(Ending::failed(reason, finish::in_words(reason))));
     let Some((program, arguments)) = job.command.split_first() else {
         return Err(failed(RunReason::NoHarness));
     };
     let Some(program) = look_up(program, &settings.path) else { return Err(failed(RunReason::CommandNotFound)) };
-    let own: Vec<&Path> = vec![&job.home];
     if let Some(sandbox) = &job.sandbox {
         // Within the sandbox all of this would be one exit code.
         if !program.exists() {
             return Err(failed(RunReason::CommandNotFound));
-        } else if !sandbox.shows(&program, &own) {
+        } else if !sandbox.shows(&program, &View::writing(&[&job.home])) {
             return Err(failed(RunReason::CommandNotVisible));
         } else if !is_executable(&program) {
             return Err(failed(RunReason::CommandNotExecutable));
@@ -112,13 +193,23 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
             return Err(failed(RunReason::StartFailed));
         }
     }
+    let place = match &job.workspace {
+        Some(wanted) => Some(prepare(hub, job, entry, wanted).await?),
+        None => None,
+    };
+    let work = place.as_ref().map_or(job.folder.as_path(), Place::folder);
+    let mut environment = job.environment.clone();
+    environment.insert("STOA_WORKSPACE".to_owned(), work.display().to_string());
+    let mut view = View::writing(&[&job.home, &job.folder]);
+    view.writable.extend(place.as_ref().and_then(Place::writable));
+    view.readable.extend(place.as_ref().and_then(Place::readable));
     let order = Order {
         program,
         arguments: arguments.to_vec(),
-        environment: job.environment.clone(),
-        folder: job.folder.clone(),
+        environment,
+        folder: work.to_owned(),
         input: Some(job.folder.join(PROMPT)),
-        wrapper: job.sandbox.as_ref().map(|sandbox| sandbox.wrapper(&job.folder, &own)),
+        wrapper: job.sandbox.as_ref().map(|sandbox| sandbox.wrapper(work, &view)),
         limits: Limits { file_bytes: settings.disk_mib.saturating_mul(1024 * 1024), ..Limits::default() },
     };
     let marks = BTreeMap::from([(MARK.to_owned(), begin::mark_of(hub, job.run.id))]);
@@ -129,10 +220,34 @@ async fn start(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Result<Supervised, E
         supervised.start(&order).await?;
         Ok(supervised)
     };
-    started.await.map_err(|error: std::io::Error| {
+    let started = started.await.map_err(|error: std::io::Error| {
         tracing::error!(run = job.run.id.0, %error, "the supervisor of a run could not be started");
         failed(RunReason::StartFailed)
-    })
+    })?;
+    Ok((started, place))
+}
+
+/// Whether somebody wants the run to end.
+async fn look(hub: &Hub, job: &Job) -> Option<Cause> {
+    let id = job.run.id;
+    let row = hub.read(move |tx| store::find_run(tx, id)).await;
+    match row {
+        Ok(Some(row)) if row.status != RunStatus::Running => Some(Cause::LeaseLost),
+        Ok(Some(row)) => row.stop_reason.map(Cause::Stopped),
+        Ok(None) => Some(Cause::LeaseLost),
+        // The database is away for a moment.
+        Err(_) => None,
+    }
+}
+
+/// Says that this hub still runs it. False if that is not so.
+async fn extend(hub: &Hub, job: &Job) -> bool {
+    let (id, instance) = (job.run.id, hub.instance().to_owned());
+    let extended = hub.write(move |tx| {
+        let until = tx.now_ms() + milliseconds(LEASE);
+        store::update_lease(tx, id, &instance, until)
+    });
+    extended.await.unwrap_or(true)
 }
 
 /// Finds a program by its name in the operator's folders; an absolute path stands for itself.
@@ -222,17 +337,17 @@ impl<'a> Running<'a> {
                 () = self.hub.clock().sleep_until(self.job.deadline_ms), if cause.is_none() => {
                     new_cause = Some(Cause::Timeout);
                 }
-                () = entry.bell.notified(), if cause.is_none() => new_cause = self.look().await,
+                () = entry.bell.notified(), if cause.is_none() => new_cause = look(&self.hub, &self.job).await,
                 () = self.hub.stopping(), if cause.is_none() => new_cause = Some(Cause::HubStopping),
                 () = &mut tick => {
                     tick = Box::pin(pause(TICK));
                     ticks = ticks.wrapping_add(1);
                     self.store_lines().await;
                     if cause.is_none() && ticks.is_multiple_of(LOOK_EVERY) {
-                        new_cause = self.look().await;
+                        new_cause = look(&self.hub, &self.job).await;
                     }
                     if ticks.is_multiple_of(BEAT_EVERY) || ticks == 1 {
-                        if !self.extend().await && cause.is_none() {
+                        if !extend(&self.hub, &self.job).await && cause.is_none() {
                             new_cause = Some(Cause::LeaseLost);
                         }
                         if looking.is_none() {
@@ -289,29 +404,6 @@ impl<'a> Running<'a> {
         if self.waiting.len() < MAX_QUEUED_LINES {
             self.waiting.push((self.hub.clock().now(), line));
         }
-    }
-
-    /// Whether somebody wants the run to end.
-    async fn look(&self) -> Option<Cause> {
-        let id = self.job.run.id;
-        let row = self.hub.read(move |tx| store::find_run(tx, id)).await;
-        match row {
-            Ok(Some(row)) if row.status != RunStatus::Running => Some(Cause::LeaseLost),
-            Ok(Some(row)) => row.stop_reason.map(Cause::Stopped),
-            Ok(None) => Some(Cause::LeaseLost),
-            // The database is away for a moment.
-            Err(_) => None,
-        }
-    }
-
-    /// Says that this hub still runs it. False if that is not so.
-    async fn extend(&self) -> bool {
-        let (id, hub) = (self.job.run.id, self.hub.instance().to_owned());
-        let extended = self.hub.write(move |tx| {
-            let until = tx.now_ms() + milliseconds(LEASE);
-            store::update_lease(tx, id, &hub, until)
-        });
-        extended.await.unwrap_or(true)
     }
 
     fn look_at_folder(&self) -> JoinHandle<bool> {
@@ -385,8 +477,7 @@ async fn conclude(hub: &Hub, job: &Job, ended: Ended, cause: Option<Cause>, said
         Ended::NotStarted(_) | Ended::TooManyProcesses | Ended::Lost => None,
     };
     let (status, reason, mut detail) = verdict(job, ended, cause, parsed.as_ref().err().copied());
-    let mut ending =
-        Ending { status, reason, detail: String::new(), report: Report::default(), answer: None, outage: None };
+    let mut ending = Ending { status, reason, ..Ending::failed(RunReason::Internal, "") };
     let clean = |text: &str| job.masker.mask(&output::cleaned(text)).into_owned();
     match adapter {
         Some(adapter) => {

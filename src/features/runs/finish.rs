@@ -8,13 +8,13 @@ use stoa_model::messages::MessageStatus;
 use stoa_model::permissions::PermissionSet;
 use stoa_model::principals::PrincipalKind;
 use stoa_model::reactions::Reaction;
-use stoa_model::runs::{RunReason, RunStatus, StepKind};
+use stoa_model::runs::{RunReason, RunStatus, RunWorkspace, StepKind};
 use stoa_model::users::Role;
 use stoa_model::{MessageId, Timestamp};
 
 use super::harness_store::{self, Report, SessionTotals};
 use super::store::{self, RunRow};
-use super::{deferral, pending, progress, wake, worker};
+use super::{deferral, pending, progress, wake, worker, workspace_store};
 use crate::access::{Actor, Credential, Principal, Reach, RunCredential};
 use crate::error::{ErrorKind, HubError};
 use crate::features::messages::Notice;
@@ -36,6 +36,7 @@ pub(super) struct Ending {
     pub(super) answer: Option<String>,
     /// Set if the provider of the model is to blame.
     pub(super) outage: Option<Outage>,
+    pub(super) workspace: Option<RunWorkspace>,
 }
 
 /// The provider of the model had no capacity, or a limit was used up.
@@ -54,6 +55,7 @@ impl Ending {
             report: Report::default(),
             answer: None,
             outage: None,
+            workspace: None,
         }
     }
 }
@@ -92,6 +94,9 @@ pub(super) fn end_unstarted(
 pub(super) fn settle(hub: &Hub, tx: &mut Tx<'_>, run: &RunRow, ending: &Ending) -> Result<(), HubError> {
     let Some(run) = store::find_run(tx, run.id)?.filter(|run| !run.status.is_final()) else { return Ok(()) };
     let actor = actor_of(&run);
+    if let Some(workspace) = &ending.workspace {
+        workspace_store::replace(tx, run.id, workspace)?;
+    }
     if let Some(outage) = ending.outage
         && let Some(until) = deferral::moment(&run, outage, tx.now_ms())
     {
@@ -236,6 +241,7 @@ pub(super) fn in_words(reason: RunReason) -> &'static str {
         RunReason::CommandNotVisible => {
             "The command is in a folder that isolated runs cannot see. The operator can add it to STOA_RUN_READABLE."
         }
+        RunReason::WorkspaceUnavailable => "The workspace cannot be used.",
         RunReason::StartFailed => "The command could not be started.",
         RunReason::DiskLow => "The server is low on disk space.",
         RunReason::ExitCode => "The command failed.",

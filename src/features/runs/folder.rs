@@ -19,6 +19,7 @@ use stoa_model::PrincipalId;
 use stoa_model::runs::MAX_RESULT_BYTES;
 
 use super::begin::Job;
+use crate::hub::folders::run_folder;
 use crate::hub::{BoxFuture, Hub, pause};
 
 /// The work folder of a run is kept for this long.
@@ -33,17 +34,7 @@ const RESULT: &str = "result.json";
 
 /// Where all folders of runs are.
 pub(super) fn root(hub: &Hub) -> PathBuf {
-    if let Some(folder) = &hub.config().runs.folder {
-        return absolute(folder);
-    }
-    let data = absolute(&hub.config().data);
-    let mut name = data.file_name().unwrap_or_default().to_os_string();
-    name.push("-runs");
-    data.with_file_name(name)
-}
-
-pub(super) fn absolute(path: &Path) -> PathBuf {
-    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    run_folder(hub.config())
 }
 
 pub(super) fn of_run(hub: &Hub, name: &str) -> PathBuf {
@@ -134,7 +125,7 @@ fn write_in_home(home: &Path, path: &str, content: &str) -> io::Result<()> {
     fs::File::from(file).write_all(content.as_bytes())
 }
 
-fn private_folder(path: &Path, may_exist: bool) -> io::Result<()> {
+pub(super) fn private_folder(path: &Path, may_exist: bool) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if may_exist && error.kind() == io::ErrorKind::AlreadyExists => {
             let metadata = fs::symlink_metadata(path)?;
@@ -151,7 +142,7 @@ fn private_folder(path: &Path, may_exist: bool) -> io::Result<()> {
     }
 }
 
-fn private_file(path: &Path, content: &str) -> io::Result<()> {
+pub(super) fn private_file(path: &Path, content: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content.as_bytes())
 }

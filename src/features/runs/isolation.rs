@@ -10,6 +10,7 @@ use stoa_supervisor::{Ended, Limits, Order, Supervised, Wrapper};
 
 use super::{execution, folder};
 use crate::config::{self, Isolation, Subprocesses};
+use crate::hub::folders::{self, real};
 use crate::hub::{Hub, StartError, pause};
 
 /// Folders with programs and libraries.
@@ -83,6 +84,19 @@ pub(super) struct Sandbox {
     hidden: Vec<PathBuf>,
 }
 
+/// What a command sees beside the system: the folders that it can write, and those that it can only read. They must exist.
+#[derive(Debug, Default, Clone)]
+pub(super) struct View<'a> {
+    pub(super) writable: Vec<&'a Path>,
+    pub(super) readable: Vec<&'a Path>,
+}
+
+impl<'a> View<'a> {
+    pub(super) fn writing(writable: &[&'a Path]) -> Self {
+        Self { writable: writable.to_vec(), readable: Vec::new() }
+    }
+}
+
 /// None if runs are not isolated.
 pub(super) fn sandbox(hub: &Hub) -> Option<Arc<Sandbox>> {
     hub.memory::<Found>().0.get().cloned().flatten()
@@ -121,7 +135,7 @@ async fn try_out(hub: &Hub) -> Result<Sandbox, String> {
     let program = look_up("test")?;
     let root = folder::root(hub);
     folder::make_root(&root).map_err(|error| format!("{} cannot be used: {error}", root.display()))?;
-    let data = folder::absolute(&hub.config().data);
+    let data = folders::absolute(&hub.config().data);
     let inside = fs::read_dir(&data).ok().and_then(|mut entries| entries.next()?.ok()).map(|entry| entry.path());
     let sought = inside.unwrap_or(data).display().to_string();
     let order = Order {
@@ -130,7 +144,7 @@ async fn try_out(hub: &Hub) -> Result<Sandbox, String> {
         environment: Default::default(),
         folder: root.clone(),
         input: None,
-        wrapper: Some(sandbox.wrapper(&root, &[])),
+        wrapper: Some(sandbox.wrapper(&root, &View::writing(&[&root]))),
         limits: Limits::default(),
     };
     let mut supervised = Supervised::prepare(&settings.supervisor, &["supervise"], &Default::default())
@@ -161,34 +175,26 @@ async fn first_line(errors: impl tokio::io::AsyncRead + Unpin) -> String {
     }
 }
 
-/// Where a path leads, if it is there.
-fn real(path: &Path) -> PathBuf {
-    fs::canonicalize(path).unwrap_or_else(|_| folder::absolute(path))
-}
-
 impl Sandbox {
     fn new(hub: &Hub, program: PathBuf) -> Self {
         let config = hub.config();
         let own = config.runs.path.split(':').filter(|folder| folder.starts_with('/')).map(PathBuf::from);
         let wanted = SYSTEM.iter().map(PathBuf::from).chain(own).chain(config.runs.readable.iter().cloned());
         let readable = wanted.filter(|path| path.exists()).map(|path| (path.clone(), real(&path))).collect();
-        let mut hidden = vec![real(&config.data), real(&folder::root(hub))];
-        let attachments = config.attachments_url.as_deref().map(|url| url.strip_prefix("file://").unwrap_or(url));
-        hidden.extend(attachments.filter(|url| !url.contains("://")).map(|path| real(Path::new(path))));
-        hidden.extend(config.admin_socket.as_deref().and_then(Path::parent).map(real));
-        Self { program, readable, hidden }
+        Self { program, readable, hidden: folders::own_folders(config) }
     }
 
     /// Whether a program can be seen in it.
-    pub(super) fn shows(&self, program: &Path, own: &[&Path]) -> bool {
+    pub(super) fn shows(&self, program: &Path, view: &View<'_>) -> bool {
         let program = real(program);
         let is_readable = self.readable.iter().any(|(_, real)| program.starts_with(real));
         let is_hidden = self.hidden.iter().any(|hidden| program.starts_with(hidden));
-        (is_readable && !is_hidden) || own.iter().any(|own| program.starts_with(real(own)))
+        (is_readable && !is_hidden)
+            || view.writable.iter().chain(&view.readable).any(|own| program.starts_with(real(own)))
     }
 
-    /// Runs a command in this folder, which it can write to, like in the other folders of its own.
-    pub(super) fn wrapper(&self, folder: &Path, own: &[&Path]) -> Wrapper {
+    /// Runs a command in a folder.
+    pub(super) fn wrapper(&self, folder: &Path, view: &View<'_>) -> Wrapper {
         let text = |path: &Path| path.display().to_string();
         let mut arguments: Vec<String> = OPTIONS.iter().map(|option| (*option).to_owned()).collect();
         let mut add = |words: &[&str]| arguments.extend(words.iter().map(|word| (*word).to_owned()));
@@ -210,8 +216,12 @@ impl Sandbox {
                 add(&["--size", NOTHING, "--tmpfs", &text(&path.join(hidden))]);
             }
         }
-        for path in own.iter().chain([&folder]) {
+        for path in &view.writable {
             add(&["--bind", &text(path), &text(path)]);
+        }
+        // Some lie in those that can be written.
+        for path in &view.readable {
+            add(&["--ro-bind", &text(path), &text(path)]);
         }
         add(&["--remount-ro", "/", "--chdir", &text(folder), "--"]);
         Wrapper { program: self.program.clone(), arguments }

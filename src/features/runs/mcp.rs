@@ -96,6 +96,9 @@ struct Shown {
     error: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i64>,
+    /// The branch with what the run changed in its repository
+    #[serde(skip_serializing_if = "Option::is_none")]
+    branch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     outgoing_message_id: Option<i64>,
     covered_message_ids: Vec<i64>,
@@ -121,6 +124,7 @@ async fn get(hub: Hub, actor: Actor, arguments: GetArguments) -> Result<Shown, H
         response: harness.as_ref().and_then(|harness| harness.response.clone()),
         error: harness.as_ref().and_then(|harness| harness.error_log.clone()),
         exit_code: harness.and_then(|harness| harness.exit_code),
+        branch: details.workspace.and_then(|workspace| workspace.branch),
         outgoing_message_id: details.outgoing_message.map(|message| message.id.0),
         covered_message_ids: details.covered_message_ids.into_iter().map(|id| id.0).collect(),
         steps: steps.map(|step| StepItem { kind: step.kind.name().to_owned(), text: step.text }).collect(),

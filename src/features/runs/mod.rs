@@ -7,6 +7,7 @@
 //! for what a crash left behind. `programs` says which known programs are installed.
 
 mod admin;
+mod aside;
 mod begin;
 mod control;
 mod deferral;
@@ -26,6 +27,7 @@ mod progress;
 mod recovery;
 mod remote;
 mod remote_store;
+mod repository;
 mod result;
 mod service;
 mod store;
@@ -33,6 +35,8 @@ mod tokens;
 mod wake;
 mod wake_store;
 mod worker;
+mod workspace;
+mod workspace_store;
 
 use std::sync::Arc;
 use std::time::Duration;

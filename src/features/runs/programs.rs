@@ -1,25 +1,25 @@
 //! The known programs, and which of them are installed: each is asked for its version, as a run would find it.
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use stoa_model::RunId;
 use stoa_model::dispatch::NotWokenReason;
 use stoa_model::programs::{ProgramList, ProgramQuery, ProgramView, version_in};
 use stoa_programs::{KNOWN_PROGRAMS, KnownProgram, Preset, Settings};
-use stoa_supervisor::{Ended, Limits, Order, Supervised};
-use tokio::io::{AsyncRead, AsyncReadExt};
+use stoa_supervisor::Ended;
 use tokio::sync::Mutex;
 
-use super::begin::{self, MARK};
-use super::{execution, folder, isolation, wake};
+use super::aside::{self, Aside};
+use super::isolation::View;
+use super::{execution, folder, wake};
 use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::features::{agents, secrets};
-use crate::hub::{Hub, Supervisors, pause};
+use crate::hub::Hub;
 
 /// How long an answer holds. Installing a program is not a matter of seconds.
 const KEPT_FOR: Duration = Duration::from_secs(180);
@@ -89,8 +89,13 @@ pub(super) async fn list_programs(hub: &Hub, actor: &Actor, query: ProgramQuery)
     Ok(ProgramList {
         items: items.collect(),
         isolated: wake::is_isolated(hub),
+        workspaces: if is_allowed { allowed_workspaces(hub) } else { Vec::new() },
         reason: (!is_allowed).then(|| NotWokenReason::SubprocessNotAllowed.name().to_owned()),
     })
+}
+
+fn allowed_workspaces(hub: &Hub) -> Vec<String> {
+    hub.config().runs.workspaces.iter().map(|folder| folder.display().to_string()).collect()
 }
 
 /// How a program is started with these settings. The home stands for that of the agent.
@@ -131,32 +136,24 @@ async fn installed(hub: &Hub, program: KnownProgram) -> Installed {
     installed
 }
 
-/// What a program prints for `--version`, if it says so in time. All of its processes have ended then.
+/// What a program prints for `--version`, if it says so in time.
 async fn version_of(hub: &Hub, program: PathBuf) -> Option<String> {
-    let asked = ask(hub, &program);
-    tokio::select! {
-        printed = asked => match printed {
-            Ok(printed) => version_in(&printed?),
-            Err(error) => {
-                tracing::warn!(program = %program.display(), %error, "a program could not be asked for its version");
-                None
-            }
-        },
-        () = pause(LONGEST) => None,
-        () = hub.stopping() => None,
+    match ask(hub, &program).await {
+        Ok(printed) => version_in(&printed?),
+        Err(error) => {
+            tracing::warn!(program = %program.display(), %error, "a program could not be asked for its version");
+            None
+        }
     }
 }
 
 /// None if the program failed.
-async fn ask(hub: &Hub, program: &std::path::Path) -> std::io::Result<Option<String>> {
-    let settings = &hub.config().runs;
+async fn ask(hub: &Hub, program: &Path) -> io::Result<Option<String>> {
     let root = folder::root(hub);
     let home = tokio::task::spawn_blocking(move || folder::for_versions(&root)).await??;
-    // No run has this id, so the mark is found after a crash and belongs to no run.
-    let mark = (MARK.to_owned(), begin::mark_of(hub, RunId(0)));
     let home_text = home.display().to_string();
     let own = [
-        ("PATH", settings.path.clone()),
+        ("PATH", hub.config().runs.path.clone()),
         ("HOME", home_text.clone()),
         ("TMPDIR", home_text.clone()),
         ("CODEX_HOME", home_text),
@@ -165,53 +162,16 @@ async fn ask(hub: &Hub, program: &std::path::Path) -> std::io::Result<Option<Str
         ("DISABLE_AUTOUPDATER", "1".to_owned()),
         ("GEMINI_CLI_NO_RELAUNCH", "true".to_owned()),
     ];
-    let mut environment: BTreeMap<String, String> =
-        own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-    environment.extend([mark.clone()]);
-    let order = Order {
+    let asked = Aside {
         program: program.to_owned(),
         arguments: vec!["--version".to_owned()],
-        environment,
-        wrapper: isolation::sandbox(hub).map(|sandbox| sandbox.wrapper(&home, &[])),
-        folder: home,
-        input: None,
-        limits: Limits { file_bytes: settings.disk_mib.saturating_mul(1024 * 1024), ..Limits::default() },
+        environment: own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        folder: home.clone(),
+        view: View::writing(&[&home]),
+        max_output: MAX_READ,
+        limit: LONGEST,
     };
-    let mut supervised = Supervised::prepare(&settings.supervisor, &["supervise"], &BTreeMap::from([mark]))?;
-    let _noted = Noted::new(hub, supervised.id());
-    supervised.start(&order).await?;
-    let (output, errors) = (supervised.output.take(), supervised.errors.take());
-    let (printed, _, ended) = tokio::join!(beginning_of(output), beginning_of(errors), supervised.ended());
-    Ok((ended == Ended::Exited(0)).then_some(printed))
-}
-
-/// The first bytes of an output. All of it is read, because a full pipe would stop the program.
-async fn beginning_of(stream: Option<impl AsyncRead + Unpin>) -> String {
-    let Some(mut stream) = stream else { return String::new() };
-    let mut bytes = Vec::new();
-    // What could be read before a fault is enough.
-    let _ = (&mut stream).take(MAX_READ).read_to_end(&mut bytes).await;
-    let _ = tokio::io::copy(&mut stream, &mut tokio::io::sink()).await;
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The process that looks after a program: the hub must know its descendants, which may not use the admin socket.
-struct Noted(Arc<Supervisors>, Option<u32>);
-
-impl Noted {
-    fn new(hub: &Hub, id: Option<u32>) -> Self {
-        let supervisors = hub.memory::<Supervisors>();
-        if let Some(id) = id {
-            supervisors.add(id);
-        }
-        Self(supervisors, id)
-    }
-}
-
-impl Drop for Noted {
-    fn drop(&mut self) {
-        if let Some(id) = self.1 {
-            self.0.remove(id);
-        }
-    }
+    let finished = aside::run(hub, asked).await?;
+    let is_fine = finished.ended == Ended::Exited(0);
+    Ok(is_fine.then(|| String::from_utf8_lossy(&finished.output).into_owned()))
 }

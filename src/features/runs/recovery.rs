@@ -6,7 +6,7 @@ use stoa_model::runs::RunStatus;
 
 use super::begin::{self, MARK};
 use super::control::UnderWay;
-use super::{folder, harness_store, isolation, store, wake_store, worker};
+use super::{folder, harness_store, isolation, store, wake_store, worker, workspace_store};
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::hub::{BoxFuture, Hub, StartError};
@@ -77,6 +77,7 @@ pub(super) fn forget_old_texts(_: &Hub, tx: &mut Tx<'_>) -> Result<u64, HubError
     let old = store::list_ended_before(tx, tx.now_ms() - milliseconds(TEXTS_KEPT_FOR), BATCH)?;
     for run in &old {
         harness_store::update_forgotten(tx, *run)?;
+        workspace_store::update_forgotten(tx, *run)?;
     }
     let counts = wake_store::delete_old_counts(tx, tx.now_ms() - milliseconds(COUNTS_KEPT_FOR), BATCH)?;
     Ok(old.len() as u64 + counts)

@@ -245,7 +245,7 @@ pub async fn new_secret(hub: &Hub, actor: &Actor, name: String) -> Result<Secret
     actor.require_session()?;
     let (hub_in, actor_in) = (hub.clone(), actor.clone());
     hub.command(actor, move |tx| {
-        let agent = agents::require_owned(tx, actor_in.id(), &name)?;
+        let agent = agents::require_managed(tx, &actor_in, &name)?;
         let secret = replace_secret(tx, &hub_in.keys(), agent)?;
         audit::record(tx, &actor_in, "agent.run_secret_replaced", Some(&name), &json!({}))?;
         Ok(webhooks::render_secret(&secret))

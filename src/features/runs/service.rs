@@ -18,7 +18,7 @@ use stoa_model::{MessageId, PrincipalId, RunId, Timestamp};
 
 use super::store::{self, Filter, RunRow};
 use super::wake::{self, Asked, Start};
-use super::{control, harness_store, pending, wake_store, worker};
+use super::{control, harness_store, pending, wake_store, worker, workspace_store};
 use crate::access::Actor;
 use crate::error::{ErrorKind, HubError};
 use crate::features::agents::Runnable;
@@ -187,8 +187,18 @@ pub async fn get_run(hub: &Hub, actor: &Actor, id: RunId, query: RunDetailsQuery
             Some(true) => Some(harness_store::list_steps(tx, id, query.after_step.unwrap_or(0), MAX_STEPS + 100)?),
             Some(false) | None => None,
         };
+        let workspace = workspace_store::find(tx, id)?;
         let run = view(tx, &actor, row)?;
-        Ok(RunDetails { run, harness_run, agent, trigger_message, outgoing_message, covered_message_ids, steps })
+        Ok(RunDetails {
+            run,
+            harness_run,
+            workspace,
+            agent,
+            trigger_message,
+            outgoing_message,
+            covered_message_ids,
+            steps,
+        })
     })
     .await
 }

@@ -89,6 +89,15 @@ const ANSWER = "Done: I wrote to admin.";
 const succeeds = (tokens, first) => ({ status: "succeeded", reason: null, tokens, first });
 const fails = (reason) => ({ status: "failed", reason });
 
+/** For how long the model is overloaded: longer than the programs themselves try. */
+const OVERLOADED_MS = 45_000;
+
+/** Has a program look for the hub where it is not. It is started when the hub has written the program's settings. */
+const WITHOUT_HUB = `for file in .claude/stoa-mcp.json .codex/config.toml .gemini/settings.json; do
+  if [ -e "$HOME/$file" ]; then sed -i 's|${url}/mcp|http://127.0.0.1:9/mcp|' "$HOME/$file"; fi
+done
+exec "$@"`;
+
 /** What the model does, what the owner has set, and what shall come of it for each program. */
 const CASES = [
   { name: "tool", scenario: "ok", expect: (program) => succeeds(ONE_CALL[program], `hello from ${program.split("-")[0]}`) },
@@ -98,6 +107,9 @@ const CASES = [
   { name: "wrong key", scenario: "e401", expect: () => fails("model_error") },
   { name: "rate limit", scenario: "e429", expect: () => ({ status: "deferred", reason: "model_unavailable" }) },
   { name: "overload", scenario: "e529", expect: () => ({ status: "deferred", reason: "model_unavailable" }) },
+  // Codex does not say when it ends, so the hub waits for as long as it thinks fit.
+  { name: "overload that ends", scenario: () => `until${Date.now() + OVERLOADED_MS}`, resets: true, expect: (program) => succeeds(ONE_CALL[program], `hello from ${program.split("-")[0]}`) },
+  { name: "no hub", scenario: "ok", wrapper: ["sh", "-c", WITHOUT_HUB, "sh"], expect: () => fails("hub_unreachable") },
   { name: "cut stream", scenario: "cut", expect: () => fails("model_error") },
   { name: "turns", scenario: "loop", harness: { max_turns: 3 }, without: ["codex"], expect: () => fails("turn_limit") },
   { name: "cost", scenario: "loop", harness: { max_cost_usd: 0.01 }, without: ["codex", "gemini"], expect: () => fails("cost_limit") },
@@ -119,6 +131,21 @@ async function ended(agent, message) {
     const { items } = await call("GET", `/api/runs?agent=${agent}&limit=1`);
     const run = items.find(({ trigger_message_id: id }) => id === message);
     if (run && !["queued", "running"].includes(run.status)) return call("GET", `/api/runs/${run.id}?steps=true`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+/** Follows a run through an outage to its end. Returns what is wrong with the waiting. */
+async function resumed(program, run, until) {
+  const faults = [];
+  for (;;) {
+    const { run: now, trigger_message: message } = await call("GET", `/api/runs/${run}`);
+    if (now.status === "deferred") {
+      const late = Date.parse(now.deferred_until) - until;
+      if (program !== "codex" && Math.abs(late) > 2500) faults[0] = `it waits until ${now.deferred_until}, ${late} ms after the end`;
+      if (message.reactions?.some(({ reaction }) => reaction === "reject")) faults[1] = "an outage is no failure";
+    }
+    if (now.finished_at) return Object.values(faults);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }
@@ -150,19 +177,21 @@ function check(expected, { run, harness_run: harness, outgoing_message: first, s
 }
 
 let failed = 0;
-for (const { name, scenario, harness, without = [], messages = 1, cancels = false, expect } of CASES) {
+for (const { name, scenario: given, harness, without = [], messages = 1, cancels = false, resets = false, wrapper = [], expect } of CASES) {
   for (const [program, { key, model: named, command }] of Object.entries(PROGRAMS)) {
     const title = `${program}: ${name}`;
     if (without.includes(program) || (wanted.length > 0 && !wanted.some((one) => title.includes(one)))) continue;
     const agent = title.replace(/[^a-z]+/g, "_");
-    const settings = { backend: "subprocess", adapter: program, model: named, command: command(`${modelUrl}/s/${scenario}`), ...harness };
+    const scenario = typeof given === "function" ? given() : given;
+    const settings = { backend: "subprocess", adapter: program, model: named, command: [...wrapper, ...command(`${modelUrl}/s/${scenario}`)], ...harness };
     await call("POST", "/api/agents", { name: agent, trigger_mode: "reactive", cooldown_seconds: 0, harness: settings, instructions: "Be brief." });
     admin(["secrets", "set", key, "--scope", `agent:${agent}`], "a key that no provider knows");
     for (let which = 0; which < messages; which++) {
       const { id, delivery } = await call("POST", "/api/messages", { to: agent, body: "Say hello to admin." });
       if (cancels) await cancelled(delivery[0].run_id);
+      const waiting = resets ? await resumed(program, delivery[0].run_id, Number(scenario.slice("until".length))) : [];
       const details = await ended(agent, id);
-      const faults = check(expect(program, which), details);
+      const faults = [...waiting, ...check(expect(program, which), details)];
       if (process.env.RECORD) writeFileSync(join(process.env.RECORD, `${agent}-${which}.jsonl`), details.harness_run.logs_excerpt ?? "");
       console.log(faults.length ? `FAILED  ${title}: ${faults.join("; ")}\n${details.harness_run.error_log}` : `ok  ${title}`);
       failed += faults.length > 0;

@@ -10,6 +10,7 @@
 //   slow      begins a stream, then only keeps it alive (for SIGTERM and time limits)
 //   hang      never answers the request at all
 //   cut       begins a stream and closes the socket
+//   until<ms>  error 529 that names this moment, and like ok from then on
 //   e401 e403 e429 e500 e529 …   that HTTP status, in the shape of the provider's error
 import { createServer } from 'node:http';
 import { appendFileSync } from 'node:fs';
@@ -146,8 +147,9 @@ async function gemini(scenario, model, stream, body, res) {
   res.end();
 }
 
-const errorBody = (api, status) => {
-  const [type, message] = ERRORS[status] ?? ['api_error', 'error'];
+const errorBody = (api, status, said) => {
+  const [type, usual] = ERRORS[status] ?? ['api_error', 'error'];
+  const message = said ?? usual;
   if (api === 'anthropic') return { type: 'error', error: { type, message }, request_id: id('req') };
   if (api === 'openai') return { error: { message, type, param: null, code: type } };
   return { error: { code: status, message, status: { 401: 'UNAUTHENTICATED', 403: 'PERMISSION_DENIED', 429: 'RESOURCE_EXHAUSTED', 500: 'INTERNAL', 529: 'UNAVAILABLE' }[status] ?? 'UNKNOWN' } };
@@ -161,13 +163,18 @@ const server = createServer(async (req, res) => {
   let body = {};
   try { body = raw.length ? JSON.parse(raw) : {}; } catch { body = {}; }
   const m = /^\/s\/([^/]+)(\/.*)$/.exec(req.url);
-  const scenario = m?.[1] ?? 'text';
+  let scenario = m?.[1] ?? 'text';
   const path = (m?.[2] ?? req.url).replace(/\/\/+/g, '/');
   const g = /\/models\/([^:]+):(\w+)/.exec(path);
   const api = g ? 'gemini' : /\/v1\/messages/.test(path) ? 'anthropic' : /\/responses/.test(path) ? 'openai' : 'none';
   note({ at, method: req.method, url: req.url, bytes: raw.length, sha: createHash('sha256').update(raw).digest('hex').slice(0, 8), headers: req.headers, body });
   res.on('finish', () => note({ at: Date.now(), url: req.url, status: res.statusCode }));
   if (scenario === 'hang') return;
+  const until = /^until(\d+)$/.exec(scenario);
+  if (until && api !== 'none') {
+    if (Date.now() < Number(until[1])) return json(res, 529, errorBody(api, 529, `Overloaded until ${new Date(Number(until[1])).toISOString()}`));
+    scenario = 'ok';
+  }
   const e = /^e(\d{3})$/.exec(scenario);
   if (e && api !== 'none') return json(res, Number(e[1]), errorBody(api, Number(e[1])));
   if (api === 'anthropic') return path.includes('count_tokens') ? json(res, 200, { input_tokens: 1200 }) : anthropic(scenario, body, res);

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 use stoa::config::{Isolation, Subprocesses};
 
-use super::{details, ended, home_of_run, reactive, run, run_of, running, script, scripted, status};
+use super::{can_isolate, details, ended, home_of_run, reactive, run, run_of, running, script, scripted, status};
 use crate::support::{Setup, TestHub, eventually};
 
 fn isolated() -> Setup {
@@ -16,11 +16,7 @@ fn isolated() -> Setup {
 
 /// None where bubblewrap does not work.
 async fn start() -> Option<TestHub> {
-    let works = std::process::Command::new("bwrap")
-        .args(["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"])
-        .status()
-        .is_ok_and(|status| status.success());
-    if works { Some(isolated().start().await) } else { None }
+    if can_isolate() { Some(isolated().start().await) } else { None }
 }
 
 /// A script that reports each command that succeeds. None of them should.

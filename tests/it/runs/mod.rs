@@ -15,6 +15,7 @@ mod reach_matrix;
 mod remote;
 mod results;
 mod tokens;
+mod workspaces;
 
 use serde_json::{Value, json};
 
@@ -116,6 +117,14 @@ pub(crate) async fn second_admin(hub: &TestHub, name: &str) -> Human {
     let human = hub.human(name).await;
     hub.operator().call("users.role", json!({"username": name, "role": "admin"})).await;
     human.again().await
+}
+
+/// Whether bubblewrap works here.
+fn can_isolate() -> bool {
+    std::process::Command::new("bwrap")
+        .args(["--unshare-user", "--unshare-pid", "--ro-bind", "/", "/", "--proc", "/proc", "true"])
+        .status()
+        .is_ok_and(|status| status.success())
 }
 
 /// The home of the one agent that has a run, as soon as it is there.

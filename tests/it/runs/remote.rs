@@ -58,6 +58,10 @@ async fn an_answer_at_once_settles_the_run() {
     let last = receiver.has(3).await.remove(2);
     assert_eq!(last.signatures_of(secret["secret"].as_str().unwrap()), 0);
     assert_eq!(last.signatures_of(replaced["secret"].as_str().unwrap()), 1);
+    let by_operator = hub.operator().call("agents.run_secret", json!({"name": "courier"})).await;
+    ended(&ada, run_of(&ada.dm("courier", "Once more.").await)).await;
+    let last = receiver.has(4).await.remove(3);
+    assert_eq!(last.signatures_of(by_operator["secret"].as_str().unwrap()), 1);
     hub.finish().await;
 }
 
