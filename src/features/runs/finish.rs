@@ -17,7 +17,7 @@ use super::store::{self, RunRow};
 use super::{deferral, pending, progress, wake, worker, workspace_store};
 use crate::access::{Actor, Credential, Principal, Reach, RunCredential};
 use crate::error::{ErrorKind, HubError};
-use crate::features::messages::Notice;
+use crate::features::messages::{MessageRow, Notice};
 use crate::features::{agents, messages, principals, workflow};
 use crate::hub::Hub;
 
@@ -166,17 +166,26 @@ pub(super) fn without_earlier_runs(
 
 /// Sends what the program printed as the agent's reply. Where that is no longer possible, the run has succeeded all the same.
 fn send_answer(hub: &Hub, tx: &mut Tx<'_>, actor: &Actor, run: &RunRow, answer: &str) -> Result<(), HubError> {
-    let Some(inbox) = run.inbox_message.map(|id| messages::find(tx, id)).transpose()?.flatten() else {
-        return Ok(());
-    };
-    if inbox.deleted_at.is_some() || answer.trim().is_empty() {
+    if answer.trim().is_empty() {
         return Ok(());
     }
+    let Some(inbox) = message_to_answer(tx, run)? else { return Ok(()) };
     match messages::answer(hub, tx, actor, &inbox, answer) {
         Ok(_) => Ok(()),
         Err(error) if error.kind == ErrorKind::Internal || error.kind == ErrorKind::Unavailable => Err(error),
         Err(_) => Ok(()),
     }
+}
+
+/// The message that started the run. If it was deleted, the newest other one that the run covers.
+fn message_to_answer(tx: &mut Tx<'_>, run: &RunRow) -> Result<Option<MessageRow>, HubError> {
+    let covered = messages::list_covered(tx, run.id, MAX_SETTLED)?;
+    for id in run.inbox_message.into_iter().chain(covered.into_iter().rev()) {
+        if let Some(found) = messages::find(tx, id)?.filter(|found| found.deleted_at.is_none()) {
+            return Ok(Some(found));
+        }
+    }
+    Ok(None)
 }
 
 /// Says with a reaction what became of the message. Reactions are set, not toggled.

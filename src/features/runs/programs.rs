@@ -116,7 +116,14 @@ fn preset_of(hub: &Hub, program: &KnownProgram, query: &ProgramQuery) -> Option<
     Preset::of(program.adapter, &settings)
 }
 
+/// What is known of a program, or is found out now: to the end, even if the caller does not wait, so that callers who hang up do not
+/// have it started again and again.
 async fn installed(hub: &Hub, program: KnownProgram) -> Installed {
+    let hub = hub.clone();
+    tokio::spawn(async move { find_out(&hub, program).await }).await.unwrap_or_default()
+}
+
+async fn find_out(hub: &Hub, program: KnownProgram) -> Installed {
     let entry = hub.memory::<Known>().entry(program.command);
     let mut known = entry.lock().await;
     let now = hub.clock().now_ms();

@@ -144,6 +144,32 @@ async fn a_run_that_waits_can_be_cancelled_and_survives_a_restart() {
 }
 
 #[tokio::test]
+async fn what_joins_a_run_counts_for_its_depth_and_is_answered_if_the_first_message_is_gone() {
+    let hub = TestHub::start().await;
+    let ada = hub.admin().await;
+    ada.agent_with(reactive("scribe", overloaded(1, true))).await;
+    let helper = ada.agent("helper").await;
+    let first = ada.dm("scribe", "Write the notes.").await;
+    let run = run_of(&first);
+    assert_eq!(deferred(&ada, run, 1).await["run"]["depth"], 0);
+    // Answers of agents are deeper than what people write.
+    let asked = ada.dm("helper", "Ask the scribe.").await;
+    let second =
+        helper.post("/api/messages", &json!({"to": "scribe", "body": "And the agenda.", "reply_to": asked["id"]}));
+    let second = second.await.status(201).json();
+    assert_eq!(second["depth"], 1);
+    ada.delete(&format!("/api/messages/{}", first["id"])).await.ok();
+    hub.advance(Duration::from_secs(121));
+    eventually("it has succeeded", async || status(&ada, run).await == "succeeded").await;
+    let done = details(&ada, run).await;
+    assert_eq!(done["run"]["depth"], 1);
+    let inbox = helper.get("/api/dm/scribe/messages").await.ok().json();
+    let answer = inbox["items"].as_array().unwrap().iter().find(|message| message["body"] == "Done.");
+    assert_eq!(answer.map(|answer| &answer["reply_to"]), Some(&second["id"]), "{inbox}");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_switch_keeps_a_run_waiting() {
     let hub = TestHub::start().await;
     let ada = hub.admin().await;

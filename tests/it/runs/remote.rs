@@ -180,4 +180,51 @@ async fn addresses_that_the_hub_does_not_call_are_refused() {
     let harness = json!({"backend": "webhook", "url": "https://agents.example.com/run?key=x"});
     ada.patch("/api/agents/courier", &json!({"harness": harness})).await.ok();
     hub.finish().await;
+    // The call has a token in it, so it leaves this machine only encrypted, whatever the operator allows for webhooks.
+    let hub = TestHub::setup()
+        .configure(|config| {
+            config.allow_http_webhooks = true;
+            config.outbound_allow = vec!["0.0.0.0/0".parse().unwrap()];
+        })
+        .start()
+        .await;
+    let ada = hub.human("ada").await;
+    for (url, is_fine) in [("http://10.0.0.1/", false), ("http://example.com/", false), ("http://127.0.0.1:9/", true)] {
+        let created = ada.post("/api/agents", &reactive("courier", json!({"backend": "webhook", "url": url}))).await;
+        if is_fine {
+            created.status(201);
+        } else {
+            created.invalid(&["harness.url"]);
+        }
+    }
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_receiver_that_always_says_now_is_not_believed_for_ever() {
+    let hub = setup().start().await;
+    let ada = hub.admin().await;
+    let receiver = Receiver::start().await;
+    ada.agent_with(reactive("courier", at(&receiver))).await;
+    let mut waits = Vec::new();
+    receiver.answer_later(503, 0);
+    let run = run_of(&ada.dm("courier", "Go.").await);
+    for attempt in 1..=12 {
+        eventually("it waits", async || {
+            let run = &details(&ada, run).await["run"];
+            run["status"] == "deferred" && run["attempt"] == attempt + 1
+        })
+        .await;
+        let until = details(&ada, run).await["run"]["deferred_until"].clone();
+        let until: stoa_model::Timestamp = serde_json::from_value(until).unwrap();
+        let wait = until.as_ms() - hub.now_ms();
+        waits.push(wait / 1000);
+        if attempt < 12 {
+            receiver.answer_later(503, 0);
+        }
+        hub.advance(Duration::from_millis(wait.try_into().unwrap()));
+    }
+    assert_eq!(waits, [[2; 10].as_slice(), &[60, 60]].concat());
+    eventually("it has ended", async || status(&ada, run).await != "deferred").await;
+    hub.finish().await;
 }
