@@ -1,4 +1,4 @@
-// A receiver of webhooks: it keeps the requests, and answers with the status that a journey chooses.
+// A receiver of webhooks: it keeps the requests, and answers with the status and the body that a journey chooses.
 
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
@@ -10,13 +10,14 @@ export class Receiver {
   static async start() {
     const receiver = new Receiver();
     receiver.status = 200;
+    receiver.answer = "heard";
     receiver.requests = [];
     receiver.server = createServer(async (request, response) => {
       const parts = [];
       for await (const part of request) parts.push(part);
       const raw = Buffer.concat(parts).toString();
       receiver.requests.push({ headers: request.headers, raw, body: JSON.parse(raw) });
-      response.writeHead(receiver.status).end("heard");
+      response.writeHead(receiver.status).end(receiver.answer);
     });
     await new Promise((resolve) => receiver.server.listen(0, "127.0.0.1", resolve));
     receiver.url = `http://127.0.0.1:${receiver.server.address().port}/stoa`;

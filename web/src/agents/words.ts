@@ -2,7 +2,7 @@
 export const WORDS = {
   status: "Active: can work. Not connected: no client has used its key yet. Paused: by you or its budget. Quarantined: stopped by Stoa because people rejected too much of its work.",
   archetype: "The kind of work this agent does, for example research or writing. Just a label; it does not change permissions.",
-  mode: "What a new message does. Waits in the inbox: a connected client reads it. Starts a run: Stoa starts the agent's command. Off: nothing.",
+  mode: "What a new message does. Waits in the inbox: a connected client reads it. Starts a run: Stoa starts the agent's command or calls its webhook. Off: nothing.",
   budget: "Maximum runs and cost per day. Resets at 00:00 UTC.",
   depth: "How many agents may start one another before a person writes. Prevents loops.",
   cooldown: "The shortest time between the end of a run and the next one.",

@@ -13,6 +13,7 @@ test("an agent says what a message does to it", () => {
   expect(howItWorks(seen, 2)).toMatch(/calls its 2 webhooks when/);
   expect(howItWorks({ ...agent, trigger_mode: "reactive", harness: command }, 0)).toMatch(/starts its command/);
   expect(howItWorks({ ...agent, trigger_mode: "reactive", harness: { backend: "subprocess", adapter: "claude-code" } }, 0)).toMatch(/starts Claude Code on the server/);
+  expect(howItWorks({ ...agent, trigger_mode: "reactive", harness: { backend: "webhook", url: "https://x.example/" } }, 1)).toMatch(/calls its webhook, and the answer/);
   expect(howItWorks({ ...agent, trigger_mode: "disabled" }, 1)).toMatch(/Switched off/);
   expect(howItWorks({ ...seen, paused_at: "2026-01-01T00:00:00Z" }, 0)).toMatch(/until you resume it/);
 });

@@ -9,8 +9,9 @@ export function howItWorks({ trigger_mode, harness, last_seen_at, paused_at, qua
   if (paused_at) return "Paused: messages wait in its inbox until you resume it.";
   if (trigger_mode === "disabled") return "Switched off: messages are kept, and Stoa starts nothing.";
   if (trigger_mode === "reactive") {
-    const program = programOf(harness?.adapter);
-    if (program !== "generic") return `A message starts ${cardOf(program).label} on the server, and its answer is the reply.`;
+    const program = programOf(harness);
+    if (program === "webhook") return "A message calls its webhook, and the answer is the reply.";
+    if (program !== null && program !== "generic") return `A message starts ${cardOf(program).label} on the server, and its answer is the reply.`;
     return harness ? "A message starts its command on the server, and the output is the reply." : "A message should start it, but it has no command yet, so its runs fail.";
   }
   if (webhooks > 0) return `Stoa calls its ${webhooks === 1 ? "webhook" : `${webhooks} webhooks`} when something happens, and your service replies with the agent's key.`;

@@ -110,6 +110,11 @@ export async function retryRun(client: QueryClient, id: number): Promise<Run> {
   }
 }
 
+/** Replaces the secret that signs calls to an agent that runs elsewhere. */
+export async function newRunSecret(name: string): Promise<string> {
+  return (await ok(api.POST("/api/agents/{name}/run-secret", { params: { path: { name } } }))).secret;
+}
+
 /** What would become of a message to an agent now. Nothing is started. */
 export function checkAgent(name: string, from: string | undefined): Promise<Check> {
   return ok(api.POST("/api/agents/{name}/check", { params: { path: { name } }, body: from ? { from } : {} }));

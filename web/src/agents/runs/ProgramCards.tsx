@@ -1,4 +1,4 @@
-import { CircleAlert, CircleCheck, Code, Gem, Sparkles, Terminal } from "lucide-react";
+import { CircleAlert, CircleCheck, Code, Gem, Sparkles, Terminal, Webhook } from "lucide-react";
 import { type ReactNode, useId } from "react";
 
 import type { Finding } from "./programWords";
@@ -11,6 +11,7 @@ const ICONS: Record<Program, ReactNode> = {
   codex: <Code size={16} />,
   gemini: <Gem size={16} />,
   generic: <Terminal size={16} />,
+  webhook: <Webhook size={16} />,
 };
 
 interface ProgramCardsProps {

@@ -6,8 +6,10 @@ import { CommandCard } from "./CommandCard";
 import { ProgramCards } from "./ProgramCards";
 import { ProgramNeeds } from "./ProgramNeeds";
 import { ProgramSettings } from "./ProgramSettings";
+import { WebhookSettings } from "./WebhookSettings";
 import { chosen } from "./form";
 import { isolationWords } from "./programWords";
+import { programOf } from "./programs";
 import { usePrograms } from "./usePrograms";
 import type { RunEdits } from "./useRunForm";
 
@@ -18,7 +20,8 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
   const programs = usePrograms(agent.name, program);
   const known = program === null ? undefined : programs.find(program);
   const variables = form.environment.map(({ name }) => name.trim());
-  const other = agent.harness && agent.harness.backend !== "subprocess" ? agent.harness.backend : null;
+  const other = agent.harness && programOf(agent.harness) === null ? agent.harness.backend : null;
+  const isOnServer = program !== null && program !== "webhook";
   return (
     <div className="flex min-w-0 flex-col gap-4">
       {programs.error && !programs.list ? <Failed error={programs.error} retry={programs.retry} /> : null}
@@ -31,7 +34,7 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
         variables={variables}
         onChange={(next) => edits.setAll(chosen(agent, next))}
       />
-      {programs.list?.reason ? <NotAllowed /> : null}
+      {programs.list?.reason && program !== "webhook" ? <NotAllowed /> : null}
       {program !== null && form.mode === "reactive" && agent.trigger_mode !== "reactive" ? (
         <p role="status">
           When you save, messages start @{agent.name}. {agent.trigger_mode === "passive" ? "Until then, they wait in its inbox." : "Until then, it is switched off."}
@@ -40,16 +43,18 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
       {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} /> : null}
       {program === null ? null : program === "generic" ? (
         <CommandCard edits={edits} />
+      ) : program === "webhook" ? (
+        <WebhookSettings agent={agent} edits={edits} />
       ) : (
         <ProgramSettings key={program} agent={agent.name} program={program} known={known} edits={edits} />
       )}
-      {program !== null && programs.list ? <Isolation isIsolated={programs.list.isolated} /> : null}
+      {isOnServer && programs.list ? <Isolation isIsolated={programs.list.isolated} /> : null}
     </div>
   );
 }
 
 export function NotAllowed() {
-  return <p className="text-amber">Your agents are not allowed to run commands on this hub. Ask an admin, or connect a client instead.</p>;
+  return <p className="text-amber">Your agents are not allowed to run commands on this hub. Ask an admin, choose Webhook, or connect a client instead.</p>;
 }
 
 export function Isolation({ isIsolated }: { isIsolated: boolean }) {

@@ -114,11 +114,11 @@ export function ToolsField({ edits: { form, set }, hint }: { edits: RunEdits; hi
   );
 }
 
-export function TimeField({ edits }: { edits: RunEdits }) {
+export function TimeField({ edits, hint }: { edits: RunEdits; hint?: string }) {
   return (
     <TextField
       label="Time limit, in seconds"
-      hint={`Longer runs are stopped. Default: ${DEFAULT_TIMEOUT}.`}
+      hint={hint ?? `Longer runs are stopped. Default: ${DEFAULT_TIMEOUT}.`}
       error={edits.errors.timeout ?? fieldError(edits.error, "harness.timeout_seconds")}
       inputMode="numeric"
       value={edits.form.timeout}

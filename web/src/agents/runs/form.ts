@@ -19,6 +19,8 @@ export interface RunForm {
   /** Null until one is chosen. */
   adapter: Program | null;
   command: string;
+  /** Where an agent is called that runs elsewhere. */
+  url: string;
   model: string;
   turns: string;
   runCost: string;
@@ -42,6 +44,7 @@ export const LABELS: Record<keyof RunForm, string> = {
   mode: "When a message arrives",
   adapter: "What runs",
   command: "Command",
+  url: "Address",
   model: "Model",
   turns: "Turns per run",
   runCost: "Cost per run",
@@ -66,12 +69,16 @@ export const DEFAULT_TIMEOUT = 600;
 /** A harness of another backend is not shown in the fields of a command. */
 export const commandOf = (agent: Agent): Harness | null => (agent.harness?.backend === "subprocess" ? agent.harness : null);
 
+/** A harness without a card is not shown at all. */
+export const shownHarness = (agent: Agent): Harness | null => (programOf(agent.harness) === null ? null : (agent.harness ?? null));
+
 export function formOf(agent: Agent): RunForm {
-  const harness = commandOf(agent);
+  const harness = shownHarness(agent);
   return {
     mode: agent.trigger_mode,
-    adapter: harness ? programOf(harness.adapter) : null,
+    adapter: programOf(harness),
     command: joinWords(harness?.command ?? []),
+    url: harness?.url ?? "",
     model: harness?.model ?? "",
     turns: harness?.max_turns?.toString() ?? "",
     runCost: harness?.max_cost_usd?.toString() ?? "",
@@ -102,7 +109,7 @@ export function changedFields(before: RunForm, after: RunForm): Array<keyof RunF
 export type FormErrors = Partial<Record<keyof RunForm, string>>;
 
 const COMMAND_FIELDS: ReadonlyArray<keyof RunForm> = [
-  ...(["adapter", "command", "model", "turns", "runCost", "resume"] as const),
+  ...(["adapter", "command", "url", "model", "turns", "runCost", "resume"] as const),
   ...(["timeout", "environment", "template", "tools"] as const),
 ];
 
@@ -140,19 +147,35 @@ export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges;
     else budget({ cost_usd_per_day: cost });
   }
   if (COMMAND_FIELDS.some((field) => fields.includes(field))) {
-    const harness = harnessOf(agent, form, errors);
+    const harness = form.adapter === "webhook" ? remoteHarness(form, errors) : commandHarness(agent, form, errors);
     if (harness !== undefined) changes.harness = harness;
   }
   return { changes, errors };
 }
 
+function checkTimeout({ timeout }: RunForm, errors: FormErrors): void {
+  if (!/^\d{0,6}$/.test(timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
+}
+
+/** What every way to run has. */
+const sharedSettings = (form: RunForm) => ({
+  timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,
+  prompt_template: form.template.trim() ? form.template : undefined,
+});
+
+/** An agent that runs elsewhere; undefined if something is wrong. The hub checks the address. */
+function remoteHarness(form: RunForm, errors: FormErrors): Harness | undefined {
+  checkTimeout(form, errors);
+  return errors.timeout ? undefined : { backend: "webhook", url: form.url.trim() || undefined, ...sharedSettings(form) };
+}
+
 /** The command with its settings; null if there is none, undefined if something in it is wrong. */
-function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | null | undefined {
+function commandHarness(agent: Agent, form: RunForm, errors: FormErrors): Harness | null | undefined {
   const { words, error } = splitWords(form.command);
   const variables = form.environment.filter(({ name, value }) => name.trim() || value);
   const names = variables.map(({ name }) => name.trim());
   if (error !== undefined) errors.command = error;
-  if (!/^\d{0,6}$/.test(form.timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
+  checkTimeout(form, errors);
   if (names.includes("")) errors.environment = "Each variable needs a name";
   else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
   const can = settingsOf(form.adapter);
@@ -174,15 +197,14 @@ function harnessOf(agent: Agent, form: RunForm, errors: FormErrors): Harness | n
     resume: (can.resume && form.resume) || undefined,
   };
   // What the form does not show of a command of one's own stays as it is.
-  const isSameOwn = !isKnown && "adapter" in kept && programOf(kept.adapter) === "generic";
+  const isSameOwn = !isKnown && programOf(commandOf(agent)) === "generic" && "adapter" in kept;
   return {
     ...kept,
     ...(isSameOwn ? {} : own),
     backend: "subprocess",
     command: words?.length === 0 ? undefined : words,
-    timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,
+    ...sharedSettings(form),
     env: variables.length ? Object.fromEntries(variables.map(({ name, value }) => [name.trim(), value])) : undefined,
-    prompt_template: form.template.trim() ? form.template : undefined,
     tools: form.tools === "hub" ? undefined : form.tools,
   };
 }

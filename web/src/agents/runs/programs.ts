@@ -1,7 +1,9 @@
 import type { Agent } from "../../api/types";
 
-/** What the hub can start for an agent. `generic` is a command of the owner's own. */
-export type Program = NonNullable<NonNullable<Agent["harness"]>["adapter"]>;
+type Harness = NonNullable<Agent["harness"]>;
+
+/** What a message can start: something that the hub knows, a command of the owner's own (`generic`), or an agent elsewhere (`webhook`). */
+export type Program = NonNullable<Harness["adapter"]> | "webhook";
 
 /** Limits and habits that something has. The others would do nothing. */
 export interface Settings {
@@ -42,11 +44,22 @@ export const CARDS: readonly Card[] = [
     ...{ install: null, keyFrom: null },
     ...{ turns: false, cost: false, resume: false },
   },
+  {
+    ...{ program: "webhook", label: "Webhook", about: "Calls an agent that runs elsewhere" },
+    ...{ install: null, keyFrom: null },
+    ...{ turns: false, cost: false, resume: false },
+  },
 ];
 
-export const cardOf = (program: Program): Card => CARDS.find((card) => card.program === program) ?? CARDS.at(-1)!;
+const OWN_COMMAND = CARDS.find(({ program }) => program === "generic")!;
 
-/** A harness that names nothing known is a command of the owner's own. */
-export const programOf = (adapter: Program | null | undefined): Program => (adapter ? cardOf(adapter).program : "generic");
+export const cardOf = (program: Program): Card => CARDS.find((card) => card.program === program) ?? OWN_COMMAND;
+
+/** Nothing for an agent that has nothing to run, or a backend without a card. A command that names nothing known is the owner's own. */
+export function programOf(harness: Pick<Harness, "backend" | "adapter"> | null | undefined): Program | null {
+  if (harness?.backend === "webhook") return "webhook";
+  if (harness?.backend !== "subprocess") return null;
+  return harness.adapter ? cardOf(harness.adapter).program : "generic";
+}
 
 export const settingsOf = (program: Program | null): Settings => (program === null ? { turns: false, cost: false, resume: false } : cardOf(program));

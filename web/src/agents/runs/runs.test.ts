@@ -72,8 +72,22 @@ describe("the settings of runs", () => {
     expect(changesOf(agent, { ...formOf(agent), command: "", template: "x" }).errors).toEqual({ command: "Enter a command" });
   });
 
+  it("of an agent that runs elsewhere are its address, its time and its prompt", () => {
+    const form = { ...formOf(agent), ...chosen(agent, "webhook"), url: " https://x.example/run ", timeout: "60" };
+    expect(changesOf(agent, form)).toEqual({ changes: { harness: { backend: "webhook", url: "https://x.example/run", timeout_seconds: 60 } }, errors: {} });
+    const remote = { ...agent, harness: { backend: "webhook", url: "https://x.example/", prompt_template: "{{messages}}" } } as unknown as Agent;
+    expect(formOf(remote)).toMatchObject({ adapter: "webhook", url: "https://x.example/", template: "{{messages}}", command: "" });
+    expect(changesOf(remote, formOf(remote))).toEqual({ changes: {}, errors: {} });
+    expect(changesOf(remote, { ...formOf(remote), timeout: "soon" }).errors).toHaveProperty("timeout");
+    // The hub says that an address is missing.
+    expect(changesOf(remote, { ...formOf(remote), url: " " })).toEqual({ changes: { harness: { backend: "webhook", prompt_template: "{{messages}}" } }, errors: {} });
+    // A command has no address.
+    const command = { ...formOf(remote), ...chosen(remote, "generic"), command: "date", template: "" };
+    expect(changesOf(remote, command).changes).toEqual({ harness: { backend: "subprocess", command: ["date"] } });
+  });
+
   it("leave another backend alone until a command is typed", () => {
-    const other = { ...agent, harness: { backend: "webhook", url: "https://x.example/" } } as unknown as Agent;
+    const other = { ...agent, harness: { backend: "kubernetes" } } as unknown as Agent;
     expect(changesOf(other, { ...formOf(other), runs: "1" }).changes).toEqual({ budget: { runs_per_day: 1 } });
     expect(changesOf(other, { ...formOf(other), command: "x" }).changes).toEqual({ harness: { backend: "subprocess", command: ["x"] } });
   });

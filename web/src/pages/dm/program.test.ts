@@ -13,6 +13,8 @@ test("an agent is named by the program that it runs with", () => {
   expect(words("reactive", ["/home/mira/my agent.sh"])).toBe("Runs with my agent.sh");
   const known = { trigger_mode: "reactive", last_seen_at: null, harness: { backend: "subprocess", adapter: "gemini" } };
   expect(programOf(known as unknown as Parameters<typeof programOf>[0])).toBe("Runs with Gemini CLI");
+  const elsewhere = { trigger_mode: "reactive", last_seen_at: null, harness: { backend: "webhook", url: "https://agents.example.com/run?key=1" } };
+  expect(programOf(elsewhere as unknown as Parameters<typeof programOf>[0])).toBe("Runs at agents.example.com");
   expect(words("reactive", [])).toBe("Has no command yet");
   expect(words("reactive")).toBe("Has no command yet");
 });

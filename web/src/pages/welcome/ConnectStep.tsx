@@ -10,7 +10,7 @@ import { ClientWay } from "./ClientWay";
 import { CommandWay } from "./CommandWay";
 import { LaterWay } from "./LaterWay";
 import { StepLead } from "./StepLead";
-import { WAYS, type WelcomeWay, hasCommand } from "./ways";
+import { WAYS, type WelcomeWay, hasCommand, isElsewhere } from "./ways";
 
 const route = getRouteApi("/welcome");
 
@@ -34,7 +34,7 @@ export function ConnectStep({ agent }: { agent: Agent }) {
       {way === "later" && !isStarted ? <LaterWay name={name} /> : null}
       {way !== "command" && isStarted ? (
         <p className="text-amber">
-          Messages still start the command of @{name}. To change that, choose “Wait in the inbox” on{" "}
+          Messages still {isElsewhere(agent) ? "call the webhook" : "start the command"} of @{name}. To change that, choose “Wait in the inbox” on{" "}
           <Link to="/agents/$name" params={{ name }} search={{ tab: "runs" }} className="underline">
             its page
           </Link>
@@ -57,7 +57,7 @@ export function ConnectStep({ agent }: { agent: Agent }) {
 
 /** What is true of the agent now. */
 function stateOf(agent: Agent, isConnected: boolean): string {
-  if (hasCommand(agent)) return `@${agent.name} is ready: a message starts its command.`;
+  if (hasCommand(agent)) return `@${agent.name} is ready: a message ${isElsewhere(agent) ? "calls its webhook" : "starts its command"}.`;
   if (isConnected) return `@${agent.name} is connected. Continue, or connect another client.`;
   return `@${agent.name} has been created. Nothing reads its messages yet: choose what should.`;
 }

@@ -14,7 +14,7 @@ import { StepLead } from "./StepLead";
 import { AskClient } from "./AskClient";
 import { doingOf, isAnswered } from "./doing";
 import { useReadyMessage } from "./readyMessage";
-import { hasCommand } from "./ways";
+import { hasCommand, isElsewhere } from "./ways";
 
 const route = getRouteApi("/welcome");
 const LOOKS = { done: "font-medium text-approved", open: "text-muted", fault: "text-rejected" };
@@ -37,7 +37,9 @@ export function MessageStep({ agent }: { agent: Agent }) {
     <div className="flex flex-col gap-5">
       <StepLead title={`Write to ${agent.display_name}`}>
         {isStarted
-          ? "Your message starts the agent's command. Its output appears here as the reply."
+          ? isElsewhere(agent)
+            ? "Your message calls the agent's webhook. The answer appears here as the reply."
+            : "Your message starts the agent's command. Its output appears here as the reply."
           : "Your message waits in the agent's inbox until the client checks it. Most clients check only when you ask them to. The reply appears here."}
       </StepLead>
       <section aria-label={`Conversation with @${name}`} className="flex h-80 flex-col rounded-lg border border-line">

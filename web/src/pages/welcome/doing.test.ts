@@ -25,6 +25,13 @@ test("an agent with a command waits for no connection", () => {
   expect(said([message(1, "ada", "done"), message(2, "scout")], "running").look).toBe("done");
 });
 
+test("an agent that runs elsewhere is called", () => {
+  const called = { ...starts, harness: { backend: "webhook" as const, url: "https://x.example/" } };
+  expect(doingOf({ agent: called, isConnected: false, messages: [], run: undefined }).sentence).toMatch(/calls @scout's webhook/);
+  const ended = { status: "succeeded" as const, deferred_until: null };
+  expect(doingOf({ agent: called, isConnected: false, messages: [message(1, "ada")], run: ended }).sentence).toMatch(/answered with no text/);
+});
+
 test("a second message is open although the first has an answer", () => {
   const messages = [message(1, "ada", "done"), message(2, "scout"), message(3, "ada", "processing")];
   expect(doingOf({ agent: waits, isConnected: true, messages, run: undefined }).sentence).toMatch(/is working on your message/);

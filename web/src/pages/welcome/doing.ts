@@ -1,7 +1,7 @@
 import type { Run } from "../../api/runs";
 import type { Agent, Message } from "../../api/types";
 import { againWords, reasonWords } from "../../runs/words";
-import { hasCommand } from "./ways";
+import { hasCommand, isElsewhere } from "./ways";
 
 /** What the agent does about the first message, and whether that is good, still open or a fault. */
 export interface Doing {
@@ -29,8 +29,9 @@ export function doingOf({ agent, isConnected, messages, run }: Known): Doing {
   const { name } = agent;
   const asked = askedIn(messages, name);
   const isStarted = hasCommand(agent as Agent);
+  const isCalled = isElsewhere(agent);
   if (asked === undefined) {
-    if (isStarted) return { sentence: `Send the message above. It starts @${name}'s command.`, look: "open" };
+    if (isStarted) return { sentence: `Send the message above. It ${isCalled ? `calls @${name}'s webhook` : `starts @${name}'s command`}.`, look: "open" };
     if (isConnected) return { sentence: `@${name} is connected. Send the message above.`, look: "open" };
     return { sentence: `Nothing is connected as @${name} yet. You can send the message now: it waits in the inbox.`, look: "open" };
   }
@@ -39,10 +40,10 @@ export function doingOf({ agent, isConnected, messages, run }: Known): Doing {
     return { sentence: `@${name} could not do it. The reason is below your message.`, look: "fault" };
   }
   if (isStarted) {
-    if (run?.status === "running") return { sentence: `@${name} is working: its command runs. The reply appears above.`, look: "open" };
+    if (run?.status === "running") return { sentence: `@${name} is working${isCalled ? "" : ": its command runs"}. The reply appears above.`, look: "open" };
     if (run?.status === "deferred") return { sentence: `${reasonWords("model_unavailable")} ${againWords(run)}.`, look: "open" };
-    if (run?.status === "succeeded") return { sentence: `@${name} finished without a reply: its command printed nothing.`, look: "fault" };
-    return { sentence: `Your message waits for @${name}'s command to start.`, look: "open" };
+    if (run?.status === "succeeded") return { sentence: `@${name} finished without a reply: its ${isCalled ? "webhook answered with no text" : "command printed nothing"}.`, look: "fault" };
+    return { sentence: isCalled ? `Your message waits until the hub calls @${name}'s webhook.` : `Your message waits for @${name}'s command to start.`, look: "open" };
   }
   if (asked.status === "processing") return { sentence: `@${name} is working on your message. The reply appears above.`, look: "open" };
   if (asked.status === "done") return { sentence: `@${name} marked your message as done without a reply.`, look: "done" };
