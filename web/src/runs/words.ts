@@ -12,7 +12,7 @@ export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "
 };
 
 /** Why a run did not succeed, and what to do about it. */
-const REASONS: Record<RunReason | "sender", string> = {
+const REASONS: Record<RunReason | "sender" | "workspace_unavailable", string> = {
   no_harness: "The agent has no command. Set one in its Runs tab.",
   backend_unavailable: "The hub cannot start this kind of agent yet. Set a command in its Runs tab.",
   subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",
@@ -20,6 +20,7 @@ const REASONS: Record<RunReason | "sender", string> = {
   command_not_found: "The command was not found on the server.",
   command_not_executable: "The command cannot be executed.",
   command_not_visible: "The command is in a folder that isolated runs cannot see. Ask the operator of the hub to make it readable.",
+  workspace_unavailable: "The workspace cannot be used.",
   start_failed: "The command could not be started.",
   disk_low: "The server is low on disk space.",
   exit_code: "The command failed.",
