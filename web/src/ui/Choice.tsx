@@ -4,7 +4,7 @@ interface ChoiceProps<Value extends string> {
   label: string;
   hint?: ReactNode;
   value: Value;
-  options: ReadonlyArray<{ value: Value; label: string }>;
+  options: ReadonlyArray<{ value: Value; label: string; isDisabled?: boolean }>;
   onChange: (value: Value) => void;
 }
 
@@ -18,12 +18,13 @@ export function Choice<Value extends string>({ label, hint, value, options, onCh
         {options.map((option) => (
           <label
             key={option.value}
-            className="inline-flex h-9 cursor-pointer items-center gap-2 rounded-md border border-line px-3 hover:bg-panel has-checked:border-accent has-checked:bg-selected pointer-coarse:h-11"
+            className="inline-flex h-9 cursor-pointer items-center gap-2 rounded-md border border-line px-3 hover:bg-panel has-checked:border-accent has-checked:bg-selected has-disabled:cursor-default has-disabled:opacity-50 has-disabled:hover:bg-transparent pointer-coarse:h-11"
           >
             <input
               type="radio"
               name={id}
               value={option.value}
+              disabled={option.isDisabled}
               checked={option.value === value}
               onChange={() => onChange(option.value)}
             />

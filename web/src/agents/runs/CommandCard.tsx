@@ -2,10 +2,11 @@ import { CommandField } from "./CommandField";
 import { EnvironmentFields } from "./EnvironmentFields";
 import { TimeField, ToolsField } from "./ProgramSettings";
 import { TemplateField } from "./TemplateField";
+import { WorkspaceFields } from "./WorkspaceFields";
 import type { RunEdits } from "./useRunForm";
 
 /** A command of the owner's own. */
-export function CommandCard({ edits }: { edits: RunEdits }) {
+export function CommandCard({ edits, folders }: { edits: RunEdits; folders: readonly string[] | undefined }) {
   return (
     <section aria-label="My command" className="flex min-w-0 flex-col gap-4">
       <CommandField
@@ -18,6 +19,7 @@ export function CommandCard({ edits }: { edits: RunEdits }) {
         <TimeField edits={edits} />
         <ToolsField edits={edits} />
       </div>
+      <WorkspaceFields edits={edits} program="generic" folders={folders} />
       <EnvironmentFields edits={edits} />
       <TemplateField edits={edits} />
     </section>

@@ -1,6 +1,7 @@
 import { Shield, ShieldAlert } from "lucide-react";
 
 import type { Agent } from "../../api/types";
+import { allowedFolders } from "../../api/workspace";
 import { Failed } from "../../ui/States";
 import { CommandCard } from "./CommandCard";
 import { ProgramCards } from "./ProgramCards";
@@ -21,6 +22,7 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
   const known = program === null ? undefined : programs.find(program);
   const variables = form.environment.map(({ name }) => name.trim());
   const other = agent.harness && programOf(agent.harness) === null ? agent.harness.backend : null;
+  const folders = programs.list && allowedFolders(programs.list);
   const isOnServer = program !== null && program !== "webhook";
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -42,11 +44,11 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
       ) : null}
       {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} /> : null}
       {program === null ? null : program === "generic" ? (
-        <CommandCard edits={edits} />
+        <CommandCard edits={edits} folders={folders} />
       ) : program === "webhook" ? (
         <WebhookSettings agent={agent} edits={edits} />
       ) : (
-        <ProgramSettings key={program} agent={agent.name} program={program} known={known} edits={edits} />
+        <ProgramSettings key={program} agent={agent.name} program={program} known={known} folders={folders} edits={edits} />
       )}
       {isOnServer && programs.list ? <Isolation isIsolated={programs.list.isolated} /> : null}
     </div>

@@ -1,11 +1,10 @@
-import { useId } from "react";
-
 import type { KnownProgram } from "../../api/programs";
-import { Field, INPUT } from "../../ui/Field";
+import { SuggestField } from "../../ui/SuggestField";
 import { Switch } from "../../ui/Switch";
 import { SelectField, TextField, fieldError } from "../../ui/TextField";
 import { MoreSettings } from "./MoreSettings";
 import { ShowCommand } from "./ShowCommand";
+import { WorkspaceFields } from "./WorkspaceFields";
 import { DEFAULT_TIMEOUT, type Tools } from "./form";
 import { type Program, cardOf } from "./programs";
 import type { RunEdits } from "./useRunForm";
@@ -23,18 +22,28 @@ interface ProgramSettingsProps {
   agent: string;
   program: Program;
   known: KnownProgram | undefined;
+  /** What the operator allows as workspaces; undefined until the hub has said it. */
+  folders: readonly string[] | undefined;
   edits: RunEdits;
 }
 
 /** How the chosen card runs: its model, its limits and what it may use. */
-export function ProgramSettings({ agent, program, known, edits }: ProgramSettingsProps) {
+export function ProgramSettings({ agent, program, known, folders, edits }: ProgramSettingsProps) {
   const { form, errors, set } = edits;
   const said = (field: string) => fieldError(edits.error, field);
   const can = cardOf(program);
   return (
     <section aria-label={`Settings of ${can.label}`} className="flex min-w-0 flex-col gap-4">
       <div className="grid gap-4 sm:grid-cols-2">
-        <ModelField edits={edits} models={known?.models ?? []} />
+        <SuggestField
+          label="Model"
+          hint="Choose one or type another. Empty = its default."
+          error={said("harness.model")}
+          value={form.model}
+          suggestions={known?.models ?? []}
+          placeholder="Default"
+          onChange={(value) => set("model", value)}
+        />
         <ToolsField edits={edits} hint={program === "codex" && form.tools === "hub" ? CODEX_HUB : undefined} />
         <TimeField edits={edits} />
         {can.turns ? (
@@ -60,6 +69,7 @@ export function ProgramSettings({ agent, program, known, edits }: ProgramSetting
           />
         ) : null}
       </div>
+      <WorkspaceFields edits={edits} program={program} folders={folders} />
       {can.resume ? (
         <Switch
           label="Continue sessions"
@@ -71,34 +81,6 @@ export function ProgramSettings({ agent, program, known, edits }: ProgramSetting
       {known ? <ShowCommand agent={agent} known={known} form={form} /> : null}
       <MoreSettings edits={edits} program={program} />
     </section>
-  );
-}
-
-function ModelField({ edits, models }: { edits: RunEdits; models: readonly string[] }) {
-  const list = useId();
-  const { form, set } = edits;
-  return (
-    <Field label="Model" hint="Choose one or type another. Empty = its default." error={fieldError(edits.error, "harness.model")}>
-      {(wiring) => (
-        <>
-          <input
-            {...wiring}
-            list={list}
-            value={form.model}
-            placeholder="Default"
-            spellCheck={false}
-            autoComplete="off"
-            onChange={(event) => set("model", event.target.value)}
-            className={INPUT}
-          />
-          <datalist id={list}>
-            {models.map((model) => (
-              <option key={model} value={model} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
   );
 }
 

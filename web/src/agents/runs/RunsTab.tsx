@@ -20,7 +20,7 @@ const MODES: Record<TriggerMode, { label: string; hint: string }> = {
 };
 /** Where the form shows what the hub says about them. */
 const SHOWN = [
-  ...["harness", "harness.command", "harness.url", "harness.model", "harness.max_turns", "harness.max_cost_usd"],
+  ...["harness", "harness.command", "harness.url", "harness.workspace", "harness.workspace.path", "harness.model", "harness.max_turns", "harness.max_cost_usd"],
   ...["harness.timeout_seconds", "harness.prompt_template", "trigger_allow"],
   ...["budget.runs_per_day", "budget.others_percent", "budget.cost_usd_per_day", "cooldown_seconds", "max_trigger_depth", "max_round_trips"],
 ];

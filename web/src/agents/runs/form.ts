@@ -1,7 +1,9 @@
 import type { AgentChanges, TriggerMode } from "../../api/agents";
 import type { Agent } from "../../api/types";
-import { joinWords, splitWords } from "./commandLine";
-import { type Program, programOf, settingsOf } from "./programs";
+import { type Workspace, workspaceOf } from "../../api/workspace";
+import { joinWords } from "./commandLine";
+import { HARNESS_FIELDS, harnessOf, shownHarness } from "./harness";
+import { type Program, programOf } from "./programs";
 
 type Harness = NonNullable<Agent["harness"]>;
 export type Tools = NonNullable<Harness["tools"]>;
@@ -29,6 +31,9 @@ export interface RunForm {
   environment: Variable[];
   template: string;
   tools: Tools;
+  workspace: Workspace["kind"];
+  /** The folder or the repository of the workspace. */
+  path: string;
   senders: Senders;
   allowed: string;
   reach: Reach;
@@ -53,6 +58,8 @@ export const LABELS: Record<keyof RunForm, string> = {
   environment: "Environment variables",
   template: "Prompt template",
   tools: "Tools",
+  workspace: "Workspace",
+  path: "Path of the workspace",
   senders: "Allowed senders",
   allowed: "Also allowed",
   reach: "Runs started by others",
@@ -65,12 +72,6 @@ export const LABELS: Record<keyof RunForm, string> = {
 };
 
 export const DEFAULT_TIMEOUT = 600;
-
-/** A harness of another backend is not shown in the fields of a command. */
-export const commandOf = (agent: Agent): Harness | null => (agent.harness?.backend === "subprocess" ? agent.harness : null);
-
-/** A harness without a card is not shown at all. */
-export const shownHarness = (agent: Agent): Harness | null => (programOf(agent.harness) === null ? null : (agent.harness ?? null));
 
 export function formOf(agent: Agent): RunForm {
   const harness = shownHarness(agent);
@@ -87,6 +88,8 @@ export function formOf(agent: Agent): RunForm {
     environment: Object.entries(harness?.env ?? {}).map(([name, value]) => ({ name, value })),
     template: harness?.prompt_template ?? "",
     tools: harness?.tools ?? "hub",
+    workspace: workspaceOf(harness).kind,
+    path: workspaceOf(harness).path ?? "",
     senders: agent.trigger_from ?? "people",
     allowed: (agent.trigger_allow ?? []).join(" "),
     reach: agent.foreign_reach ?? "conversation",
@@ -107,11 +110,6 @@ export function changedFields(before: RunForm, after: RunForm): Array<keyof RunF
 }
 
 export type FormErrors = Partial<Record<keyof RunForm, string>>;
-
-const COMMAND_FIELDS: ReadonlyArray<keyof RunForm> = [
-  ...(["adapter", "command", "url", "model", "turns", "runCost", "resume"] as const),
-  ...(["timeout", "environment", "template", "tools"] as const),
-];
 
 /** What changes when something else is chosen to run. A message starts it then, and the words of another command are not its own. */
 export function chosen(agent: Agent, program: Program): Partial<RunForm> {
@@ -146,65 +144,9 @@ export function changesOf(agent: Agent, form: RunForm): { changes: AgentChanges;
     if (cost !== null && (!Number.isFinite(cost) || cost < 0)) errors.cost = "Enter an amount in dollars, or leave empty for no limit";
     else budget({ cost_usd_per_day: cost });
   }
-  if (COMMAND_FIELDS.some((field) => fields.includes(field))) {
-    const harness = form.adapter === "webhook" ? remoteHarness(form, errors) : commandHarness(agent, form, errors);
+  if (HARNESS_FIELDS.some((field) => fields.includes(field))) {
+    const harness = harnessOf(agent, form, errors);
     if (harness !== undefined) changes.harness = harness;
   }
   return { changes, errors };
-}
-
-function checkTimeout({ timeout }: RunForm, errors: FormErrors): void {
-  if (!/^\d{0,6}$/.test(timeout.trim())) errors.timeout = "Enter a number of seconds, or leave empty for 600";
-}
-
-/** What every way to run has. */
-const sharedSettings = (form: RunForm) => ({
-  timeout_seconds: form.timeout.trim() ? Number(form.timeout) : undefined,
-  prompt_template: form.template.trim() ? form.template : undefined,
-});
-
-/** An agent that runs elsewhere; undefined if something is wrong. The hub checks the address. */
-function remoteHarness(form: RunForm, errors: FormErrors): Harness | undefined {
-  checkTimeout(form, errors);
-  return errors.timeout ? undefined : { backend: "webhook", url: form.url.trim() || undefined, ...sharedSettings(form) };
-}
-
-/** The command with its settings; null if there is none, undefined if something in it is wrong. */
-function commandHarness(agent: Agent, form: RunForm, errors: FormErrors): Harness | null | undefined {
-  const { words, error } = splitWords(form.command);
-  const variables = form.environment.filter(({ name, value }) => name.trim() || value);
-  const names = variables.map(({ name }) => name.trim());
-  if (error !== undefined) errors.command = error;
-  checkTimeout(form, errors);
-  if (names.includes("")) errors.environment = "Each variable needs a name";
-  else if (new Set(names).size < names.length) errors.environment = "Two variables have the same name";
-  const can = settingsOf(form.adapter);
-  if (can.turns && !/^\d{0,4}$/.test(form.turns.trim())) errors.turns = "Enter a whole number, or leave empty for no limit";
-  const runCost = Number(form.runCost);
-  if (can.cost && (!Number.isFinite(runCost) || runCost < 0)) errors.runCost = "Enter an amount in dollars, or leave empty for no limit";
-  const { url: _, ...kept } = commandOf(agent) ?? { url: undefined };
-  // The hub knows the commands of some programs.
-  const isKnown = form.adapter !== null && form.adapter !== "generic";
-  const isEmpty = !isKnown && words?.length === 0 && variables.length === 0 && !form.template.trim() && !form.timeout.trim();
-  if (words?.length === 0 && !isEmpty && !isKnown) errors.command = "Enter a command";
-  if (COMMAND_FIELDS.some((field) => errors[field])) return undefined;
-  if (isEmpty) return null;
-  const own: Partial<Harness> = {
-    adapter: isKnown ? (form.adapter as Harness["adapter"]) : undefined,
-    model: (isKnown && form.model.trim()) || undefined,
-    max_turns: can.turns && form.turns.trim() ? Number(form.turns) : undefined,
-    max_cost_usd: can.cost && form.runCost.trim() ? runCost : undefined,
-    resume: (can.resume && form.resume) || undefined,
-  };
-  // What the form does not show of a command of one's own stays as it is.
-  const isSameOwn = !isKnown && programOf(commandOf(agent)) === "generic" && "adapter" in kept;
-  return {
-    ...kept,
-    ...(isSameOwn ? {} : own),
-    backend: "subprocess",
-    command: words?.length === 0 ? undefined : words,
-    ...sharedSettings(form),
-    env: variables.length ? Object.fromEntries(variables.map(({ name, value }) => [name.trim(), value])) : undefined,
-    tools: form.tools === "hub" ? undefined : form.tools,
-  };
 }

@@ -5,6 +5,7 @@ import type { Agent } from "../../api/types";
 import { outcomeOf, stepDetail, stepName, verdictOf } from "./checkWords";
 import { joinWords, shellWords, splitWords } from "./commandLine";
 import { changedFields, changesOf, chosen, formOf, namesIn } from "./form";
+import { toolsFault } from "./workspaceWords";
 import { foundWords, isolationWords, keyCommand, keyWords } from "./programWords";
 
 const agent = {
@@ -109,6 +110,33 @@ describe("the settings of runs", () => {
     expect(changesOf(agent, form).changes).toEqual({ harness: { backend: "subprocess", adapter: "codex" } });
     const codex = { ...agent, harness: { backend: "subprocess", adapter: "codex", model: "gpt-5", resume: true } } as unknown as Agent;
     expect(changesOf(codex, { ...formOf(codex), ...chosen(codex, "generic"), command: "date" }).changes).toEqual({ harness: { backend: "subprocess", command: ["date"] } });
+  });
+
+  it("say where runs work", () => {
+    const form = { ...formOf(agent), workspace: "git" as const, path: " /srv/site " };
+    const command = { backend: "subprocess", command: ["my agent", "-p"], adapter: "generic" };
+    expect(changesOf(agent, form).changes).toEqual({ harness: { ...command, workspace: { kind: "git", path: "/srv/site" } } });
+    const saved = { ...agent, harness: { ...command, workspace: { kind: "git", path: "/srv/site" } } } as unknown as Agent;
+    expect(formOf(saved)).toMatchObject({ workspace: "git", path: "/srv/site" });
+    expect(changesOf(saved, { ...formOf(saved), timeout: "60" }).changes).toEqual({
+      harness: { ...command, timeout_seconds: 60, workspace: { kind: "git", path: "/srv/site" } },
+    });
+    expect(changesOf(saved, { ...formOf(saved), workspace: "empty" }).changes).toEqual({ harness: command });
+    expect(changesOf(saved, { ...formOf(saved), ...chosen(saved, "codex") }).changes).toEqual({
+      harness: { backend: "subprocess", adapter: "codex", workspace: { kind: "git", path: "/srv/site" } },
+    });
+    // An agent that runs elsewhere works where it is.
+    expect(changesOf(saved, { ...formOf(saved), ...chosen(saved, "webhook"), url: "https://x.example/" }).changes).toEqual({
+      harness: { backend: "webhook", url: "https://x.example/" },
+    });
+    const bare = { ...agent, harness: null } as unknown as Agent;
+    expect(changesOf(bare, { ...formOf(bare), ...chosen(bare, "generic"), workspace: "folder" }).errors).toEqual({ command: "Enter a command" });
+  });
+
+  it("say when the tools leave a workspace unused", () => {
+    expect(toolsFault("claude-code", "hub", "git")).toMatch(/Claude Code cannot use files/);
+    expect(toolsFault("codex", "hub", "folder")).toMatch(/Codex can read files but not change them/);
+    expect([toolsFault("claude-code", "files", "git"), toolsFault("claude-code", "hub", "empty"), toolsFault("generic", "hub", "git")]).toEqual([undefined, undefined, undefined]);
   });
 
   it("that make no sense are named", () => {

@@ -11,7 +11,7 @@ import { WhatHubSends } from "../../agents/runs/WhatHubSends";
 import { addressFault } from "../../agents/runs/addressFault";
 import { commandRefusal } from "../../agents/runs/commandRefusal";
 import { joinWords, splitWords } from "../../agents/runs/commandLine";
-import { shownHarness } from "../../agents/runs/form";
+import { shownHarness } from "../../agents/runs/harness";
 import { type Program, cardOf, programOf } from "../../agents/runs/programs";
 import { usePrograms } from "../../agents/runs/usePrograms";
 import { changeAgent } from "../../api/agents";
