@@ -3,6 +3,7 @@ import { Link, getRouteApi } from "@tanstack/react-router";
 
 import { Problem } from "../../api/problem";
 import { type Run, isActive, runQuery } from "../../api/runs";
+import { workspaceOfRun } from "../../api/workspace";
 import { RetryButton, StopButton } from "../../runs/RunButtons";
 import { RunBadge } from "../../runs/parts";
 import { againWords, spanWords, timeOf } from "../../runs/words";
@@ -10,11 +11,14 @@ import { useSecond } from "../../runs/useSecond";
 import { AgentName } from "../../ui/Names";
 import { Page } from "../../ui/Page";
 import { Failed, Skeleton } from "../../ui/States";
+import { lazyPart } from "../../ui/lazyPart";
 import { NotFound } from "../NotFound";
 import { LogPart } from "./LogPart";
 import { RunFacts } from "./RunFacts";
 import { RunOutput } from "./RunOutput";
 import { RunTimeline } from "./RunTimeline";
+
+const WorkspacePart = lazyPart(() => import("./WorkspacePart").then((part) => part.WorkspacePart));
 
 const route = getRouteApi("/runs/$id");
 /** The stream reports each change. This is for events that did not arrive. */
@@ -40,6 +44,7 @@ export function RunPage() {
     );
   }
   const { run, harness_run: harness } = details;
+  const workspace = workspaceOfRun(details);
   const open = (next: Run) => void navigate({ to: "/runs/$id", params: { id: String(next.id) } });
   return (
     <Page
@@ -58,6 +63,7 @@ export function RunPage() {
       <div className="flex min-h-full max-lg:flex-col">
         <div className="flex min-w-0 flex-1 flex-col">
           <RunTimeline details={details} />
+          {workspace ? <WorkspacePart run={run} workspace={workspace} /> : null}
           {run.started_at ? <RunOutput steps={details.steps} isLive={isActive(run)} /> : null}
           {harness?.error_log ? <LogPart title="Error log" text={harness.error_log} /> : null}
           {harness?.logs_excerpt ? <LogPart title="End of the output" text={harness.logs_excerpt} /> : null}
