@@ -45,7 +45,9 @@ function marked(text: string) {
 function Sign({ run }: { run: string }) {
   const known = useStore(names);
   useEffect(() => {
-    if (!names.get()) void import("../lib/characterNames").then(({ describeRun }) => names.set({ describe: describeRun }), () => undefined);
+    if (names.get()) return;
+    // Of many marks that are drawn together, only the first sets it: each time, all of them are notified.
+    void import("../lib/characterNames").then(({ describeRun }) => names.get() ?? names.set({ describe: describeRun }), () => undefined);
   }, []);
   return (
     <span className="sign" title={known?.describe(run)}>
