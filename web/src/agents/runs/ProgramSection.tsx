@@ -2,17 +2,19 @@ import { Shield, ShieldAlert } from "lucide-react";
 
 import type { Agent } from "../../api/types";
 import { allowedFolders } from "../../api/workspace";
-import { Failed } from "../../ui/States";
+import { Failed, Skeleton } from "../../ui/States";
+import { lazyPart } from "../../ui/lazyPart";
 import { CommandCard } from "./CommandCard";
 import { ProgramCards } from "./ProgramCards";
 import { ProgramNeeds } from "./ProgramNeeds";
 import { ProgramSettings } from "./ProgramSettings";
-import { WebhookSettings } from "./WebhookSettings";
 import { chosen } from "./form";
 import { isolationWords } from "./programWords";
 import { programOf } from "./programs";
 import { usePrograms } from "./usePrograms";
 import type { RunEdits } from "./useRunForm";
+
+const WebhookSettings = lazyPart(() => import("./WebhookSettings").then((part) => part.WebhookSettings), <Skeleton rows={2} />);
 
 /** What a message starts, and how it runs. */
 export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits }) {

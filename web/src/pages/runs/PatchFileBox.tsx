@@ -10,7 +10,7 @@ import { changeWords } from "./patchWords";
 /** So many lines of a file are drawn at first. */
 const LINES = 300;
 /** So many more with each "Show more". */
-const MORE_LINES = 1000;
+const MORE_LINES = 500;
 const MOST_OF_NAME = 200;
 
 /** One changed file: its name and how much changed, and below it the lines if it is open. */

@@ -24,8 +24,8 @@ export function WorkspacePart({ run, workspace }: { run: Run; workspace: RunWork
   return (
     <section aria-label={title} className="flex min-w-0 flex-col gap-3 border-t border-line px-6 py-3 max-md:px-4">
       <div className="flex min-h-7 flex-wrap items-center gap-2">
-        <h2 className="font-semibold">{title}</h2>
-        <span className="flex-1 text-muted">{isGit && branch ? sizeWords(workspace) : null}</span>
+        <h2 className="font-semibold max-sm:flex-1">{title}</h2>
+        <span className="flex-1 text-muted max-sm:order-last max-sm:basis-full">{isGit && branch ? sizeWords(workspace) : null}</span>
         {patch ? (
           <Button onClick={() => saveText(`run-${run.id}.patch`, patch)}>
             <Download size={14} aria-hidden="true" />
