@@ -66,12 +66,13 @@ function Lines({ file: { name, lines, isBinary } }: { file: PatchFile }) {
   );
 }
 
+/** Only changed lines have a border: with forced colours, a transparent one would be seen, too. */
 const LOOKS: Record<LineKind, string> = {
-  added: "border-approved bg-approved/10",
-  removed: "border-rejected bg-rejected/10",
-  place: "border-transparent text-muted bg-panel",
-  note: "border-transparent text-muted",
-  same: "border-transparent",
+  added: "border-l-3 border-approved bg-approved/10 pl-2",
+  removed: "border-l-3 border-rejected bg-rejected/10 pl-2 forced-colors:border-dotted",
+  place: "bg-panel pl-[11px] text-muted",
+  note: "pl-[11px] text-muted",
+  same: "pl-[11px]",
 };
 
 /** A line with its sign. Its kind is told by the sign, by the element and by colours. */
@@ -80,7 +81,7 @@ function Line({ line }: { line: string }) {
   const Element = kind === "added" ? "ins" : kind === "removed" ? "del" : "div";
   const isReturned = line.endsWith("\r");
   return (
-    <Element className={classes("block min-h-5 border-l-3 px-2 no-underline", LOOKS[kind])}>
+    <Element className={classes("block min-h-5 pr-2 no-underline", LOOKS[kind])}>
       <Shown text={isReturned ? line.slice(0, -1) : line} most={MOST_OF_LINE} title="Full line" />
       {isReturned ? <span className="sign">CR</span> : null}
     </Element>
