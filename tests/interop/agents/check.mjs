@@ -90,7 +90,7 @@ const succeeds = (tokens, first) => ({ status: "succeeded", reason: null, tokens
 const fails = (reason) => ({ status: "failed", reason });
 
 /** For how long the model is overloaded: longer than the programs themselves try. */
-const OVERLOADED_MS = 45_000;
+const OVERLOADED_MS = 75_000;
 
 /** Has a program look for the hub where it is not. It is started when the hub has written the program's settings. */
 const WITHOUT_HUB = `for file in .claude/stoa-mcp.json .codex/config.toml .gemini/settings.json; do
@@ -154,7 +154,9 @@ async function resumed(program, run, until) {
 async function cancelled(run) {
   for (;;) {
     const { run: now, steps } = await call("GET", `/api/runs/${run}?steps=true`);
-    if (now.status === "running" && steps.some(({ kind }) => kind === "turn")) break;
+    // Not all of them say that they have begun to work.
+    const isLate = Date.now() - Date.parse(now.started_at ?? now.created_at) > 8000;
+    if (now.status === "running" && (isLate || steps.some(({ kind }) => kind === "turn"))) break;
     if (now.finished_at) return;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

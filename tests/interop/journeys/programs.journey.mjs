@@ -128,7 +128,7 @@ export async function deferredRun({ hub, watcher }) {
   await watcher.checkAccess(page, "a run that is deferred");
   await page.getByRole("button", { name: "Cancel run 1" }).click();
   await until("the run is cancelled", async () => (await statusOf(1)) === "cancelled");
-  await page.getByText("The run was cancelled.").waitFor();
+  await page.getByRole("list", { name: "Timeline" }).getByText("The run was cancelled.").waitFor();
 
   writeFileSync(mended, "");
   await page.getByRole("button", { name: "Retry run 1" }).click();

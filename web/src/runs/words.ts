@@ -12,7 +12,7 @@ export const STATUSES: Record<RunStatus, { word: string; icon: string; colour: "
 };
 
 /** Why a run did not succeed, and what to do about it. */
-const REASONS: Record<RunReason | "sender" | "workspace_unavailable", string> = {
+const REASONS: Record<RunReason | "sender", string> = {
   no_harness: "The agent has no command. Set one in its Runs tab.",
   backend_unavailable: "The hub cannot start this kind of agent yet. Set a command in its Runs tab.",
   subprocess_not_allowed: "The owner is not allowed to run commands on the server. Ask an admin.",

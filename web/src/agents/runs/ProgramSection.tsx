@@ -1,7 +1,6 @@
 import { Shield, ShieldAlert } from "lucide-react";
 
 import type { Agent } from "../../api/types";
-import { allowedFolders } from "../../api/workspace";
 import { Failed, Skeleton } from "../../ui/States";
 import { lazyPart } from "../../ui/lazyPart";
 import { CommandCard } from "./CommandCard";
@@ -24,7 +23,7 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
   const known = program === null ? undefined : programs.find(program);
   const variables = form.environment.map(({ name }) => name.trim());
   const other = agent.harness && programOf(agent.harness) === null ? agent.harness.backend : null;
-  const folders = programs.list && allowedFolders(programs.list);
+  const folders = programs.list?.workspaces;
   const isOnServer = program !== null && program !== "webhook";
   return (
     <div className="flex min-w-0 flex-col gap-4">

@@ -1,5 +1,4 @@
 import type { Agent } from "../../api/types";
-import { withWorkspace } from "../../api/workspace";
 import { splitWords } from "./commandLine";
 import type { FormErrors, RunForm } from "./form";
 import { programOf, settingsOf } from "./programs";
@@ -67,7 +66,7 @@ function commandHarness(agent: Agent, form: RunForm, errors: FormErrors): Harnes
   };
   // What the form does not show of a command of one's own stays as it is.
   const isSameOwn = !isKnown && programOf(commandOf(agent)) === "generic" && "adapter" in kept;
-  const harness: Harness = {
+  return {
     ...kept,
     ...(isSameOwn ? {} : own),
     backend: "subprocess",
@@ -75,6 +74,6 @@ function commandHarness(agent: Agent, form: RunForm, errors: FormErrors): Harnes
     ...sharedSettings(form),
     env: variables.length ? Object.fromEntries(variables.map(({ name, value }) => [name.trim(), value])) : undefined,
     tools: form.tools === "hub" ? undefined : form.tools,
+    workspace: form.workspace === "empty" ? undefined : { kind: form.workspace, path: form.path.trim() || undefined },
   };
-  return withWorkspace(harness, { kind: form.workspace, path: form.path.trim() || undefined });
 }

@@ -3,7 +3,6 @@ import { Link, getRouteApi } from "@tanstack/react-router";
 
 import { Problem } from "../../api/problem";
 import { type Run, isActive, runQuery } from "../../api/runs";
-import { workspaceOfRun } from "../../api/workspace";
 import { RetryButton, StopButton } from "../../runs/RunButtons";
 import { RunBadge } from "../../runs/parts";
 import { againWords, spanWords, timeOf } from "../../runs/words";
@@ -43,8 +42,9 @@ export function RunPage() {
       </Page>
     );
   }
-  const { run, harness_run: harness } = details;
-  const workspace = workspaceOfRun(details);
+  const { run, workspace, harness_run: harness } = details;
+  // A run that was deferred has begun before.
+  const hasBegun = run.started_at !== null || Boolean(details.steps?.length);
   const open = (next: Run) => void navigate({ to: "/runs/$id", params: { id: String(next.id) } });
   return (
     <Page
@@ -63,8 +63,8 @@ export function RunPage() {
       <div className="flex min-h-full max-lg:flex-col">
         <div className="flex min-w-0 flex-1 flex-col">
           <RunTimeline details={details} />
-          {workspace ? <WorkspacePart run={run} workspace={workspace} /> : null}
-          {run.started_at ? <RunOutput steps={details.steps} isLive={isActive(run)} /> : null}
+          {workspace ? <WorkspacePart run={run} workspace={workspace} isReadOnly={run.foreign && details.agent?.foreign_reach !== "agent"} /> : null}
+          {hasBegun ? <RunOutput steps={details.steps} isLive={isActive(run)} /> : null}
           {harness?.error_log ? <LogPart title="Error log" text={harness.error_log} /> : null}
           {harness?.logs_excerpt ? <LogPart title="End of the output" text={harness.logs_excerpt} /> : null}
         </div>

@@ -16,7 +16,7 @@ import { diffCommand, shortCommit, sizeWords } from "./patchWords";
 const MOST_OF_NAME = 300;
 
 /** Where a run worked, and what it changed there. */
-export function WorkspacePart({ run, workspace }: { run: Run; workspace: RunWorkspace }) {
+export function WorkspacePart({ run, workspace, isReadOnly }: { run: Run; workspace: RunWorkspace; isReadOnly: boolean }) {
   const isGit = workspace.kind === "git";
   const { branch, base_commit: base, commit, patch } = workspace;
   const command = diffCommand(workspace);
@@ -33,7 +33,7 @@ export function WorkspacePart({ run, workspace }: { run: Run; workspace: RunWork
           </Button>
         ) : null}
       </div>
-      <p className="text-muted">{isGit ? gitWords(run, workspace) : folderWords(run)}</p>
+      <p className="text-muted">{isGit ? gitWords(run, workspace) : folderWords(isReadOnly)}</p>
       <Facts
         items={[
           [isGit ? "Repository" : "Folder", <Name key="path" text={workspace.path} />],
@@ -56,8 +56,8 @@ function gitWords(run: Run, { branch, patch }: RunWorkspace): string {
   return "The run worked in its own copy. Its changes are a branch of the repository, which you can review and merge.";
 }
 
-const folderWords = (run: Run) =>
-  run.foreign ? "Someone else started the run, so it could only read this folder." : "The run worked in this folder. What it changes there is not recorded.";
+const folderWords = (isReadOnly: boolean) =>
+  isReadOnly ? "Someone else started the run, so it could only read this folder." : "The run worked in this folder. What it changes there is not recorded.";
 
 function Name({ text, action }: { text: string; action?: ReactNode }) {
   return (
