@@ -46,7 +46,10 @@ pub(crate) fn status_in(text: &str) -> Option<i64> {
 /// When the provider takes requests again, if the text says so: as a date, as a number of seconds since 1970, or as a span from now.
 pub(crate) fn reset_in(text: &str, now_ms: i64) -> Option<i64> {
     let is_believable = |at: &i64| (now_ms..=now_ms + MAX_AHEAD_MS).contains(at);
-    let words: Vec<&str> = text.split_whitespace().collect();
+    // Programs often pass on the provider's JSON as it is.
+    let is_between = |character: char| character.is_whitespace() || "\"',;|()[]{}<>".contains(character);
+    let words = text.split(is_between).filter(|word| word.contains(|character: char| character.is_alphanumeric()));
+    let words: Vec<&str> = words.collect();
     let bare = |word: &str| -> String {
         word.trim_matches(|character: char| !character.is_ascii_alphanumeric() && character != '+').to_owned()
     };
@@ -157,6 +160,8 @@ mod tests {
             ("Your quota will reset after 3h12m5s.", 11_525),
             ("try again in 3 hours 12 minutes.", 11_520),
             ("{\"retryDelay\": \"51s\"}", 51),
+            ("{\"retryDelay\":\"51s\",\"x\":1}", 51),
+            ("[{\"message\":\"Overloaded until 2026-09-21T14:26:40.000Z\",\"status\":\"UNAVAILABLE\"}]", 800),
             ("Try again in 1 day", 86_400),
         ] {
             let expected = NOW + ahead_seconds * 1000 + if text.contains("1.5s") { 500 } else { 0 };

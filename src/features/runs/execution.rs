@@ -337,17 +337,17 @@ impl<'a> Running<'a> {
                 () = self.hub.clock().sleep_until(self.job.deadline_ms), if cause.is_none() => {
                     new_cause = Some(Cause::Timeout);
                 }
-                () = entry.bell.notified(), if cause.is_none() => new_cause = look(&self.hub, &self.job).await,
+                () = entry.bell.notified(), if cause.is_none() => new_cause = look(self.hub, self.job).await,
                 () = self.hub.stopping(), if cause.is_none() => new_cause = Some(Cause::HubStopping),
                 () = &mut tick => {
                     tick = Box::pin(pause(TICK));
                     ticks = ticks.wrapping_add(1);
                     self.store_lines().await;
                     if cause.is_none() && ticks.is_multiple_of(LOOK_EVERY) {
-                        new_cause = look(&self.hub, &self.job).await;
+                        new_cause = look(self.hub, self.job).await;
                     }
                     if ticks.is_multiple_of(BEAT_EVERY) || ticks == 1 {
-                        if !extend(&self.hub, &self.job).await && cause.is_none() {
+                        if !extend(self.hub, self.job).await && cause.is_none() {
                             new_cause = Some(Cause::LeaseLost);
                         }
                         if looking.is_none() {
