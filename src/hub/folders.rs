@@ -48,6 +48,10 @@ pub(crate) fn find_workspace(config: &Config, path: &Path) -> Result<PathBuf, &'
     if !config.runs.workspaces.iter().any(|allowed| found.starts_with(real(allowed))) {
         return Err(NOT_ALLOWED);
     }
+    // What is shown or passed on as text must be the same folder.
+    if found.to_str().is_none() {
+        return Err("has a name that is no text");
+    }
     if !found.is_dir() {
         return Err("is not a folder");
     }

@@ -23,6 +23,8 @@ pub(super) struct Aside<'a> {
     pub(super) arguments: Vec<String>,
     pub(super) environment: BTreeMap<String, String>,
     pub(super) folder: PathBuf,
+    /// A file that becomes standard input.
+    pub(super) input: Option<PathBuf>,
     pub(super) view: View<'a>,
     /// Bytes that are kept of the output. The rest is thrown away.
     pub(super) max_output: u64,
@@ -39,9 +41,10 @@ pub(super) struct Finished {
 pub(super) async fn run(hub: &Hub, aside: Aside<'_>) -> io::Result<Finished> {
     let limit = aside.limit;
     tokio::select! {
+        biased;
+        () = hub.stopping() => Err(io::Error::other("the hub stops")),
         finished = finish(hub, aside) => finished,
         () = pause(limit) => Err(io::Error::from(io::ErrorKind::TimedOut)),
-        () = hub.stopping() => Err(io::Error::other("the hub stops")),
     }
 }
 
@@ -57,7 +60,7 @@ async fn finish(hub: &Hub, aside: Aside<'_>) -> io::Result<Finished> {
         environment,
         wrapper: isolation::sandbox(hub).map(|sandbox| sandbox.wrapper(&aside.folder, &aside.view)),
         folder: aside.folder,
-        input: None,
+        input: aside.input,
         limits: Limits { file_bytes: settings.disk_mib.saturating_mul(1024 * 1024), ..Limits::default() },
     };
     let mut supervised = Supervised::prepare(&settings.supervisor, &["supervise"], &BTreeMap::from([mark]))?;

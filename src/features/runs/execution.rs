@@ -21,7 +21,7 @@ use super::harness_store::{self, Report, SessionTotals};
 use super::isolation::View;
 use super::output::{self, Collected, Line};
 use super::result::{self, ProgramResult};
-use super::workspace::{Place, Wanted};
+use super::workspace::{Changes, Place, Wanted};
 use super::{progress, remote, store};
 use crate::clock::milliseconds;
 use crate::error::HubError;
@@ -85,7 +85,7 @@ pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome
         cause => {
             let ending = conclude(hub, job, ended, cause, said).await;
             match place.zip(job.workspace.as_ref()) {
-                Some((place, wanted)) => collect(hub, job, &place, wanted, ending).await,
+                Some((place, wanted)) => collect(hub, job, entry, &place, wanted, ending).await,
                 None => Outcome::Ended(Box::new(ending)),
             }
         }
@@ -93,22 +93,35 @@ pub(super) async fn execute(hub: &Hub, job: &Arc<Job>, entry: &Entry) -> Outcome
 }
 
 /// Keeps what the run has changed in its workspace, however it ended.
-async fn collect(hub: &Hub, job: &Job, place: &Place, wanted: &Wanted, mut ending: Ending) -> Outcome {
+async fn collect(hub: &Hub, job: &Job, entry: &Entry, place: &Place, wanted: &Wanted, mut ending: Ending) -> Outcome {
     let collecting = place.collect(hub, job, wanted);
     tokio::pin!(collecting);
     let collected = loop {
         tokio::select! {
+            biased;
+            () = hub.stopping() => return Outcome::HubStopping,
             collected = &mut collecting => break collected,
+            () = entry.bell.notified() => {}
             () = pause(TICK * BEAT_EVERY) => {
                 if !extend(hub, job).await {
                     return Outcome::GivenUp;
                 }
             }
-            () = hub.stopping() => return Outcome::HubStopping,
+        }
+        // A program can leave files that git takes long to read.
+        if let Some(Cause::Stopped(reason)) = look(hub, job).await.filter(|_| ending.status != RunStatus::Cancelled) {
+            (ending.status, ending.reason) = (RunStatus::Cancelled, Some(reason));
+            finish::in_words(reason).clone_into(&mut ending.detail);
+            break Ok(Changes::none(wanted));
         }
     };
     match collected {
-        Ok(workspace) => ending.workspace = Some(workspace),
+        Ok(changes) => {
+            ending.workspace = Some(changes.workspace);
+            if let Some(note) = changes.note {
+                ending.detail = format!("{} {}", ending.detail, job.masker.mask(&output::cleaned(&note)));
+            }
+        }
         Err(fault) => {
             let fault = job.masker.mask(&output::cleaned(&fault.0)).into_owned();
             tracing::warn!(run = job.run.id.0, fault, "what a run changed could not be kept");
@@ -139,6 +152,8 @@ async fn prepare(hub: &Hub, job: &Job, entry: &Entry, wanted: &Wanted) -> Result
     tokio::pin!(preparing);
     loop {
         tokio::select! {
+            biased;
+            () = hub.stopping() => return Err(Outcome::HubStopping),
             prepared = &mut preparing => return match prepared {
                 Ok(place) => Ok(place),
                 Err(fault) => {
@@ -157,7 +172,6 @@ async fn prepare(hub: &Hub, job: &Job, entry: &Entry, wanted: &Wanted) -> Result
                     return Err(Outcome::GivenUp);
                 }
             }
-            () = hub.stopping() => return Err(Outcome::HubStopping),
         }
         // Somebody may want it to end, here or on another hub.
         if let Some(Cause::Stopped(reason)) = look(hub, job).await {

@@ -142,9 +142,9 @@ pub(super) fn private_folder(path: &Path, may_exist: bool) -> io::Result<()> {
     }
 }
 
-pub(super) fn private_file(path: &Path, content: &str) -> io::Result<()> {
+pub(super) fn private_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content.as_bytes())
+    file.write_all(content.as_ref())
 }
 
 /// Whether a folder has more in it than it may.

@@ -19,6 +19,7 @@ mod http;
 mod isolation;
 mod mcp;
 mod mcp_prompts;
+mod occupation;
 mod output;
 mod pending;
 mod planner;

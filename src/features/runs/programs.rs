@@ -174,6 +174,7 @@ async fn ask(hub: &Hub, program: &Path) -> io::Result<Option<String>> {
         arguments: vec!["--version".to_owned()],
         environment: own.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         folder: home.clone(),
+        input: None,
         view: View::writing(&[&home]),
         max_output: MAX_READ,
         limit: LONGEST,

@@ -1,21 +1,25 @@
 //! Copies of git repositories. Each run works in a copy of its own, and what it changed becomes a branch of the repository.
 //!
 //! A copy shares the objects of the repository, which the run can only read. The repository knows nothing of its copies, so a crash leaves
-//! nothing in it. The program can write whatever it likes into its copy, also settings by which git starts other programs. So every git
-//! that the hub starts is isolated like a run, works with settings of the hub, and never with those of the copy.
+//! nothing in it but perhaps a part of a file of objects, which git removes by itself. The program can write whatever it likes into its
+//! copy, also settings by which git starts other programs. So every git that the hub starts is isolated like a run, works with settings of
+//! the hub, and sees of the repository no more than it needs.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use stoa_model::RunId;
 use stoa_model::runs::{MAX_PATCH_BYTES, RunWorkspace};
 use stoa_supervisor::Ended;
 
 use super::aside::{self, Aside};
 use super::begin::Job;
 use super::isolation::View;
-use super::workspace::{Fault, Wanted};
+use super::workspace::{Changes, Fault, Wanted};
 use super::{execution, folder, progress};
 use crate::config::RunSettings;
 use crate::hub::Hub;
@@ -24,8 +28,8 @@ use crate::hub::Hub;
 const LONGEST: Duration = Duration::from_secs(120);
 /// What is read of the answers that are short.
 const SHORT: u64 = 64 * 1024;
-/// Branches of one name, with a number at the end.
-const MAX_BRANCHES: u32 = 1000;
+/// What is read of the names of changed files.
+const MAX_LIST: u64 = 32 * 1024 * 1024;
 /// The settings that hold instead of those of the machine and of the hub's user.
 const SETTINGS: &str = "\
 [safe]
@@ -37,8 +41,6 @@ const SETTINGS: &str = "\
 \tauto = 0
 [maintenance]
 \tauto = false
-[advice]
-\taddEmbeddedRepo = false
 ";
 /// What the repository's own settings must not change.
 const FIRM: [&str; 10] = [
@@ -64,7 +66,6 @@ pub(super) struct Copy {
     repository: PathBuf,
     /// The commit that the run began with, at its first attempt.
     base: String,
-    branch: String,
 }
 
 /// How git is called here.
@@ -74,7 +75,6 @@ struct Git<'a> {
     /// A folder of the hub beside that of the run, which the program of the run cannot see.
     private: PathBuf,
     author: String,
-    run: RunId,
 }
 
 /// One call: what it may read and write beside the hub's own settings.
@@ -83,6 +83,7 @@ struct Call<'a> {
     folder: Option<&'a Path>,
     view: View<'a>,
     environment: Vec<(&'static str, &'a Path)>,
+    input: Option<&'a Path>,
     max_output: Option<u64>,
 }
 
@@ -131,7 +132,7 @@ impl<'a> Git<'a> {
             if settings.exists() { Ok(()) } else { folder::private_file(&settings, SETTINGS) }
         });
         made.await.map_err(|error| Fault(error.to_string()))?.map_err(|error| Fault(error.to_string()))?;
-        Ok(Self { hub, program, private, author: job.run.agent_name.clone(), run: job.run.id })
+        Ok(Self { hub, program, private, author: job.run.agent_name.clone() })
     }
 
     async fn call(&self, arguments: &[&str], call: &Call<'_>) -> Result<Answer, Fault> {
@@ -165,6 +166,7 @@ impl<'a> Git<'a> {
             arguments: FIRM.iter().chain(arguments).map(|word| (*word).to_owned()).collect(),
             environment,
             folder: call.folder.unwrap_or(Path::new("/")).to_owned(),
+            input: call.input.map(Path::to_owned),
             view,
             max_output: call.max_output.unwrap_or(SHORT),
             limit: LONGEST,
@@ -175,20 +177,6 @@ impl<'a> Git<'a> {
             Ended::Exited(code) => Ok(Answer { code, output: finished.output, errors: finished.errors }),
             _ => Err("git was stopped".into()),
         }
-    }
-
-    /// A branch that does not exist yet. Another hub may have used the same numbers.
-    async fn free_branch(&self, repository: &Path) -> Result<String, Fault> {
-        let git_dir = format!("--git-dir={}", repository.display());
-        let pattern = format!("refs/heads/stoa/run-{}*", self.run);
-        let call = Call::reading(&[repository]);
-        let listed = self.call(&[&git_dir, "for-each-ref", "--format=%(refname:short)", &pattern], &call).await?;
-        let taken = listed.succeeded("has branches that cannot be listed")?.text();
-        let first = format!("stoa/run-{}", self.run);
-        let candidates =
-            std::iter::once(first.clone()).chain((2..MAX_BRANCHES).map(|number| format!("{first}-{number}")));
-        let mut free = candidates.filter(|name| !taken.lines().any(|line| line == name));
-        free.next().ok_or_else(|| "has too many branches of this name".into())
     }
 }
 
@@ -218,8 +206,8 @@ pub(super) async fn copy(hub: &Hub, job: &Job, wanted: &Wanted, path: PathBuf) -
     let in_repository = Call::reading(&[&repository]);
     let commit_of = async |name: &str| -> Result<Option<String>, Fault> {
         let name = format!("{name}^{{commit}}");
-        let found =
-            git.call(&[&git_dir, "rev-parse", "--verify", "-q", "--end-of-options", &name], &in_repository).await?;
+        let arguments = [&git_dir, "rev-parse", "--verify", "-q", "--end-of-options", &name];
+        let found = git.call(&arguments, &in_repository).await?;
         Ok(Some(found.text()).filter(|text| found.code == 0 && !text.is_empty()))
     };
     let earlier = wanted.earlier.as_ref();
@@ -227,37 +215,23 @@ pub(super) async fn copy(hub: &Hub, job: &Job, wanted: &Wanted, path: PathBuf) -
         Some(base) => commit_of(base).await?,
         None => None,
     };
+    let left = match earlier.and_then(|earlier| earlier.commit.as_deref()).filter(|_| known.is_some()) {
+        Some(commit) => commit_of(commit).await?,
+        None => None,
+    };
     let base = match known {
         Some(base) => base,
         None => commit_of("HEAD").await?.ok_or("has no commit yet")?,
     };
-    let begun = earlier.and_then(|earlier| earlier.branch.clone().zip(earlier.commit.clone()));
-    let (branch, start) = match begun {
-        Some((branch, commit)) if commit_of(&commit).await?.is_some() => (branch, commit),
-        _ => (git.free_branch(&repository).await?, base.clone()),
-    };
+    let start = left.unwrap_or_else(|| base.clone());
     let folder = job.folder.join("workspace");
     let (from, to) = (repository.display().to_string(), folder.display().to_string());
     let (name, email) = (format!("user.name={}", git.author), format!("user.email={}@stoa.invalid", git.author));
+    let branch = format!("stoa-run-{}", job.run.id);
+    let clone = ["clone", "-q", "--shared", "--no-checkout", "--template=", "--config", &name, "--config", &email];
     // The copy has no remote, so nothing can be pushed by mistake.
     let steps: [(&[&str], &str); 3] = [
-        (
-            &[
-                "clone",
-                "-q",
-                "--shared",
-                "--no-checkout",
-                "--template=",
-                "--config",
-                &name,
-                "--config",
-                &email,
-                "--",
-                &from,
-                &to,
-            ],
-            "cannot be copied",
-        ),
+        (&[&clone[..], &["--", &from, &to]].concat(), "cannot be copied"),
         (&["-C", &to, "checkout", "-q", "--no-track", "-B", &branch, &start, "--"], "cannot be checked out"),
         (&["-C", &to, "remote", "remove", "origin"], "cannot be copied"),
     ];
@@ -265,11 +239,11 @@ pub(super) async fn copy(hub: &Hub, job: &Job, wanted: &Wanted, path: PathBuf) -
         let call = Call::reading(&[&repository]).writing(&job.folder);
         git.call(arguments, &call).await?.succeeded(doing)?;
     }
-    Ok(Copy { folder, objects, repository, base, branch })
+    Ok(Copy { folder, objects, repository, base })
 }
 
 /// Makes a branch of what a run has changed, if it has changed anything.
-pub(super) async fn collect(hub: &Hub, job: &Job, wanted: &Wanted, copy: &Copy) -> Result<RunWorkspace, Fault> {
+pub(super) async fn collect(hub: &Hub, job: &Job, wanted: &Wanted, copy: &Copy) -> Result<Changes, Fault> {
     let files = copy.folder.clone();
     let is_there =
         tokio::task::spawn_blocking(move || files.symlink_metadata().is_ok_and(|found| found.is_dir())).await;
@@ -278,40 +252,39 @@ pub(super) async fn collect(hub: &Hub, job: &Job, wanted: &Wanted, copy: &Copy) 
         return Err("was removed by the run".into());
     }
     let git = Git::new(hub, job).await?;
-    let (own, repository) = (git.private.join("copy"), copy.repository.as_path());
-    let (own_text, from) = (own.display().to_string(), repository.display().to_string());
+    let own = git.private.join("copy");
+    let (own_text, from) = (own.display().to_string(), copy.repository.display().to_string());
     let own_dir = format!("--git-dir={own_text}");
     // It is a second copy, because the program may have changed the settings of its own.
     let making = own.clone();
     let made = tokio::task::spawn_blocking(move || folder::private_folder(&making, false)).await;
     made.map_err(|error| Fault(error.to_string()))?.map_err(|error| Fault(error.to_string()))?;
-    let writing = Call::reading(&[repository, &copy.folder]).writing(&own);
     let clone = ["clone", "-q", "--bare", "--shared", "--no-tags", "--template=", "--", &from, &own_text];
-    git.call(&clone, &writing).await?.succeeded("cannot be copied")?;
+    let cloning = Call::reading(&[&copy.repository]).writing(&own);
+    git.call(&clone, &cloning).await?.succeeded("cannot be copied")?;
+    // From here on git sees what the program has written, and of the repository no more than the program did.
+    let writing = Call::reading(&[&copy.objects, &copy.folder]).writing(&own);
 
     // The program may have made commits. They count if they follow the one that it began with.
     let program = copy.folder.join(".git").display().to_string();
     let fetch = ["fetch", "-q", "--no-tags", "--no-write-fetch-head", "--", &program, "+HEAD:refs/heads/stoa-program"];
-    let fetched = git.call(&[&[own_dir.as_str()][..], &fetch].concat(), &writing).await?;
+    let fetched = git.call(&[&[own_dir.as_str()][..], &fetch].concat(), &writing).await;
     let follows = [&own_dir, "merge-base", "--is-ancestor", &copy.base, "refs/heads/stoa-program"];
-    let has_commits = fetched.code == 0 && git.call(&follows, &writing).await?.code == 0;
+    let has_commits = fetched.is_ok_and(|fetched| fetched.code == 0) && git.call(&follows, &writing).await?.code == 0;
     let parent = if has_commits { "refs/heads/stoa-program" } else { copy.base.as_str() };
 
     let index = own.join("stoa-index");
     let in_files = [("GIT_DIR", own.as_path()), ("GIT_WORK_TREE", &copy.folder), ("GIT_INDEX_FILE", &index)];
     let among_files = Call { folder: Some(&copy.folder), environment: in_files.to_vec(), ..writing.clone() };
     git.call(&["read-tree", parent], &among_files).await?.succeeded("cannot be compared")?;
-    // Some files cannot be added: a repository in the repository, or one that the program has closed. The others can.
-    let add = ["-c", "core.bigFileThreshold=1m", "-c", "core.compression=1", "add", "-A", "--ignore-errors", "--", "."];
-    git.call(&add, &among_files).await?;
+    let left_out = add_files(&git, copy, &among_files).await?;
     let tree = git.call(&["write-tree"], &among_files).await?.succeeded("cannot be compared")?.text();
-    let tree_of = |commit: &str| format!("{commit}^{{tree}}");
     let look_up = async |name: &str| -> Result<String, Fault> {
         let found = git.call(&[&own_dir, "rev-parse", "--verify", "-q", "--end-of-options", name], &writing).await?;
         Ok(found.succeeded("cannot be compared")?.text())
     };
     let parent_commit = look_up(&format!("{parent}^{{commit}}")).await?;
-    let commit = if look_up(&tree_of(parent)).await? == tree {
+    let commit = if look_up(&format!("{parent}^{{tree}}")).await? == tree {
         parent_commit
     } else {
         let message = format!("Changes of run {}", job.run.id);
@@ -321,35 +294,127 @@ pub(super) async fn collect(hub: &Hub, job: &Job, wanted: &Wanted, copy: &Copy) 
     };
     let unchanged = RunWorkspace { base_commit: Some(copy.base.clone()), ..wanted.unchanged() };
     if commit == copy.base {
-        return Ok(unchanged);
+        return Ok(Changes { workspace: unchanged, note: left_out });
     }
     let update = [own_dir.as_str(), "update-ref", "refs/heads/stoa-result", &commit];
     git.call(&update, &writing).await?.succeeded("has changes that cannot be kept")?;
-    keep(&git, copy, &own).await?;
-    let workspace = RunWorkspace { branch: Some(copy.branch.clone()), commit: Some(commit.clone()), ..unchanged };
-    describe(&git, job, copy, workspace, &commit).await
+    let branch = keep(&git, job, wanted, copy, &own).await?;
+    let mut workspace = RunWorkspace { branch: Some(branch), commit: Some(commit.clone()), ..unchanged };
+    // They are kept. That they cannot be shown must not say otherwise.
+    let undescribed = describe(&git, job, copy, &mut workspace, &commit).await.err();
+    let undescribed = undescribed.map(|fault| format!("The patch cannot be shown: the repository {}.", fault.0));
+    let notes: Vec<String> = left_out.into_iter().chain(undescribed).collect();
+    Ok(Changes { workspace, note: Some(notes.join(" ")).filter(|notes| !notes.is_empty()) })
 }
 
-/// Has the repository fetch the result as a branch. Nothing else in it changes.
-async fn keep(git: &Git<'_>, copy: &Copy, own: &Path) -> Result<(), Fault> {
+/// Adds what was changed to the index. Returns what was left out, in words.
+///
+/// Not with `git add`: that starts git in the repositories inside, with their own settings.
+async fn add_files(git: &Git<'_>, copy: &Copy, among_files: &Call<'_>) -> Result<Option<String>, Fault> {
+    let list = ["ls-files", "-z", "-m", "-d", "-o", "--exclude-standard", "--", "."];
+    let listing = Call { max_output: Some(MAX_LIST), ..among_files.clone() };
+    let listed = git.call(&list, &listing).await?.succeeded("cannot be compared")?.output;
+    if listed.len() as u64 >= MAX_LIST {
+        return Err("has too many changed files".into());
+    }
+    let (folder, input) = (copy.folder.clone(), git.private.join("files"));
+    let input_in = input.clone();
+    let written = tokio::task::spawn_blocking(move || {
+        let (added, left_out) = what_can_be_added(&folder, &listed);
+        folder::private_file(&input_in, added).map(|()| left_out)
+    });
+    let left_out =
+        written.await.map_err(|error| Fault(error.to_string()))?.map_err(|error| Fault(error.to_string()))?;
+    let add = ["-c", "core.bigFileThreshold=1m", "-c", "core.compression=1", "update-index", "-z", "--add", "--remove"];
+    let adding = Call { input: Some(&input), ..among_files.clone() };
+    let added = git.call(&[&add[..], &["--replace", "--stdin"]].concat(), &adding).await?;
+    added.succeeded("has changes that cannot be kept")?;
+    Ok(left_out)
+}
+
+/// The names, with NUL after each, without those that git would stop at: repositories inside, and files that cannot be read. The latter
+/// are returned in words.
+fn what_can_be_added(folder: &Path, listed: &[u8]) -> (Vec<u8>, Option<String>) {
+    let (mut folders, mut files, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    for name in listed.split(|byte| *byte == 0).filter(|name| !name.is_empty()) {
+        let path = Path::new(OsStr::from_bytes(name));
+        if name.ends_with(b"/") || is_closed(folder, path) {
+            left_out.push(String::from_utf8_lossy(name).into_owned());
+        } else {
+            // A folder in place of a file takes it away, which must be before what is in the folder is added.
+            let is_folder = folder.join(path).symlink_metadata().is_ok_and(|found| found.is_dir());
+            let names = if is_folder { &mut folders } else { &mut files };
+            names.extend(name);
+            names.push(0);
+        }
+    }
+    folders.extend(files);
+    let shown: Vec<&str> = left_out.iter().take(3).map(String::as_str).collect();
+    let words = match left_out.len() {
+        0 => None,
+        1..=3 => Some(format!("Not in the branch: {}.", shown.join(", "))),
+        count => Some(format!("Not in the branch: {} and {} more.", shown.join(", "), count - shown.len())),
+    };
+    (folders, words)
+}
+
+/// Whether the program has taken away the right to read a file, or a folder on the way to it. Modes are looked at instead of trying it:
+/// the hub may be root, and git is not when it is isolated.
+fn is_closed(folder: &Path, name: &Path) -> bool {
+    const MISSING: [io::ErrorKind; 2] = [io::ErrorKind::NotFound, io::ErrorKind::NotADirectory];
+    let mut path = folder.to_owned();
+    for part in name.components() {
+        path.push(part);
+        let needed = match path.symlink_metadata() {
+            Ok(found) if found.is_dir() => 0o500 & !found.permissions().mode(),
+            Ok(found) if found.is_file() => 0o400 & !found.permissions().mode(),
+            Ok(_) => 0,
+            // It was deleted, which is a change like others.
+            Err(error) => return !MISSING.contains(&error.kind()),
+        };
+        if needed != 0 {
+            return true;
+        }
+    }
+    false
+}
+
+/// Names for the branch of a run. Another hub may have used the same numbers, and a branch `stoa` leaves no room for one in `stoa/`.
+fn branches_of(job: &Job, wanted: &Wanted) -> Vec<String> {
+    let id = job.run.id;
+    let earlier = wanted.earlier.as_ref().and_then(|earlier| earlier.branch.clone());
+    let numbered = (2..10).map(|number| format!("stoa/run-{id}-{number}"));
+    let name = job.folder.file_name().unwrap_or_default().to_string_lossy();
+    let own = format!("stoa-run-{id}-{}", name.chars().take(8).collect::<String>());
+    let usual = [format!("stoa/run-{id}")].into_iter().chain(numbered).chain([format!("stoa-run-{id}"), own]);
+    earlier.into_iter().chain(usual).collect()
+}
+
+/// Has the repository fetch the result as a branch, and returns its name. Nothing else in it changes, and nothing of others is overwritten.
+async fn keep(git: &Git<'_>, job: &Job, wanted: &Wanted, copy: &Copy, own: &Path) -> Result<String, Fault> {
     let git_dir = format!("--git-dir={}", copy.repository.display());
-    let branch = format!("+refs/heads/stoa-result:refs/heads/{}", copy.branch);
     let from = own.display().to_string();
-    let arguments = [
-        git_dir.as_str(),
-        "fetch",
-        "-q",
-        "--no-tags",
-        "--no-write-fetch-head",
-        "--no-recurse-submodules",
-        "--no-auto-maintenance",
-        "--",
-        &from,
-        &branch,
-    ];
-    let call = Call::reading(&[own]).writing(&copy.repository);
-    git.call(&arguments, &call).await?.succeeded("cannot keep the changes as a branch")?;
-    Ok(())
+    let reading = Call::reading(&[&copy.repository]);
+    let writing = Call::reading(&[own]).writing(&copy.repository);
+    let options =
+        ["-q", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules", "--no-auto-maintenance", "--"];
+    let earlier = wanted.earlier.as_ref().and_then(|earlier| earlier.branch.as_ref());
+    let mut last = Fault::from("has no free name for the branch");
+    for branch in branches_of(job, wanted) {
+        let name = format!("refs/heads/{branch}");
+        let is_taken = git.call(&[&git_dir, "rev-parse", "--verify", "-q", &name], &reading).await?.code == 0;
+        if is_taken && Some(&branch) != earlier {
+            continue;
+        }
+        // Without a plus before it: what somebody else has put there stays.
+        let refspec = format!("refs/heads/stoa-result:{name}");
+        let arguments = [&[git_dir.as_str(), "fetch"][..], &options, &[from.as_str(), &refspec]].concat();
+        match git.call(&arguments, &writing).await?.succeeded("cannot keep the changes as a branch") {
+            Ok(_) => return Ok(branch),
+            Err(fault) => last = fault,
+        }
+    }
+    Err(last)
 }
 
 /// Adds the patch and its figures.
@@ -357,35 +422,29 @@ async fn describe(
     git: &Git<'_>,
     job: &Job,
     copy: &Copy,
-    mut workspace: RunWorkspace,
+    workspace: &mut RunWorkspace,
     commit: &str,
-) -> Result<RunWorkspace, Fault> {
+) -> Result<(), Fault> {
     let git_dir = format!("--git-dir={}", copy.repository.display());
-    let diff = async |option: &str, max_output: u64| -> Result<Vec<u8>, Fault> {
-        let arguments = [
-            git_dir.as_str(),
-            "diff",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-color",
-            option,
-            &copy.base,
-            commit,
-            "--",
-        ];
-        let call = Call { max_output: Some(max_output), ..Call::reading(&[&copy.repository]) };
-        Ok(git.call(&arguments, &call).await?.succeeded("cannot be compared")?.output)
+    let diff = async |option: &str, max_output: usize| -> Result<Vec<u8>, Fault> {
+        let fixed =
+            ["-c", "core.bigFileThreshold=16m", &git_dir, "diff", "--no-ext-diff", "--no-textconv", "--no-color"];
+        // As everybody expects it, whatever the repository has set.
+        let form = ["--src-prefix=a/", "--dst-prefix=b/", "--unified=3", option, &copy.base, commit, "--"];
+        let call = Call { max_output: Some(max_output as u64), ..Call::reading(&[&copy.repository]) };
+        Ok(git.call(&[&fixed[..], &form].concat(), &call).await?.succeeded("cannot be compared")?.output)
     };
-    let figures = String::from_utf8_lossy(&diff("--shortstat", SHORT).await?).into_owned();
+    let figures = String::from_utf8_lossy(&diff("--shortstat", SHORT as usize).await?).into_owned();
     (workspace.files, workspace.insertions, workspace.deletions) = figures_in(&figures);
-    let patch = diff("--patch", MAX_PATCH_BYTES as u64 + 1).await?;
+    // A secret at the end of what is shown is recognised by what follows it.
+    let patch = diff("--patch", MAX_PATCH_BYTES + job.masker.held_bytes()).await?;
     // Whoever reads the run is not meant to read the secrets of the run. PostgreSQL stores no NUL.
     let text = String::from_utf8_lossy(&patch).replace('\0', "\u{fffd}");
     let masked = job.masker.mask(&text);
     let (shown, is_cut) = progress::cut_at(&masked, MAX_PATCH_BYTES);
     workspace.truncated = is_cut || patch.len() > MAX_PATCH_BYTES;
     workspace.patch = Some(shown.to_owned());
-    Ok(workspace)
+    Ok(())
 }
 
 /// What `git diff --shortstat` says: " 3 files changed, 10 insertions(+), 2 deletions(-)".

@@ -7,6 +7,7 @@ use stoa_model::dispatch::ForeignReach;
 use stoa_model::runs::RunWorkspace;
 
 use super::begin::Job;
+use super::occupation::{Occupied, Use};
 use super::repository::{self, Copy};
 use super::store::RunRow;
 use crate::hub::Hub;
@@ -32,9 +33,26 @@ impl From<&str> for Fault {
     }
 }
 
-/// A workspace that is ready for a program.
-#[derive(Debug, Clone)]
-pub(super) enum Place {
+/// What a run has changed.
+pub(super) struct Changes {
+    pub(super) workspace: RunWorkspace,
+    /// What is missing in it.
+    pub(super) note: Option<String>,
+}
+
+impl Changes {
+    pub(super) fn none(wanted: &Wanted) -> Self {
+        Self { workspace: wanted.unchanged(), note: None }
+    }
+}
+
+/// A workspace that is ready for a program. Nobody else changes it until this is dropped.
+pub(super) struct Place {
+    ground: Ground,
+    _occupied: Occupied,
+}
+
+enum Ground {
     Folder {
         path: PathBuf,
         may_write: bool,
@@ -59,16 +77,34 @@ impl Wanted {
 
     /// Makes it ready. The run's own folder must be there.
     pub(super) async fn prepare(&self, hub: &Hub, job: &Job) -> Result<Place, Fault> {
-        let (hub_in, path) = (hub.clone(), PathBuf::from(&self.path));
-        let found = tokio::task::spawn_blocking(move || find_workspace(hub_in.config(), &path)).await;
-        let path = found.map_err(|error| Fault(error.to_string()))??;
-        match self.kind {
-            WorkspaceKind::Git => Ok(Place::Copy(repository::copy(hub, job, self, path).await?)),
-            WorkspaceKind::Empty | WorkspaceKind::Folder => {
-                let guarded = Some(path.join(".git")).filter(|git| git.symlink_metadata().is_ok());
-                Ok(Place::Folder { path, may_write: self.may_write, guarded })
+        let changes_it = self.kind == WorkspaceKind::Folder && self.may_write;
+        let mut path = self.find(hub).await?;
+        let occupied = loop {
+            let wanted = Use { path: path.clone(), changes_it };
+            let occupied = Occupied::wait(hub, wanted).await;
+            // A run that could change folders above it may have put a link there while this one waited. Now none can.
+            let now = self.find(hub).await?;
+            if now == path {
+                break occupied;
             }
-        }
+            path = now;
+        };
+        let ground = match self.kind {
+            WorkspaceKind::Git => Ground::Copy(repository::copy(hub, job, self, path).await?),
+            WorkspaceKind::Empty | WorkspaceKind::Folder => {
+                let looked = path.clone();
+                let found = tokio::task::spawn_blocking(move || settings_of_git(&looked)).await;
+                let guarded = found.map_err(|error| Fault(error.to_string()))??;
+                Ground::Folder { path, may_write: self.may_write, guarded }
+            }
+        };
+        Ok(Place { ground, _occupied: occupied })
+    }
+
+    async fn find(&self, hub: &Hub) -> Result<PathBuf, Fault> {
+        let (hub, path) = (hub.clone(), PathBuf::from(&self.path));
+        let found = tokio::task::spawn_blocking(move || find_workspace(hub.config(), &path)).await;
+        Ok(found.map_err(|error| Fault(error.to_string()))??)
     }
 
     /// What is stored of one that has no changes of its own.
@@ -88,36 +124,77 @@ impl Wanted {
     }
 }
 
+/// The folder with the settings of a repository, which a run must not change. Links would lead to other places.
+fn settings_of_git(path: &Path) -> Result<Option<PathBuf>, Fault> {
+    let is_inside = path.components().any(|part| part.as_os_str() == ".git");
+    if is_inside || (path.join("HEAD").exists() && path.join("objects").exists()) {
+        return Err("has the files of git itself. Choose the repository, with the kind git".into());
+    }
+    let git = path.join(".git");
+    match git.symlink_metadata() {
+        Ok(found) if found.is_dir() => Ok(Some(git)),
+        Ok(_) => Err("has a .git that is not a folder".into()),
+        Err(_) => Ok(None),
+    }
+}
+
 impl Place {
     /// Where the program starts.
     pub(super) fn folder(&self) -> &Path {
-        match self {
-            Place::Folder { path, .. } => path,
-            Place::Copy(copy) => &copy.folder,
+        match &self.ground {
+            Ground::Folder { path, .. } => path,
+            Ground::Copy(copy) => &copy.folder,
         }
     }
 
     pub(super) fn writable(&self) -> Option<&Path> {
-        match self {
-            Place::Folder { path, may_write, .. } => may_write.then_some(path),
+        match &self.ground {
+            Ground::Folder { path, may_write, .. } => may_write.then_some(path),
             // It lies in the run's own folder.
-            Place::Copy(_) => None,
+            Ground::Copy(_) => None,
         }
     }
 
     pub(super) fn readable(&self) -> Option<&Path> {
-        match self {
-            Place::Folder { path, may_write: false, .. } => Some(path),
-            Place::Folder { guarded, .. } => guarded.as_deref(),
-            Place::Copy(copy) => Some(&copy.objects),
+        match &self.ground {
+            Ground::Folder { path, may_write: false, .. } => Some(path),
+            Ground::Folder { guarded, .. } => guarded.as_deref(),
+            Ground::Copy(copy) => Some(&copy.objects),
         }
     }
 
     /// What the run has changed, after its last process has ended.
-    pub(super) async fn collect(&self, hub: &Hub, job: &Job, wanted: &Wanted) -> Result<RunWorkspace, Fault> {
-        match self {
-            Place::Folder { .. } => Ok(wanted.unchanged()),
-            Place::Copy(copy) => repository::collect(hub, job, wanted, copy).await,
+    pub(super) async fn collect(&self, hub: &Hub, job: &Job, wanted: &Wanted) -> Result<Changes, Fault> {
+        match &self.ground {
+            Ground::Folder { .. } => Ok(Changes::none(wanted)),
+            Ground::Copy(copy) => repository::collect(hub, job, wanted, copy).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_of_git_are_guarded_or_the_folder_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path();
+        assert_eq!(settings_of_git(path).unwrap(), None);
+        std::fs::create_dir(path.join(".git")).unwrap();
+        assert_eq!(settings_of_git(path).unwrap(), Some(path.join(".git")));
+        assert!(settings_of_git(&path.join(".git")).is_err());
+        std::fs::remove_dir(path.join(".git")).unwrap();
+        for leads_away in ["/etc", "/nowhere"] {
+            std::os::unix::fs::symlink(leads_away, path.join(".git")).unwrap();
+            assert!(settings_of_git(path).is_err());
+            std::fs::remove_file(path.join(".git")).unwrap();
+        }
+        std::fs::write(path.join(".git"), "gitdir: .bare").unwrap();
+        assert!(settings_of_git(path).is_err());
+        std::fs::remove_file(path.join(".git")).unwrap();
+        std::fs::write(path.join("HEAD"), "").unwrap();
+        std::fs::create_dir(path.join("objects")).unwrap();
+        assert!(settings_of_git(path).is_err(), "a bare repository");
     }
 }

@@ -1,5 +1,6 @@
 //! Workspaces: an agent works in a folder that the operator allows, or in a copy of a git repository, whose changes become a branch.
 
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use stoa::config::{Isolation, Subprocesses};
 use tempfile::TempDir;
 
-use super::{can_isolate, ended, notices, reactive, run, run_of, running};
+use super::{can_isolate, details, ended, notices, reactive, run, run_of, running};
 use crate::cli_support::Place;
 use crate::support::{Client, Human, TestHub, eventually};
 
@@ -226,6 +227,7 @@ async fn a_hostile_copy_harms_nobody() {
     let done = run(&ada, "hostile", "Work.").await;
     assert_eq!(done["run"]["status"], "succeeded", "{done}");
     let patch = done["workspace"]["patch"].as_str().unwrap();
+    assert!(done["run"]["last_step"].as_str().unwrap().contains("Not in the branch: closed, empty/, inner/"), "{done}");
     assert!(patch.contains("+dash") && patch.contains("+/etc/passwd") && !patch.contains("root:"), "{patch}");
     assert!(!outside.exists());
     allowed.assert_untouched(&head);
@@ -257,6 +259,97 @@ async fn a_hostile_copy_harms_nobody() {
 }
 
 #[tokio::test]
+async fn git_starts_nothing_that_a_run_has_left() {
+    let allowed = Allowed::new();
+    let project = allowed.project();
+    let Some(mode) = modes().pop() else { return };
+    let hub = allowed.hub(mode).await;
+    let ada = hub.admin().await;
+    // Git looks into a repository inside for changes, and would use its settings. The trap would change what is kept.
+    let text = "git init -q inner; cd inner; echo one > f; git add f; git -c user.name=x -c user.email=x commit -q -m x; \
+         printf '#!/bin/sh\\ntouch \"%s/trapped\"; cat\\n' \"$STOA_WORKSPACE\" > ../../trap; chmod +x ../../trap; cp ../../trap ..; \
+         git config filter.x.clean \"$STOA_WORKSPACE/trap\"; git config core.fsmonitor \"$STOA_WORKSPACE/trap\"; echo 'f filter=x' > .gitattributes; \
+         cd ..; git add inner; git commit -q -m inner; echo two > inner/f; echo kept >> a.txt";
+    agent_in(&ada, "hostile", "git", &project, text).await;
+    let done = run(&ada, "hostile", "Work.").await;
+    assert_eq!(done["run"]["status"], "succeeded", "{done}");
+    let patch = done["workspace"]["patch"].as_str().unwrap();
+    assert!(patch.contains("+kept") && patch.contains("Subproject commit") && !patch.contains("b/trapped"), "{patch}");
+    let work = hub.folder().with_file_name("runs").join("work");
+    let trapped = Command::new("find").arg(&work).args(["-name", "trapped"]).output().unwrap();
+    assert_eq!(String::from_utf8(trapped.stdout).unwrap(), "");
+
+    // Files become folders and the other way round, and one is a pipe that is never written to.
+    let text = "rm a.txt; mkdir a.txt; echo in > a.txt/b; mkdir d; rm old.txt; mkdir old.txt; ls -A";
+    agent_in(&ada, "mover", "git", &project, text).await;
+    let done = run(&ada, "mover", "Work.").await;
+    let id = done["run"]["id"].as_i64().unwrap();
+    let files = git(&project, &["ls-tree", "-r", "--name-only", &format!("stoa/run-{id}")]);
+    assert_eq!(files, ".gitignore\na.txt/b\n", "{done}");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_whose_files_cannot_be_read_can_be_cancelled() {
+    let allowed = Allowed::new();
+    let hub = allowed.hub(Isolation::None).await;
+    let ada = hub.admin().await;
+    agent_in(&ada, "stuck", "git", &allowed.project(), "rm .gitignore; mkfifo .gitignore; echo said").await;
+    let id = run_of(&ada.dm("stuck", "Work.").await);
+    eventually("the program has ended", async || {
+        details(&ada, id).await["steps"].as_array().unwrap().iter().any(|step| step["text"] == "said")
+    })
+    .await;
+    ada.post(&format!("/api/runs/{id}/cancel"), &json!({})).await.ok();
+    let done = ended(&ada, id).await;
+    assert_eq!((&done["run"]["status"], &done["run"]["reason"]), (&json!("cancelled"), &json!("by_owner")), "{done}");
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_branch_of_others_is_never_overwritten() {
+    let allowed = Allowed::new();
+    let project = allowed.project();
+    git(&project, &["branch", "stoa"]);
+    let hub = allowed.hub(Isolation::None).await;
+    let ada = hub.admin().await;
+    let text = format!("echo more >> a.txt; git -C {} branch stoa-run-$STOA_RUN_ID", project.display());
+    agent_in(&ada, "coder", "git", &project, &text).await;
+    let done = run(&ada, "coder", "Work.").await;
+    let branch = done["workspace"]["branch"].as_str().unwrap();
+    let id = done["run"]["id"].as_i64().unwrap();
+    assert!(branch.starts_with(&format!("stoa-run-{id}-")), "{branch}");
+    assert_eq!(git(&project, &["rev-parse", &format!("stoa-run-{id}")]), git(&project, &["rev-parse", "main"]));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn runs_that_change_a_folder_are_alone_in_it() {
+    let allowed = Allowed::new();
+    let hub = allowed.hub(Isolation::None).await;
+    let ada = hub.admin().await;
+    let (root, project) = (allowed.folder.path().to_owned(), allowed.project());
+    let go = root.join("go");
+    let wait = format!("touch begun; while [ ! -e {} ]; do sleep 0.02; done; rm begun", go.display());
+    agent_in(&ada, "first", "folder", &root, &wait).await;
+    agent_in(&ada, "second", "folder", &project, "if [ -e ../begun ]; then echo both; else echo alone; fi").await;
+    agent_in(&ada, "third", "git", &project, "ls").await;
+    let first = run_of(&ada.dm("first", "Work.").await);
+    eventually("the first one works", async || root.join("begun").exists()).await;
+    let second = run_of(&ada.dm("second", "Work.").await);
+    let third = run_of(&ada.dm("third", "Work.").await);
+    running(&ada, second).await;
+    running(&ada, third).await;
+    // One that waits can be cancelled.
+    ada.post(&format!("/api/runs/{third}/cancel"), &json!({})).await.ok();
+    assert_eq!(ended(&ada, third).await["run"]["status"], "cancelled");
+    std::fs::write(&go, "").unwrap();
+    assert_eq!(ended(&ada, first).await["run"]["status"], "succeeded");
+    assert_eq!(ended(&ada, second).await["harness_run"]["response"], "alone");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn secrets_are_masked_and_long_patches_cut() {
     let allowed = Allowed::new();
     let project = allowed.project();
@@ -270,11 +363,29 @@ async fn secrets_are_masked_and_long_patches_cut() {
     assert!(!done.to_string().contains("hunter2"), "{done}");
     assert!(done["workspace"]["patch"].as_str().unwrap().contains("key.txt"));
 
+    // A file that is too long to be found in pieces, with a sign of the patch before each line.
+    let words: Vec<String> = (0..30).map(|number| format!("token{number}: secret-word-number-{number:04}")).collect();
+    let scope = json!({"scope": "agent:leaky", "name": "SOME_FILE", "value": words.join("\n")});
+    hub.operator().call("secrets.set", scope).await;
+    let harness = script_in("git", &project, "printf '%s' \"$SOME_FILE\" > file.txt");
+    ada.patch("/api/agents/leaky", &json!({"harness": harness})).await.ok();
+    let done = run(&ada, "leaky", "Work.").await;
+    assert!(done["workspace"]["patch"].as_str().unwrap().contains("token29: ***"), "{done}");
+    assert!(!done.to_string().contains("secret-word-number"), "{done}");
+
     agent_in(&ada, "long", "git", &project, "yes 'a line of text' | head -60000 > long.txt").await;
     let done = run(&ada, "long", "Work.").await;
     assert_eq!(done["workspace"]["truncated"], true);
     assert_eq!(done["workspace"]["insertions"], 60000);
     assert_eq!(done["workspace"]["patch"].as_str().unwrap().len(), 512 * 1024);
+    // A secret that begins before the cut.
+    let value = "a-long-secret-that-is-cut".repeat(20);
+    hub.operator().call("secrets.set", json!({"scope": "agent:long", "name": "SOME_KEY", "value": value})).await;
+    let text = "head -c 524000 /dev/zero | tr '\\0' x | fold -w 100 > long.txt; for n in 1 2 3 4; do echo \"$SOME_KEY\" >> long.txt; done";
+    ada.patch("/api/agents/long", &json!({"harness": script_in("git", &project, text)})).await.ok();
+    let done = run(&ada, "long", "Work.").await;
+    assert_eq!(done["workspace"]["truncated"], true);
+    assert!(!done["workspace"]["patch"].as_str().unwrap().contains("a-long-secret"), "{done}");
     hub.finish().await;
 }
 
@@ -328,6 +439,9 @@ async fn folders_that_the_operator_does_not_allow_are_refused() {
     refused(json!({"kind": "folder", "path": root.join("file")}), "is not a folder").await;
     refused(json!({"kind": "folder", "path": root.join("project/../../..")}), "absolute").await;
     refused(json!({"kind": "folder", "path": "project"}), "absolute").await;
+    std::fs::create_dir(root.join(std::ffi::OsStr::from_bytes(b"\xff"))).unwrap();
+    std::os::unix::fs::symlink(std::ffi::OsStr::from_bytes(b"\xff"), root.join("odd")).unwrap();
+    refused(json!({"kind": "folder", "path": root.join("odd")}), "no text").await;
     refused(json!({"kind": "git"}), "absolute").await;
     refused(json!({"kind": "empty", "path": root}), "only for").await;
     let harness =
@@ -349,6 +463,15 @@ async fn folders_that_the_operator_does_not_allow_are_refused() {
     std::os::unix::fs::symlink("/etc", root.join("empty")).unwrap();
     let done = run(&ada, "late", "Work.").await;
     assert_eq!(done["run"]["reason"], "workspace_unavailable", "{done}");
+
+    // A link in place of the settings of git leads away, and who can change those settings has others run something.
+    std::fs::create_dir(root.join("linked")).unwrap();
+    std::os::unix::fs::symlink("../../../../etc", root.join("linked/.git")).unwrap();
+    for (name, path) in [("linked", "linked"), ("inside", "project/.git")] {
+        agent_in(&ada, name, "folder", &root.join(path), "ls .git").await;
+        let done = run(&ada, name, "Work.").await;
+        assert_eq!(done["run"]["reason"], "workspace_unavailable", "{done}");
+    }
 
     // People whose agents may not run commands learn nothing about folders.
     let eve = hub.human("eve").await;

@@ -22,6 +22,8 @@ pub const PIECE_BYTES: usize = 16;
 
 /// Pieces with fewer different bytes are not secret: they look like a ruler or an indentation.
 const MIN_DIFFERENT_BYTES: u32 = 4;
+/// Words of a long file that are masked one by one.
+const LONG_WORD_BYTES: usize = 20;
 /// Needles are looked up by their first bytes.
 const START_BYTES: usize = 6;
 /// The longest usual escape of one byte, which is that of JSON inside of JSON: `\\u0041`.
@@ -132,6 +134,7 @@ impl Masker {
             if is_maskable(value) {
                 wholes.insert(value.to_owned());
                 lines.extend(pem_lines(value));
+                lines.extend(long_words(value));
                 let unescaped = Layer::plain(value.as_bytes()).decoded(escape_of_json);
                 lines.extend(pem_lines(&String::from_utf8_lossy(&unescaped.bytes)));
             }
@@ -238,8 +241,8 @@ impl Masker {
         spans
     }
 
-    /// How many bytes a stream holds back.
-    fn held_bytes(&self) -> usize {
+    /// How many bytes a stream holds back. Who cuts a text masks so much more of it first.
+    pub fn held_bytes(&self) -> usize {
         self.reach + MARGIN_BYTES
     }
 }
@@ -506,6 +509,16 @@ fn pem_lines(value: &str) -> Vec<String> {
         }
     }
     lines
+}
+
+/// The long words of a file that is too long to be found in pieces. Something that puts a sign before each line, like a patch, leaves them
+/// as they are.
+fn long_words(value: &str) -> Vec<String> {
+    if value.len() <= MAX_PIECED_BYTES || !value.contains('\n') {
+        return Vec::new();
+    }
+    let words = value.split(|character: char| character.is_whitespace() || matches!(character, '"' | '\'' | ','));
+    words.filter(|word| word.len() >= LONG_WORD_BYTES).map(str::to_owned).collect()
 }
 
 /// The last `START_BYTES` of a window.
