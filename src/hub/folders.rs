@@ -61,13 +61,39 @@ pub(crate) fn find_workspace(config: &Config, path: &Path) -> Result<PathBuf, &'
     Ok(found)
 }
 
+/// Where a repository has its own files: in `.git`, or in the folder itself if it is bare. Links and worktrees lead to other places, which
+/// the operator may not have meant, so they are none.
+pub(crate) fn find_repository(path: &Path) -> Option<PathBuf> {
+    let inner = path.join(".git");
+    let repository = if inner.symlink_metadata().is_ok() { inner } else { path.to_owned() };
+    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
+    let is_one = is_folder(&repository) && is_folder(&repository.join("objects")) && repository.join("HEAD").exists();
+    is_one.then_some(repository)
+}
+
+/// Repositories among the allowed folders and what is in them, to choose from.
+pub(crate) fn list_repositories(config: &Config) -> Vec<String> {
+    const MAX_LOOKED_AT: usize = 1000;
+    const MAX_LISTED: usize = 100;
+    let allowed = config.runs.workspaces.iter();
+    let inside = allowed.clone().filter_map(|folder| std::fs::read_dir(folder).ok()).flatten().flatten();
+    let candidates = allowed.cloned().chain(inside.map(|entry| entry.path())).take(MAX_LOOKED_AT);
+    let found = candidates.filter(|path| path.is_dir() && find_repository(path).is_some());
+    let mut names: Vec<String> = found.filter_map(|path| path.to_str().map(str::to_owned)).take(MAX_LISTED).collect();
+    names.sort();
+    names
+}
+
 impl Hub {
-    /// Whether agents may work in a folder. `field` is where the path was given.
-    pub(crate) async fn check_workspace(&self, field: &str, path: &str) -> Result<(), HubError> {
+    /// Whether agents may work in a folder, or in copies of the repository there. `field` is where the path was given.
+    pub(crate) async fn check_workspace(&self, field: &str, path: &str, is_git: bool) -> Result<(), HubError> {
         let (hub, path) = (self.clone(), PathBuf::from(path));
-        let found = tokio::task::spawn_blocking(move || find_workspace(hub.config(), &path)).await;
-        match found.map_err(HubError::internal)? {
-            Ok(_) => Ok(()),
+        let checked = tokio::task::spawn_blocking(move || {
+            let found = find_workspace(hub.config(), &path)?;
+            if is_git && find_repository(&found).is_none() { Err("is not a git repository") } else { Ok(()) }
+        });
+        match checked.await.map_err(HubError::internal)? {
+            Ok(()) => Ok(()),
             Err(fault) => Err(HubError::invalid_field(field, fault)),
         }
     }

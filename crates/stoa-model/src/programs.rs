@@ -70,6 +70,10 @@ pub struct ProgramList {
     pub isolated: bool,
     /// Folders in which agents may have a workspace. Empty if the caller is not told.
     pub workspaces: Vec<String>,
+    /// Git repositories in these folders, at most 100.
+    pub repositories: Vec<String>,
+    /// The data folder of the hub, which commands of the operator name with `--data`. Null unless the caller is an administrator.
+    pub data_folder: Option<String>,
     /// Why the caller is not told what is installed.
     #[schema(example = "subprocess_not_allowed")]
     pub reason: Option<String>,

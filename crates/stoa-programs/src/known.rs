@@ -54,6 +54,12 @@ pub fn model_key(adapter: HarnessAdapter) -> Option<&'static str> {
     find(adapter)?.key_names.first().copied()
 }
 
+/// The variable that is missing if none of the program's keys is set. It may have logged in otherwise, so this is no fault by itself.
+pub fn missing_key(adapter: HarnessAdapter, is_set: impl Fn(&str) -> bool) -> Option<&'static str> {
+    let names = find(adapter)?.key_names;
+    if names.iter().any(|name| is_set(name)) { None } else { names.first().copied() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -22,7 +22,7 @@ use serde_json::Value;
 use stoa_model::agents::HarnessAdapter;
 use stoa_model::runs::StepKind;
 
-pub use known::{KNOWN_PROGRAMS, KnownProgram, default_program, model_key};
+pub use known::{KNOWN_PROGRAMS, KnownProgram, default_program, missing_key, model_key};
 pub use preset::{Preset, Settings};
 pub use prices::{PriceList, Tokens};
 

@@ -5,7 +5,7 @@ use serde_json::json;
 use stoa_db::{DbError, Tx};
 use stoa_model::agents::{
     AgentSettings, AgentView, Archetype, Budget, CreateAgentRequest, CreatedAgent, DEFAULT_COOLDOWN_SECONDS,
-    DEFAULT_TRIGGER_DEPTH, Harness, HarnessBackend, PauseReason, TriggerMode, UpdateAgentRequest,
+    DEFAULT_TRIGGER_DEPTH, Harness, HarnessBackend, PauseReason, TriggerMode, UpdateAgentRequest, WorkspaceKind,
 };
 use stoa_model::credentials::CredentialKind;
 use stoa_model::dispatch::{DEFAULT_MAX_ROUND_TRIPS, ForeignReach, NotWokenReason, TriggerFrom};
@@ -279,11 +279,13 @@ fn check_receiver(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result
 /// A workspace must be in a folder that the operator allows. It is asked again with each run.
 async fn check_workspace(hub: &Hub, actor: &Actor, harness: Option<&Harness>) -> Result<(), HubError> {
     let workspace = harness.and_then(|harness| harness.workspace.as_ref());
-    let Some(path) = workspace.and_then(|workspace| workspace.path.as_deref()) else { return Ok(()) };
+    let Some((kind, path)) = workspace.and_then(|workspace| Some((workspace.kind, workspace.path.as_deref()?))) else {
+        return Ok(());
+    };
     let (hub_in, owner) = (hub.clone(), actor.principal.human);
     // Who may not start commands is told so later, and learns nothing about folders.
     if actor.is_operator() || hub.read(move |tx| may_start_subprocess(&hub_in, tx, owner)).await? {
-        hub.check_workspace("harness.workspace.path", path).await?;
+        hub.check_workspace("harness.workspace.path", path, kind == WorkspaceKind::Git).await?;
     }
     Ok(())
 }

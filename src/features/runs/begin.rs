@@ -67,6 +67,8 @@ pub(super) struct Job {
     pub(super) call: Option<Call>,
     /// None if it is not isolated.
     pub(super) sandbox: Option<Arc<Sandbox>>,
+    /// A key of its model that is not set.
+    pub(super) missing_key: Option<&'static str>,
     /// None if the program works in the run's own folder.
     pub(super) workspace: Option<Wanted>,
     pub(super) deadline_ms: i64,
@@ -208,6 +210,7 @@ fn prepare(
         attempt: run.attempt,
         folder: &folder_text,
         workspace: harness.workspace.as_ref(),
+        is_elsewhere: harness.backend == HarnessBackend::Webhook,
         hub_url: hub.local_url(),
         messages: &said,
         thread: &earlier,
@@ -237,6 +240,7 @@ fn prepare(
         },
     );
     let mut environment = environment_of(hub, &run, &harness, &run_secrets.variables, &folder, &home, &token);
+    let missing_key = stoa_programs::missing_key(adapter, |name| environment.contains_key(name));
     let (command, home_files) = match preset {
         Some(preset) => {
             environment.extend(preset.environment.into_iter().map(|(name, value)| (name.to_owned(), value)));
@@ -293,6 +297,7 @@ fn prepare(
         call,
         sandbox,
         workspace,
+        missing_key,
         time_limit,
     })
 }

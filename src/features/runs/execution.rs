@@ -527,6 +527,10 @@ async fn conclude(hub: &Hub, job: &Job, ended: Ended, cause: Option<Cause>, said
             };
         }
     }
+    let may_be_key = matches!(ending.reason, Some(RunReason::ModelError | RunReason::ExitCode | RunReason::NoResult));
+    if let Some(key) = job.missing_key.filter(|_| may_be_key) {
+        detail = format!("The key {key} is missing. The Runs tab of the agent says how to set it. {detail}");
+    }
     let last_error = errors.last.lines().rev().find(|line| !line.trim().is_empty());
     if let (RunStatus::Failed, Some(line)) = (ending.status, last_error)
         && job.adapter == HarnessAdapter::Generic

@@ -19,7 +19,7 @@ use crate::access::Actor;
 use crate::clock::milliseconds;
 use crate::error::HubError;
 use crate::features::{agents, secrets};
-use crate::hub::Hub;
+use crate::hub::{Hub, folders};
 
 /// How long an answer holds. Installing a program is not a matter of seconds.
 const KEPT_FOR: Duration = Duration::from_secs(180);
@@ -86,10 +86,15 @@ pub(super) async fn list_programs(hub: &Hub, actor: &Actor, query: ProgramQuery)
             models: program.models.iter().map(|model| (*model).to_owned()).collect(),
         }
     });
+    let hub_in = hub.clone();
+    let repositories = tokio::task::spawn_blocking(move || folders::list_repositories(hub_in.config()));
+    let data_folder = folders::absolute(&hub.config().data).display().to_string();
     Ok(ProgramList {
         items: items.collect(),
         isolated: wake::is_isolated(hub),
         workspaces: if is_allowed { allowed_workspaces(hub) } else { Vec::new() },
+        repositories: if is_allowed { repositories.await.unwrap_or_default() } else { Vec::new() },
+        data_folder: actor.is_admin().then_some(data_folder),
         reason: (!is_allowed).then(|| NotWokenReason::SubprocessNotAllowed.name().to_owned()),
     })
 }

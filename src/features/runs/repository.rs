@@ -23,6 +23,7 @@ use super::workspace::{Changes, Fault, Wanted};
 use super::{execution, folder, progress};
 use crate::config::RunSettings;
 use crate::hub::Hub;
+use crate::hub::folders::find_repository;
 
 /// How long one command of git may take.
 const LONGEST: Duration = Duration::from_secs(120);
@@ -180,17 +181,10 @@ impl<'a> Git<'a> {
     }
 }
 
-/// Where a repository has its own files: a folder with files that has them in `.git`, or a bare repository.
-fn find_repository(path: &Path) -> Result<(PathBuf, PathBuf), Fault> {
-    const NONE: &str = "is not a git repository";
-    let inner = path.join(".git");
-    let repository = if inner.symlink_metadata().is_ok() { inner } else { path.to_owned() };
+/// A repository's own files, and its objects.
+fn open_repository(path: &Path) -> Result<(PathBuf, PathBuf), Fault> {
+    let repository = find_repository(path).ok_or("is not a git repository")?;
     let objects = repository.join("objects");
-    // Links and worktrees lead to other places, which the operator may not have meant.
-    let is_folder = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_dir());
-    if !is_folder(&repository) || !is_folder(&objects) || !repository.join("HEAD").exists() {
-        return Err(NONE.into());
-    }
     if objects.join("info/alternates").exists() {
         return Err("borrows objects from another repository, which is not supported".into());
     }
@@ -199,7 +193,7 @@ fn find_repository(path: &Path) -> Result<(PathBuf, PathBuf), Fault> {
 
 /// Makes the copy that a run works in. It begins where an earlier attempt of the run ended.
 pub(super) async fn copy(hub: &Hub, job: &Job, wanted: &Wanted, path: PathBuf) -> Result<Copy, Fault> {
-    let looked = tokio::task::spawn_blocking(move || find_repository(&path)).await;
+    let looked = tokio::task::spawn_blocking(move || open_repository(&path)).await;
     let (repository, objects) = looked.map_err(|error| Fault(error.to_string()))??;
     let git = Git::new(hub, job).await?;
     let git_dir = format!("--git-dir={}", repository.display());
@@ -472,18 +466,18 @@ mod tests {
     fn repositories_are_found_where_they_are() {
         let place = tempfile::tempdir().unwrap();
         let path = place.path();
-        assert!(find_repository(path).is_err());
+        assert!(open_repository(path).is_err());
         std::fs::create_dir_all(path.join(".git/objects/info")).unwrap();
         std::fs::write(path.join(".git/HEAD"), "").unwrap();
-        assert_eq!(find_repository(path).unwrap().0, path.join(".git"));
+        assert_eq!(open_repository(path).unwrap().0, path.join(".git"));
         std::fs::write(path.join(".git/objects/info/alternates"), "/etc").unwrap();
-        assert!(find_repository(path).unwrap_err().0.contains("borrows"));
+        assert!(open_repository(path).unwrap_err().0.contains("borrows"));
         // A worktree or a submodule has its files elsewhere.
         std::fs::remove_dir_all(path.join(".git")).unwrap();
         std::fs::write(path.join(".git"), "gitdir: /elsewhere").unwrap();
-        assert!(find_repository(path).is_err());
+        assert!(open_repository(path).is_err());
         std::fs::remove_file(path.join(".git")).unwrap();
         std::os::unix::fs::symlink("/etc", path.join(".git")).unwrap();
-        assert!(find_repository(path).is_err());
+        assert!(open_repository(path).is_err());
     }
 }

@@ -79,6 +79,24 @@ async fn an_exit_code_of_0_is_no_success_by_itself() {
 }
 
 #[tokio::test]
+async fn a_missing_key_is_named_when_a_run_fails() {
+    let hub = TestHub::start().await;
+    let ada = hub.admin().await;
+    ada.agent_with(reactive("scribe", replay("gemini", "401", 145))).await;
+    let without = run(&ada, "scribe", "Say hello.").await;
+    assert!(
+        without["run"]["last_step"].as_str().unwrap().starts_with("The key GEMINI_API_KEY is missing."),
+        "{without}"
+    );
+    hub.operator()
+        .call("secrets.set", json!({"scope": "user:admin", "name": "GEMINI_API_KEY", "value": "a wrong key"}))
+        .await;
+    let with = run(&ada, "scribe", "Say hello.").await;
+    assert!(!with.to_string().contains("is missing"), "{with}");
+    hub.finish().await;
+}
+
+#[tokio::test]
 async fn a_session_goes_on_and_is_counted_once() {
     let hub = TestHub::start().await;
     let ada = hub.admin().await;

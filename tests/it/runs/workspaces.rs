@@ -449,10 +449,15 @@ async fn folders_that_the_operator_does_not_allow_are_refused() {
     ada.post("/api/agents", &reactive("coder", harness)).await.status(422);
     let programs = ada.get("/api/programs").await.ok().json();
     assert_eq!(programs["workspaces"], json!([root]));
+    assert_eq!(programs["repositories"], json!([allowed.project()]));
+    assert_eq!(programs["data_folder"], json!(hub.folder()));
 
     // What was fine when it was set may not be so any more.
     std::fs::create_dir(root.join("empty")).unwrap();
+    refused(json!({"kind": "git", "path": root.join("empty")}), "is not a git repository").await;
+    git(&root.join("empty"), &["init", "-q"]);
     agent_in(&ada, "late", "git", &root.join("empty"), "true").await;
+    std::fs::remove_dir_all(root.join("empty/.git")).unwrap();
     let done = run(&ada, "late", "Work.").await;
     assert_eq!(done["run"]["reason"], "workspace_unavailable");
     assert!(notices(&ada).await[0].contains("it is not a git repository"), "{done}");
@@ -477,7 +482,9 @@ async fn folders_that_the_operator_does_not_allow_are_refused() {
     let eve = hub.human("eve").await;
     let harness = script_in("folder", &root.join("none"), "true");
     eve.post("/api/agents", &reactive("spy", harness)).await.problem(403, "subprocess_not_allowed");
-    assert_eq!(eve.get("/api/programs").await.ok().json()["workspaces"], json!([]));
+    let programs = eve.get("/api/programs").await.ok().json();
+    assert_eq!((&programs["workspaces"], &programs["repositories"]), (&json!([]), &json!([])));
+    assert_eq!(programs["data_folder"], Value::Null);
     hub.finish().await;
 }
 

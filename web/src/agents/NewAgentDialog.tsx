@@ -31,17 +31,28 @@ export function NewAgentDialog({ onClose }: { onClose: () => void }) {
         secret={make.data.key}
         onClose={onClose}
         action={
-          <Link
-            to="/agents/$name"
-            params={{ name: made }}
-            search={{ tab: "connect" }}
-            className="inline-flex h-9 items-center rounded-md bg-accent px-4 font-medium text-on-accent hover:opacity-90 pointer-coarse:h-11"
-          >
-            Connect a client
-          </Link>
+          <>
+            <Link
+              to="/agents/$name"
+              params={{ name: made }}
+              search={{ tab: "runs" }}
+              className="inline-flex h-9 items-center rounded-md border border-line px-4 font-medium hover:bg-panel pointer-coarse:h-11"
+            >
+              Let Stoa start it
+            </Link>
+            <Link
+              to="/agents/$name"
+              params={{ name: made }}
+              search={{ tab: "connect" }}
+              className="inline-flex h-9 items-center rounded-md bg-accent px-4 font-medium text-on-accent hover:opacity-90 pointer-coarse:h-11"
+            >
+              Connect a client
+            </Link>
+          </>
         }
       >
-        Any client that uses this key acts as @{made}. The next page includes the key in the client settings.
+        Any client that uses this key acts as @{made}. The next page includes the key in the client settings. If Stoa starts @{made} for each message, you do not
+        need the key.
       </KeyDialog>
     );
   }

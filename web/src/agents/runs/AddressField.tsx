@@ -11,7 +11,7 @@ export function AddressField(props: AddressFieldProps) {
   return (
     <TextField
       label="Address"
-      hint="The hub sends a signed POST request to it for each run. Use https; http works only on the hub's own machine."
+      hint="The hub sends a signed POST request to it for each run. Use https. The operator can allow http and private addresses on this machine."
       {...props}
       // The hub says what is wrong with an address; the browser would say it in other words.
       type="text"

@@ -12,10 +12,12 @@ interface ProgramNeedsProps {
   agent: string;
   known: KnownProgram;
   variables: readonly string[];
+  /** Where the hub has its data, if the person may know it. */
+  data: string | null | undefined;
 }
 
 /** What is missing on the server for the chosen card, and how to add it. Nothing if nothing is missing. */
-export function ProgramNeeds({ agent, known, variables }: ProgramNeedsProps) {
+export function ProgramNeeds({ agent, known, variables, data }: ProgramNeedsProps) {
   const { label, install } = cardOf(known.adapter);
   const isKeyMissing = keyWords(known, variables).look === "missing";
   if (known.found !== false && !isKeyMissing) return null;
@@ -28,14 +30,14 @@ export function ProgramNeeds({ agent, known, variables }: ProgramNeedsProps) {
           <p className="text-sm text-muted">If it is installed, its folder must be in STOA_RUN_PATH.</p>
         </div>
       ) : null}
-      {isKeyMissing ? <MissingKey agent={agent} known={known} /> : null}
+      {isKeyMissing ? <MissingKey agent={agent} known={known} data={data} /> : null}
       <p className="text-sm text-muted">This page notices by itself when it is done.</p>
     </section>
   );
 }
 
 /** Secrets come from the operator only, so the page has the command and no field. */
-function MissingKey({ agent, known }: { agent: string; known: KnownProgram }) {
+function MissingKey({ agent, known, data }: Omit<ProgramNeedsProps, "variables">) {
   const me = useQuery(meQuery).data?.user.username;
   const [isForAll, setForAll] = useState(false);
   const { label, keyFrom } = cardOf(known.adapter);
@@ -56,7 +58,7 @@ function MissingKey({ agent, known }: { agent: string; known: KnownProgram }) {
       />
       <CommandLine
         does="Run this on the server, or send it to the operator. It asks for the key:"
-        command={keyCommand(name, isForAll && me ? `user:${me}` : `agent:${agent}`)}
+        command={keyCommand(name, isForAll && me ? `user:${me}` : `agent:${agent}`, data)}
       />
       <p className="text-sm text-muted">Stoa stores the key encrypted and never shows it again.</p>
     </div>

@@ -23,7 +23,7 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
   const known = program === null ? undefined : programs.find(program);
   const variables = form.environment.map(({ name }) => name.trim());
   const other = agent.harness && programOf(agent.harness) === null ? agent.harness.backend : null;
-  const folders = programs.list?.workspaces;
+  const folders = programs.list;
   const isOnServer = program !== null && program !== "webhook";
   return (
     <div className="flex min-w-0 flex-col gap-4">
@@ -43,7 +43,7 @@ export function ProgramSection({ agent, edits }: { agent: Agent; edits: RunEdits
           When you save, messages start @{agent.name}. {agent.trigger_mode === "passive" ? "Until then, they wait in its inbox." : "Until then, it is switched off."}
         </p>
       ) : null}
-      {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} /> : null}
+      {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} data={programs.list?.data_folder} /> : null}
       {program === null ? null : program === "generic" ? (
         <CommandCard edits={edits} folders={folders} />
       ) : program === "webhook" ? (

@@ -1,4 +1,4 @@
-import type { KnownProgram } from "../../api/programs";
+import type { KnownProgram, ProgramList } from "../../api/programs";
 import { SuggestField } from "../../ui/SuggestField";
 import { Switch } from "../../ui/Switch";
 import { SelectField, TextField, fieldError } from "../../ui/TextField";
@@ -23,7 +23,7 @@ interface ProgramSettingsProps {
   program: Program;
   known: KnownProgram | undefined;
   /** What the operator allows as workspaces; undefined until the hub has said it. */
-  folders: readonly string[] | undefined;
+  folders: ProgramList | undefined;
   edits: RunEdits;
 }
 
@@ -37,7 +37,7 @@ export function ProgramSettings({ agent, program, known, folders, edits }: Progr
       <div className="grid gap-4 sm:grid-cols-2">
         <SuggestField
           label="Model"
-          hint="Choose one or type another. Empty = its default."
+          hint={`Choose one or type another. Empty = its default.${can.cost ? "" : " Choose one to see what runs cost."}`}
           error={said("harness.model")}
           value={form.model}
           suggestions={known?.models ?? []}

@@ -1,3 +1,4 @@
+import type { ProgramList } from "../../api/programs";
 import type { Workspace } from "../../api/workspace";
 import { Choice } from "../../ui/Choice";
 import { SuggestField } from "../../ui/SuggestField";
@@ -10,14 +11,14 @@ interface WorkspaceFieldsProps {
   edits: RunEdits;
   program: Program;
   /** What the operator allows; undefined until the hub has said it. */
-  folders: readonly string[] | undefined;
+  folders: ProgramList | undefined;
 }
 
 /** Where runs work: in an empty folder, in a folder of the server, or in copies of a repository. */
 export function WorkspaceFields({ edits, program, folders }: WorkspaceFieldsProps) {
   const { form, error, set } = edits;
   const kind = form.workspace;
-  const isRefused = folders?.length === 0;
+  const isRefused = folders?.workspaces.length === 0;
   const fault = toolsFault(program, form.tools, kind);
   return (
     <div className="flex min-w-0 flex-col gap-3">
@@ -40,10 +41,10 @@ export function WorkspaceFields({ edits, program, folders }: WorkspaceFieldsProp
       {kind === "empty" ? null : (
         <SuggestField
           label={kind === "git" ? "Repository" : "Folder"}
-          hint="A path on the server, in a folder that the operator allows."
+          hint={`A path on the server, ${folders?.workspaces.length ? `in ${folders.workspaces.join(" or ")}` : "in a folder that the operator allows"}.`}
           error={fieldError(error, "harness.workspace.path") ?? fieldError(error, "harness.workspace")}
           value={form.path}
-          suggestions={folders ?? []}
+          suggestions={(kind === "git" ? folders?.repositories : folders?.workspaces) ?? []}
           placeholder="/srv/projects/website"
           onChange={(value) => set("path", value)}
         />

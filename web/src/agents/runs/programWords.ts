@@ -1,4 +1,5 @@
 import type { KnownProgram } from "../../api/programs";
+import { joinWords } from "./commandLine";
 
 export interface Finding {
   text: string;
@@ -18,8 +19,9 @@ export function keyWords({ key_names, keys_found }: Pick<KnownProgram, "key_name
   return key ? { text: `Key ${key} found`, look: "good" } : { text: `Key ${key_names[0]} is missing`, look: "missing" };
 }
 
-/** The command with which the operator stores a key, for one agent or for all agents of a user. */
-export const keyCommand = (name: string, scope: `agent:${string}` | `user:${string}`) => `stoa admin secrets set ${name} --scope ${scope}`;
+/** The command with which the operator stores a key, for one agent or for all agents of a user. It works anywhere if it names the hub's data. */
+export const keyCommand = (name: string, scope: `agent:${string}` | `user:${string}`, data?: string | null) =>
+  joinWords(["stoa", "admin", ...(data ? ["--data", data] : []), "secrets", "set", name, "--scope", scope]);
 
 /** Who can start an agent that runs on the server. */
 export const isolationWords = (isIsolated: boolean) =>

@@ -182,6 +182,7 @@ describe("a card", () => {
     expect(keyWords({ ...known, keys_found: ["ANTHROPIC_AUTH_TOKEN"] }, []).text).toBe("Key ANTHROPIC_AUTH_TOKEN found");
     expect(keyWords(known, ["ANTHROPIC_API_KEY"]).look).toBe("good");
     expect(keyCommand("OPENAI_API_KEY", "agent:scribe")).toBe("stoa admin secrets set OPENAI_API_KEY --scope agent:scribe");
+    expect(keyCommand("OPENAI_API_KEY", "user:ada", "/srv/my data")).toBe("stoa admin --data '/srv/my data' secrets set OPENAI_API_KEY --scope user:ada");
   });
 
   it("says who can start the agent", () => {

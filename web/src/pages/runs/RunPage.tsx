@@ -66,7 +66,7 @@ export function RunPage() {
           {workspace ? <WorkspacePart run={run} workspace={workspace} isReadOnly={run.foreign && details.agent?.foreign_reach !== "agent"} /> : null}
           {hasBegun ? <RunOutput steps={details.steps} isLive={isActive(run)} /> : null}
           {harness?.error_log ? <LogPart title="Error log" text={harness.error_log} /> : null}
-          {harness?.logs_excerpt ? <LogPart title="End of the output" text={harness.logs_excerpt} /> : null}
+          {harness?.logs_excerpt ? <LogPart title="Raw output" text={harness.logs_excerpt} /> : null}
         </div>
         <RunFacts details={details} />
       </div>

@@ -11,7 +11,7 @@ import { Shown } from "../../ui/Shown";
 import { saveText } from "../../ui/saveText";
 import { PatchView } from "./PatchView";
 import { filesOf } from "./patch";
-import { diffCommand, shortCommit, sizeWords } from "./patchWords";
+import { diffCommand, mergeCommand, shortCommit, sizeWords } from "./patchWords";
 
 const MOST_OF_NAME = 300;
 
@@ -20,6 +20,7 @@ export function WorkspacePart({ run, workspace, isReadOnly }: { run: Run; worksp
   const isGit = workspace.kind === "git";
   const { branch, base_commit: base, commit, patch } = workspace;
   const command = diffCommand(workspace);
+  const merge = mergeCommand(workspace);
   const title = isGit ? "Changes" : "Workspace";
   return (
     <section aria-label={title} className="flex min-w-0 flex-col gap-3 border-t border-line px-6 py-3 max-md:px-4">
@@ -43,6 +44,7 @@ export function WorkspacePart({ run, workspace, isReadOnly }: { run: Run; worksp
         ]}
       />
       {command ? <CommandLine does="To look at the changes, run this on the server:" command={command} /> : null}
+      {merge ? <CommandLine does="To take them over into the branch that is checked out there:" command={merge} /> : null}
       {workspace.truncated ? <p className="text-amber">The patch is too long, so only its beginning is stored. The branch has all changes.</p> : null}
       {patch ? <Patch patch={patch} /> : null}
     </section>

@@ -17,6 +17,10 @@ export function diffCommand({ path, base_commit, branch }: Pick<RunWorkspace, "p
   return base_commit && branch ? joinWords(["git", "-C", path, "diff", `${shortCommit(base_commit)}..${branch}`]) : null;
 }
 
+/** The command that takes the changes over; null without changes. */
+export const mergeCommand = ({ path, branch }: Pick<RunWorkspace, "path" | "branch">): string | null =>
+  branch ? joinWords(["git", "-C", path, "merge", branch]) : null;
+
 /** Modes that say more than that something is a file. */
 const MODES: Record<string, string> = { "100755": "executable", "120000": "symbolic link", "160000": "submodule" };
 const modeWords = (mode: string) => MODES[mode] ?? (mode === "100644" ? "not executable" : `mode ${mode}`);

@@ -12,6 +12,7 @@ import { addressFault } from "../../agents/runs/addressFault";
 import { commandRefusal } from "../../agents/runs/commandRefusal";
 import { joinWords, splitWords } from "../../agents/runs/commandLine";
 import { shownHarness } from "../../agents/runs/harness";
+import { keyWords } from "../../agents/runs/programWords";
 import { type Program, cardOf, programOf } from "../../agents/runs/programs";
 import { usePrograms } from "../../agents/runs/usePrograms";
 import { changeAgent } from "../../api/agents";
@@ -35,6 +36,7 @@ export function CommandWay({ agent }: { agent: Agent }) {
   const programs = usePrograms(agent.name, program);
   const known = program === null ? undefined : programs.find(program);
   const variables = Object.keys(harness?.env ?? {});
+  const isKeyMissing = known !== undefined && keyWords(known, variables).look === "missing";
   const save = useMutation({
     mutationFn: async (chosen: Program) => changeAgent(client, agent.name, { trigger_mode: "reactive", harness: harnessFor(harness, chosen, { command, url }) }),
   });
@@ -81,12 +83,13 @@ export function CommandWay({ agent }: { agent: Agent }) {
       ) : fault ? (
         <Refusal>{fault}</Refusal>
       ) : null}
-      {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} /> : null}
+      {known && !programs.list?.reason ? <ProgramNeeds agent={agent.name} known={known} variables={variables} data={programs.list?.data_folder} /> : null}
       {program !== null && program !== "webhook" && programs.list ? <Isolation isIsolated={programs.list.isolated} /> : null}
       {program === null ? null : hasCommand(agent) && isSame ? (
         <p role="status" className="flex items-center gap-2 font-medium text-approved">
           <Check size={16} aria-hidden="true" />
-          Saved. A message from you now {startsWords(program)}.
+          Saved. A message from you now {startsWords(program)}
+          {isKeyMissing ? ", which needs its key first" : ""}.
         </p>
       ) : (
         <Button type="submit" look="filled" size="form" className="self-start" disabled={save.isPending}>
