@@ -33,11 +33,11 @@ export async function programChosen({ hub, watcher }) {
   await card("Claude Code").check();
   await page.getByText("When you save, messages start @scribe. Until then, they wait in its inbox.").waitFor();
   await page.getByText("npm install -g @anthropic-ai/claude-code").waitFor();
-  await page.getByText("stoa admin secrets set ANTHROPIC_API_KEY --scope agent:scribe").waitFor();
+  await page.getByText(`stoa admin --data ${hub.folder} secrets set ANTHROPIC_API_KEY --scope agent:scribe`).waitFor();
   await page.getByText("only you and your agents can start this agent").waitFor();
   await watcher.checkAccess(page, "a card whose command is missing");
   await page.getByRole("radio", { name: "All my agents" }).check();
-  await page.getByText("stoa admin secrets set ANTHROPIC_API_KEY --scope user:admin").waitFor();
+  await page.getByText(`stoa admin --data ${hub.folder} secrets set ANTHROPIC_API_KEY --scope user:admin`).waitFor();
 
   // The page notices what is added on the server.
   await install(hub, `tail -n +2 '${RECORDED}claude-code-success.jsonl'`);
@@ -82,11 +82,11 @@ export async function programChosenInWelcome({ hub, watcher }) {
   await page.getByRole("radio", { name: "Stoa starts the agent" }).check();
   await page.getByRole("radio", { name: "Claude Code" }).check();
   await page.getByText("Version 2.1.325 found on the server").waitFor();
-  await page.getByText("stoa admin secrets set ANTHROPIC_API_KEY --scope agent:scout").waitFor();
+  await page.getByText(`stoa admin --data ${hub.folder} secrets set ANTHROPIC_API_KEY --scope agent:scout`).waitFor();
   await watcher.checkAccess(page, "cards in the first steps");
   equal(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), true, "whether the cards fit a phone");
   await page.getByRole("button", { name: "Use Claude Code" }).click();
-  await page.getByText("Saved. A message from you now starts Claude Code.").waitFor();
+  await page.getByText("Saved. A message from you now starts Claude Code, which needs its key first.").waitFor();
   await page.getByRole("button", { name: "Continue to first message" }).click();
   await page.getByLabel("Message @scout").press("Enter");
   await article(page, "Done: I wrote to admin.").waitFor();

@@ -50,7 +50,7 @@ export async function workspaceOfAnAgent({ hub, watcher }) {
   await page.goto(`${hub.url}/runs/1`);
   const changes = page.getByRole("region", { name: "Changes" });
   await changes.getByText("2 files changed, 2 added, 1 removed").waitFor();
-  await changes.getByText("stoa/run-1", { exact: true }).waitFor();
+  await changes.getByText("stoa/run-1", { exact: true }).first().waitFor();
   await changes.getByText("+<h1>New</h1>").waitFor();
   await changes.getByText("-<h1>Old</h1>").waitFor();
   await watcher.checkAccess(page, "what a run changed");
