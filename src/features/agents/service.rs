@@ -283,7 +283,7 @@ async fn check_workspace(hub: &Hub, actor: &Actor, harness: Option<&Harness>) ->
         return Ok(());
     };
     let (hub_in, owner) = (hub.clone(), actor.principal.human);
-    // Who may not start commands is told so later, and learns nothing about folders.
+    // Other callers get a refusal below, which says nothing about folders.
     if actor.is_operator() || hub.read(move |tx| may_start_subprocess(&hub_in, tx, owner)).await? {
         hub.check_workspace("harness.workspace.path", path, kind == WorkspaceKind::Git).await?;
     }

@@ -136,7 +136,7 @@ async fn collect(hub: &Hub, job: &Job, entry: &Entry, place: &Place, wanted: &Wa
                 Some(log) => format!("{lost}\n\n{log}"),
                 None => lost,
             });
-            ending.workspace = Some(wanted.unchanged());
+            ending.workspace = Some(wanted.as_left());
         }
     }
     Outcome::Ended(Box::new(ending))
@@ -145,7 +145,7 @@ async fn collect(hub: &Hub, job: &Job, entry: &Entry, place: &Place, wanted: &Wa
 /// Makes the workspace of a run ready, which may take a while.
 async fn prepare(hub: &Hub, job: &Job, entry: &Entry, wanted: &Wanted) -> Result<Place, Outcome> {
     let ended = |status, reason, detail: String| {
-        let ending = Ending { status, workspace: Some(wanted.unchanged()), ..Ending::failed(reason, detail) };
+        let ending = Ending { status, workspace: Some(wanted.as_left()), ..Ending::failed(reason, detail) };
         Err(Outcome::Ended(Box::new(ending)))
     };
     let preparing = wanted.prepare(hub, job);

@@ -432,7 +432,7 @@ async fn describe(
     (workspace.files, workspace.insertions, workspace.deletions) = figures_in(&figures);
     // A secret at the end of what is shown is recognised by what follows it.
     let patch = diff("--patch", MAX_PATCH_BYTES + job.masker.held_bytes()).await?;
-    // Whoever reads the run is not meant to read the secrets of the run. PostgreSQL stores no NUL.
+    // The patch must not show secrets of the run. PostgreSQL stores no NUL.
     let text = String::from_utf8_lossy(&patch).replace('\0', "\u{fffd}");
     let masked = job.masker.mask(&text);
     let (shown, is_cut) = progress::cut_at(&masked, MAX_PATCH_BYTES);

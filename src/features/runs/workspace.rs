@@ -42,7 +42,7 @@ pub(super) struct Changes {
 
 impl Changes {
     pub(super) fn none(wanted: &Wanted) -> Self {
-        Self { workspace: wanted.unchanged(), note: None }
+        Self { workspace: wanted.as_left(), note: None }
     }
 }
 
@@ -107,7 +107,12 @@ impl Wanted {
         Ok(found.map_err(|error| Fault(error.to_string()))??)
     }
 
-    /// What is stored of one that has no changes of its own.
+    /// What earlier attempts of the run left, which is still there if this one adds nothing.
+    pub(super) fn as_left(&self) -> RunWorkspace {
+        self.earlier.clone().unwrap_or_else(|| self.unchanged())
+    }
+
+    /// What is stored of one without changes.
     pub(super) fn unchanged(&self) -> RunWorkspace {
         RunWorkspace {
             kind: self.kind,

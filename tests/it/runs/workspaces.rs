@@ -103,11 +103,12 @@ async fn changes_in_a_copy_become_a_branch() {
              echo three >> a.txt; git rm -q old.txt; mkdir -p 'new folder'; printf 'no newline' > 'new folder/ü\"x.txt'; \
              printf '\\000\\001' > picture.bin; echo noise > out.log; ln -s a.txt link; \
              git add a.txt; git commit -q -m 'Add three'; echo four >> a.txt";
-        agent_in(&ada, "coder", "git", &project, text).await;
+        let coder = ada.agent_with(reactive("coder", script_in("git", &project, text))).await;
         let done = run(&ada, "coder", "Work.").await;
         assert_eq!(done["run"]["status"], "succeeded", "{done}");
         let workspace = &done["workspace"];
         let id = done["run"]["id"].as_i64().unwrap();
+        assert_eq!(coder.tool("get_run", json!({"run_id": id})).await["branch"], workspace["branch"]);
         let branch = format!("stoa/run-{id}");
         assert_eq!(workspace["branch"], json!(branch), "{workspace}");
         assert_eq!(workspace["base_commit"], json!(head));
@@ -199,6 +200,76 @@ async fn a_failed_run_keeps_its_changes_and_a_taken_branch_is_left_alone() {
     let id = done["run"]["id"].as_i64().unwrap();
     assert_eq!(done["workspace"]["branch"], json!(format!("stoa/run-{id}-2")));
     assert!(done["workspace"]["patch"].as_str().unwrap().contains("+half"));
+    hub.finish().await;
+}
+
+#[tokio::test]
+async fn a_run_continues_after_an_outage_with_what_it_had() {
+    let allowed = Allowed::new();
+    let project = allowed.project();
+    let head = git(&project, &["rev-parse", "HEAD"]).trim().to_owned();
+    let hub = allowed.hub(Isolation::None).await;
+    let ada = hub.admin().await;
+    let outage = json!({"type": "result", "subtype": "success", "is_error": true, "api_error_status": 529, "session_id": "s1",
+        "num_turns": 1, "result": "API Error: 529 Overloaded. Try again in 2 minutes."});
+    let answer = json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s2", "num_turns": 1, "result": "Done."});
+    let text = format!(
+        "echo x >> \"$HOME/tries\"; echo line$(wc -l < \"$HOME/tries\") >> a.txt
+         if [ $(wc -l < \"$HOME/tries\") -le 2 ]; then echo '{outage}'; exit 1; fi; echo '{answer}'"
+    );
+    let mut harness = script_in("git", &project, &text);
+    harness["adapter"] = json!("claude-code");
+    harness["command"].as_array_mut().unwrap().push(json!("sh"));
+    ada.agent_with(reactive("coder", harness)).await;
+    let run = run_of(&ada.dm("coder", "Work.").await);
+    for attempt in 1..=2 {
+        eventually("it waits", async || {
+            let run = &details(&ada, run).await["run"];
+            run["status"] == "deferred" && run["attempt"] == attempt + 1
+        })
+        .await;
+        let kept = details(&ada, run).await["workspace"].clone();
+        assert_eq!(
+            (&kept["branch"], &kept["insertions"]),
+            (&json!(format!("stoa/run-{run}")), &json!(attempt)),
+            "{kept}"
+        );
+        hub.advance(std::time::Duration::from_secs(121));
+    }
+    let done = ended_after_outage(&ada, run).await;
+    assert_eq!(done["run"]["status"], "succeeded", "{done}");
+    let branch = format!("stoa/run-{run}");
+    assert_eq!((&done["workspace"]["branch"], &done["workspace"]["insertions"]), (&json!(branch), &json!(3)), "{done}");
+    let patch = done["workspace"]["patch"].as_str().unwrap();
+    assert_eq!(patch, git(&project, &["diff", &head, &branch]));
+    assert!(patch.contains("+line1\n+line2\n+line3\n"), "{patch}");
+    hub.finish().await;
+}
+
+async fn ended_after_outage(client: &Client, run: i64) -> Value {
+    eventually("the run has ended", async || !details(client, run).await["run"]["finished_at"].is_null()).await;
+    details(client, run).await
+}
+
+#[tokio::test]
+async fn what_an_attempt_left_is_shown_if_the_next_one_cannot_begin() {
+    let allowed = Allowed::new();
+    let project = allowed.project();
+    let hub = allowed.hub(Isolation::None).await;
+    let ada = hub.admin().await;
+    let outage = json!({"type": "result", "subtype": "success", "is_error": true, "api_error_status": 529, "session_id": "s1",
+        "num_turns": 1, "result": "API Error: 529 Overloaded. Try again in 2 minutes."});
+    let mut harness = script_in("git", &project, &format!("echo more >> a.txt; echo '{outage}'; exit 1"));
+    harness["adapter"] = json!("claude-code");
+    harness["command"].as_array_mut().unwrap().push(json!("sh"));
+    ada.agent_with(reactive("coder", harness)).await;
+    let run = run_of(&ada.dm("coder", "Work.").await);
+    eventually("it waits", async || details(&ada, run).await["run"]["status"] == "deferred").await;
+    std::fs::rename(&project, project.with_file_name("away")).unwrap();
+    hub.advance(std::time::Duration::from_secs(121));
+    let done = ended_after_outage(&ada, run).await;
+    assert_eq!(done["run"]["reason"], "workspace_unavailable", "{done}");
+    assert_eq!(done["workspace"]["branch"], json!(format!("stoa/run-{run}")), "{done}");
     hub.finish().await;
 }
 
@@ -452,7 +523,7 @@ async fn folders_that_the_operator_does_not_allow_are_refused() {
     assert_eq!(programs["repositories"], json!([allowed.project()]));
     assert_eq!(programs["data_folder"], json!(hub.folder()));
 
-    // What was fine when it was set may not be so any more.
+    // The folder can change after the owner has set it.
     std::fs::create_dir(root.join("empty")).unwrap();
     refused(json!({"kind": "git", "path": root.join("empty")}), "is not a git repository").await;
     git(&root.join("empty"), &["init", "-q"]);
@@ -517,6 +588,8 @@ fn a_killed_hub_leaves_a_repository_as_it_was() {
     runtime.block_on(eventually("the run was repeated", async || shown()["run"]["status"] == "succeeded"));
     let workspace = shown()["workspace"].clone();
     assert_eq!(workspace["insertions"], 1, "{workspace}");
+    let text = hub.admin(&["runs", "show", &run.to_string()]).ok();
+    assert!(text.contains(&format!("stoa/run-{run}")) && text.contains(project.to_str().unwrap()), "{text}");
     let patch = workspace["patch"].as_str().unwrap();
     assert_eq!(patch, git(&project, &["diff", &head, &format!("stoa/run-{run}")]));
     allowed.assert_untouched(&head);

@@ -7,9 +7,9 @@ import { briefOf } from "../../lib/cut";
 import { type LineKind, type PatchFile, kindOf } from "./patch";
 import { changeWords } from "./patchWords";
 
-/** So many lines of a file are drawn at first. */
+/** The page draws this number of lines of a file at first. */
 const LINES = 300;
-/** So many more with each "Show more". */
+/** "Show more" adds this number of lines. */
 const MORE_LINES = 500;
 const MOST_OF_NAME = 200;
 
@@ -75,7 +75,7 @@ const LOOKS: Record<LineKind, string> = {
   same: "pl-[11px]",
 };
 
-/** A line with its sign. Its kind is told by the sign, by the element and by colours. */
+/** A line with its sign. The sign, the element and the colour show its kind. */
 function Line({ line }: { line: string }) {
   const kind = kindOf(line);
   const Element = kind === "added" ? "ins" : kind === "removed" ? "del" : "div";
